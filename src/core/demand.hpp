@@ -1,0 +1,55 @@
+#pragma once
+
+#include "core/collective.hpp"
+
+#include <span>
+#include <vector>
+
+namespace tutti {
+
+/// One chunk and what must become of it. Solvers and verifier know nothing else of a collective.
+/// Not a reduction: every holder has the whole chunk, every receiver must end with it.
+/// A reduction: every holder has one contribution, every receiver must end with all of them, each once.
+struct Demand {
+    CollectiveId collective;
+    Bytes bytes;
+    bool reduction = false;
+    std::span<const NodeId> holders;    ///< sorted, not empty
+    std::span<const NodeId> receivers;  ///< sorted, not empty
+};
+
+/// The demands of all collectives, chunk by chunk, in the order of the contract. All-gathers of n ranks name
+/// the same n receivers n times, so node sets are stored once and shared: memory is O(chunks + distinct
+/// sets).
+class DemandList {
+  public:
+    /// Appends what the collective demands. Throws InputError (place relative to the collective, "/root")
+    /// when its fields do not fit its kind or its group, or when there would be more than kMaxChunks chunks.
+    void append(const Collective& collective, CollectiveId id, const Group& group);
+
+    [[nodiscard]] std::size_t size() const { return rows_.size(); }
+    [[nodiscard]] Demand operator[](ChunkId chunk) const;
+    /// The distinct chunk sizes, and which of them a chunk has.
+    [[nodiscard]] const std::vector<Bytes>& sizes() const { return sizes_; }
+    [[nodiscard]] std::uint32_t size_class(ChunkId chunk) const { return rows_[chunk.index()].size; }
+    [[nodiscard]] CollectiveId collective(ChunkId chunk) const { return rows_[chunk.index()].collective; }
+
+    static constexpr std::size_t kMaxChunks = std::size_t{1} << 26;
+
+  private:
+    struct Row {
+        std::uint32_t holders, receivers;  ///< positions in sets_
+        CollectiveId collective;
+        std::uint32_t size;  ///< position in sizes_
+        bool reduction;
+    };
+    std::uint32_t add_set(std::vector<NodeId> nodes);
+    std::uint32_t add_size(Bytes bytes);
+    void add_chunks(std::uint64_t count, Row row);
+
+    std::vector<std::vector<NodeId>> sets_;
+    std::vector<Bytes> sizes_;
+    std::vector<Row> rows_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace tutti {
+
+/// The input is wrong: the user can mend it. Exit code 2.
+/// `place` is a JSON path ("/topology/links/3/beta"), a "line:column", or empty.
+class InputError : public std::runtime_error {
+  public:
+    explicit InputError(std::string message, std::string place = {}, std::string file = {})
+        : std::runtime_error(compose(message, place, file)),
+          message_(std::move(message)),
+          place_(std::move(place)),
+          file_(std::move(file)) {}
+
+    [[nodiscard]] const std::string& message() const { return message_; }
+    [[nodiscard]] const std::string& place() const { return place_; }
+    [[nodiscard]] const std::string& file() const { return file_; }
+
+    /// The same error, said of a file.
+    [[nodiscard]] InputError in_file(const std::string& file) const {
+        return InputError(message_, place_, file);
+    }
+    /// The same error, said of a place inside the file.
+    [[nodiscard]] InputError at(const std::string& place) const { return InputError(message_, place, file_); }
+
+  private:
+    static std::string compose(const std::string& message, const std::string& place,
+                               const std::string& file) {
+        std::string text;
+        if (!file.empty()) text += file + ": ";
+        if (!place.empty()) text += "at " + place + ": ";
+        return text + message;
+    }
+    std::string message_, place_, file_;
+};
+
+/// The input means something that no schedule can do, and `what()` says who cannot be reached. Exit code 4.
+class InfeasibleError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The limits (time, memory) ran out before there was any answer. Exit code 3.
+class LimitError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// A bug of ours. Exit code 70, with a file that reproduces it.
+class InternalError : public std::logic_error {
+    using std::logic_error::logic_error;
+};
+
+}  // namespace tutti

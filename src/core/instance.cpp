@@ -1,0 +1,104 @@
+#include "core/instance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t kMaxBetas = std::size_t{1} << 26;
+
+Topology checked_topology(TopologyParts parts) {
+    try {
+        return Topology(std::move(parts));
+    } catch (const InputError& error) {
+        throw error.at("/topology" + error.place());
+    }
+}
+
+void check_group(const Group& group, const Topology& topology) {
+    const std::string place = "/groups/" + group.name;
+    if (group.members.empty()) throw InputError("expected at least one member; this group is empty", place);
+    std::vector<bool> seen(topology.npus(), false);
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+        const NodeId member = group.members[i];
+        const std::string at = fmt::format("{}/{}", place, i);
+        if (!topology.is_npu(member)) {
+            throw InputError(
+                fmt::format("expected an NPU from 0 to {}, found {}{}", topology.npus() - 1, member.value(),
+                            member.index() < topology.nodes() ? ", which is a switch" : ""),
+                at);
+        }
+        if (seen[member.index()]) throw InputError(fmt::format("NPU {} is listed twice", member.value()), at);
+        seen[member.index()] = true;
+    }
+}
+
+void check_collective(const Collective& collective, const Topology& topology, std::size_t groups) {
+    if (collective.group.index() >= groups) throw InputError("no such group", "/group");
+    if (collective.release < Ticks(0) || collective.release > kMaxLinkTicks) {
+        throw InputError("expected a release from 0 to 2^53 ticks", "/release");
+    }
+    if (collective.chunks == 0) throw InputError("expected at least 1", "/chunks");
+    if (topology.units() == Units::Abstract) return;
+    if (collective.kind != CollectiveKind::Custom && collective.chunk_bytes.count <= 0) {
+        throw InputError("expected chunk_bytes of at least 1: the topology is in physical units",
+                         "/chunk_bytes");
+    }
+    for (std::size_t i = 0; i < collective.demands.size(); ++i) {
+        if (collective.demands[i].bytes.value_or(collective.chunk_bytes).count > 0) continue;
+        throw InputError("expected bytes of at least 1, here or as the collective's chunk_bytes",
+                         fmt::format("/demands/{}/bytes", i));
+    }
+}
+
+}  // namespace
+
+Instance::Instance(InstanceParts parts)
+    : name_(std::move(parts.name)),
+      topology_(checked_topology(std::move(parts.topology))),
+      groups_(std::move(parts.groups)),
+      collectives_(std::move(parts.collectives)) {
+    std::set<std::string> names;
+    for (const Group& group : groups_) {
+        if (!names.insert(group.name).second) {
+            throw InputError(fmt::format("group '{}' is defined twice", group.name), "/groups/" + group.name);
+        }
+        check_group(group, topology_);
+    }
+    if (collectives_.empty()) throw InputError("expected at least one collective", "/collectives");
+    std::set<std::string> ids;
+    for (std::size_t i = 0; i < collectives_.size(); ++i) {
+        const Collective& collective = collectives_[i];
+        try {
+            check_collective(collective, topology_, groups_.size());
+            if (!ids.insert(collective.id).second) {
+                throw InputError(fmt::format("collective id '{}' is used twice", collective.id), "/id");
+            }
+            const Group& group = groups_[collective.group.index()];
+            demands_.append(collective, CollectiveId(i), group);
+            carriers_.emplace_back();
+            if (collective.forwarding == Forwarding::Any) continue;
+            auto& carriers = carriers_.back();
+            carriers.assign(topology_.nodes(), false);
+            for (const NodeId member : group.members) carriers[member.index()] = true;
+            for (std::size_t s = topology_.npus(); s < topology_.nodes(); ++s) carriers[s] = true;
+        } catch (const InputError& error) {
+            throw error.at(fmt::format("/collectives/{}{}", i, error.place()));
+        }
+    }
+    // Computed here once: a size no link can carry within 2^53 ticks must fail now, not in the middle of a
+    // synthesis.
+    const std::size_t links = topology_.links().size();
+    const bool keep = demands_.sizes().size() * links <= kMaxBetas;
+    for (const Bytes bytes : demands_.sizes()) {
+        for (std::size_t l = 0; l < links; ++l) {
+            const Ticks beta = topology_.beta(LinkId(l), bytes);
+            if (keep) betas_.push_back(beta);
+        }
+    }
+}
+
+}  // namespace tutti

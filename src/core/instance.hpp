@@ -1,0 +1,74 @@
+#pragma once
+
+#include "core/collective.hpp"
+#include "core/demand.hpp"
+#include "core/topology.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti {
+
+/// What a user gives: judged by Instance's constructor.
+struct InstanceParts {
+    std::string name;
+    TopologyParts topology;
+    std::vector<Group> groups;
+    std::vector<Collective> collectives;
+};
+
+/// A topology, process groups and collectives, with the demands they come to. Validated once, then constant.
+class Instance {
+  public:
+    /// Throws InputError whose place is a JSON path into the instance ("/groups/tp0/2",
+    /// "/collectives/1/root").
+    explicit Instance(InstanceParts parts);
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] const Topology& topology() const { return topology_; }
+    [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
+    [[nodiscard]] const std::vector<Collective>& collectives() const { return collectives_; }
+    [[nodiscard]] const Collective& collective(CollectiveId id) const { return collectives_[id.index()]; }
+    [[nodiscard]] const Collective& collective_of(ChunkId chunk) const {
+        return collective(demands_.collective(chunk));
+    }
+    [[nodiscard]] const Group& group_of(ChunkId chunk) const {
+        return groups_[collective_of(chunk).group.index()];
+    }
+
+    [[nodiscard]] std::size_t chunks() const { return demands_.size(); }
+    [[nodiscard]] Demand demand(ChunkId chunk) const { return demands_[chunk]; }
+
+    /// When the holders of a chunk may first send it.
+    [[nodiscard]] Ticks release(ChunkId chunk) const { return collective_of(chunk).release; }
+    /// Whether the forwarding rule lets this node hold chunks of this collective.
+    [[nodiscard]] bool may_carry(NodeId node, CollectiveId collective) const {
+        return carriers_[collective.index()].empty() || carriers_[collective.index()][node.index()];
+    }
+
+    [[nodiscard]] Ticks alpha(LinkId link) const { return topology_.link(link).wire.alpha; }
+    [[nodiscard]] Ticks beta(LinkId link, ChunkId chunk) const {
+        const std::size_t size = demands_.size_class(chunk);
+        return betas_.empty() ? topology_.beta(link, demands_.sizes()[size])
+                              : betas_[size * topology_.links().size() + link.index()];
+    }
+    /// How long a transfer of that beta keeps the link busy.
+    [[nodiscard]] Ticks busy(LinkId link, Ticks beta) const {
+        return topology_.busy() == Busy::Beta ? beta : alpha(link) + beta;
+    }
+
+  private:
+    std::string name_;
+    Topology topology_;
+    std::vector<Group> groups_;
+    std::vector<Collective> collectives_;
+    DemandList demands_;
+    std::vector<Ticks> betas_;  ///< per size and link; empty where that would take too much memory
+    std::vector<std::vector<bool>> carriers_;  ///< per collective; empty where everybody may carry
+};
+
+/// The group that is always there: every NPU, in order.
+inline constexpr std::string_view kAllGroup = "all";
+
+}  // namespace tutti
