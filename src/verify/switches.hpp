@@ -1,0 +1,87 @@
+#pragma once
+
+#include "verify/links.hpp"
+#include "verify/report.hpp"
+#include "verify/value.hpp"
+
+#include <deque>
+#include <map>
+#include <queue>
+#include <unordered_map>
+
+namespace tutti::verify {
+
+/// The switches that store: queues of copies (V9) and buffers (V11).
+class StoringSwitches {
+  public:
+    StoringSwitches(const Instance& instance, Report& report) : instance_(instance), report_(report) {}
+
+    /// A send's value reaches the switch.
+    void arrive(NodeId node, const Send& send, const Value& value, Ticks tick, std::uint64_t position);
+    /// The value that a send out of the switch takes, or null with a violation reported.
+    [[nodiscard]] Value leave(NodeId node, const Send& send, std::uint64_t position);
+    /// Nothing before `tick` can change any more: judge the buffers that far.
+    void settle(Ticks tick);
+    /// There are no more sends: judge the rest.
+    void finish();
+
+  private:
+    struct Copy {
+        Value value;
+        Ticks left_at;
+    };
+    struct Queue {
+        std::deque<Value> waiting;  ///< oldest first
+        std::optional<Copy> left;   ///< the copy that left last
+    };
+    /// How many copies a buffered switch holds, as changes at ticks. A switch that copies may send a copy
+    /// again, so what it held in between is known only at the end.
+    struct Buffer {
+        std::map<Ticks, std::int64_t> changes;
+        std::int64_t held = 0;
+    };
+    [[nodiscard]] static std::uint64_t key(NodeId node, ChunkId chunk) {
+        return (std::uint64_t{node.value()} << 32) | chunk.value();
+    }
+    void change(NodeId node, Ticks tick, std::int64_t by);
+    void judge(NodeId node, Buffer& buffer, Ticks before);
+
+    const Instance& instance_;
+    Report& report_;
+    std::unordered_map<std::uint64_t, Queue> queues_;
+    std::map<NodeId, Buffer> buffers_;
+};
+
+/// The switches that cut through (V12): what comes in must go on exactly alpha later.
+class CutThroughSwitches {
+  public:
+    CutThroughSwitches(const Instance& instance, Report& report) : instance_(instance), report_(report) {}
+
+    /// A send enters the switch; its value is null when it brings nothing.
+    void enter(NodeId node, const Send& send, const Value& value, const LegPtr& leg);
+    /// The value that a send out of the switch takes onward; the legs that feed it are added to `feeders`.
+    /// Null with a violation reported if nothing is due.
+    [[nodiscard]] Value leave(NodeId node, const Send& send, std::vector<LegPtr>& feeders,
+                              std::uint64_t position);
+    /// Time has reached `tick`: what was due before and has not gone on is a violation.
+    void advance(Ticks tick);
+
+  private:
+    struct Passage {
+        Ticks due;
+        Value value;
+        Op op = Op::Copy;
+        std::vector<LegPtr> legs;
+        bool taken = false;
+    };
+    struct Place {
+        NodeId node;
+        ChunkId chunk;
+        auto operator<=>(const Place&) const = default;
+    };
+    const Instance& instance_;
+    Report& report_;
+    std::map<Ticks, std::map<Place, std::vector<Passage>>> due_;
+};
+
+}  // namespace tutti::verify
