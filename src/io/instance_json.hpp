@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/instance.hpp"
+#include "io/json_view.hpp"
+
+#include <string>
+
+namespace tutti::io {
+
+/// The version of the instance format that this program reads and writes: the number in "tutti".
+inline constexpr std::int64_t kInstanceFormat = 1;
+
+/// Reads instances/README.md's format from a file or, for "-", from standard input. Throws InputError with
+/// the file, the JSON path or "line:column", what was expected and what was found.
+[[nodiscard]] Instance read_instance(const std::string& path);
+
+/// The same for a value; an instance that gives no name gets the fallback.
+[[nodiscard]] Instance parse_instance(const Json& json, const std::string& fallback_name);
+
+/// Reads back as an equal instance: the same numbering of nodes, links, groups, collectives and chunks.
+/// Links are listed, whatever generated them.
+[[nodiscard]] Json write_instance(const Instance& instance);
+
+/// To a file (replaced at once) or, for "-", to standard output.
+void save_instance(const std::string& path, const Instance& instance);
+
+}  // namespace tutti::io

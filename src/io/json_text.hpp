@@ -1,0 +1,43 @@
+#pragma once
+
+#include "io/json_view.hpp"
+#include "io/source.hpp"
+
+#include <functional>
+
+namespace tutti::io {
+
+/// JSON as text: the way in, with limits that hold while the text is being read, and the way out.
+
+struct JsonLimits {
+    std::uint64_t bytes = std::uint64_t{1} << 31;
+    /// Values of all kinds; each takes up to 80 bytes of memory.
+    std::size_t values = std::size_t{1} << 27;
+};
+
+/// Arrays and objects may be nested this deep. A file of nothing but '[' is refused after as many bytes.
+inline constexpr std::size_t kMaxJsonDepth = 64;
+/// Longest string, number or blank space.
+inline constexpr std::uint64_t kMaxJsonToken = std::uint64_t{1} << 24;
+
+/// A JSON text as a value. Throws InputError with the file and "line:column", or the path of a field given
+/// twice.
+[[nodiscard]] Json parse_json(Source& source, const JsonLimits& limits = {});
+
+enum class JsonEvent { Value, Key, BeginObject, EndObject, BeginArray, EndArray };
+
+/// Told of each event; `value` is the scalar or the key (as a string), and may be moved from. It throws
+/// InputError to refuse what it is told; where that error names no place, it is said of the line and column
+/// reached.
+using JsonListener = std::function<void(JsonEvent event, Json& value)>;
+
+/// A JSON text as events, for documents too large to hold. The events are well nested, at most kMaxJsonDepth
+/// deep. Fields that are given twice are the listener's to notice.
+void parse_json_events(Source& source, const JsonListener& listener);
+
+/// On one line. Bytes that are no UTF-8 (file names may hold any) become U+FFFD, so the text is always JSON.
+[[nodiscard]] std::string json_line(const Json& value);
+/// For people: what fits on a line stands on one line, all else is indented by two. Ends with a newline.
+[[nodiscard]] std::string json_page(const Json& value);
+
+}  // namespace tutti::io

@@ -1,0 +1,155 @@
+#include "io/result_jsonl.hpp"
+
+#include "io/json_text.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <system_error>
+
+namespace tutti::io {
+namespace {
+
+constexpr std::array kStatuses{Status::Optimal, Status::Feasible, Status::Infeasible, Status::Unknown};
+constexpr std::uint64_t kMaxJournal = std::uint64_t{1} << 32;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+Json or_null(const std::optional<Ticks>& value) { return value ? Json(value->count()) : Json(nullptr); }
+Json or_null(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
+
+/// The field, unless it is missing or null.
+std::optional<JsonView> given(const JsonView& view, std::string_view field) {
+    auto found = view.find(field);
+    return found && !found->json().is_null() ? found : std::nullopt;
+}
+
+std::string read_string(const JsonView& view, std::string_view field) {
+    const auto found = given(view, field);
+    return found ? found->string() : std::string();
+}
+
+std::optional<Ticks> read_ticks(const JsonView& view, std::string_view field) {
+    const auto found = given(view, field);
+    if (!found) return std::nullopt;
+    return Ticks(found->integer(0, std::numeric_limits<std::int64_t>::max()));
+}
+
+std::optional<std::uint64_t> read_count(const JsonView& view, std::string_view field) {
+    const auto found = given(view, field);
+    if (!found) return std::nullopt;
+    if (found->json().is_number_unsigned()) return found->json().get<std::uint64_t>();
+    return static_cast<std::uint64_t>(found->integer(0, std::numeric_limits<std::int64_t>::max()));
+}
+
+Status read_status(const JsonView& view) {
+    std::vector<std::string_view> names;
+    for (const Status status : kStatuses) names.push_back(name_of(status));
+    return kStatuses[view.choice(names)];
+}
+
+}  // namespace
+
+std::optional<double> ResultLine::gap() const {
+    return makespan && lower_bound ? tutti::gap(*makespan, *lower_bound) : std::nullopt;
+}
+
+Json result_json(const ResultLine& result) {
+    Json json{{"instance", result.instance},
+              {"method", result.method},
+              {"status", name_of(result.status)},
+              {"makespan", or_null(result.makespan)},
+              {"lower_bound", or_null(result.lower_bound)},
+              {"bound_kind", or_null(result.bound_kind)},
+              {"gap", or_null(result.gap())},
+              {"seconds", result.seconds},
+              {"peak_memory_bytes", or_null(result.peak_memory_bytes)},
+              {"sends", result.sends},
+              {"verified", result.verified},
+              {"seed", result.seed},
+              {"schedule", or_null(result.schedule)}};
+    if (!result.error.empty()) json["error"] = result.error;
+    if (!result.solver_versions.empty()) {
+        Json& versions = json["solver_versions"] = Json::object();
+        for (const auto& [solver, version] : result.solver_versions) versions[solver] = version;
+    }
+    return json;
+}
+
+ResultLine parse_result(const Json& json) {
+    const JsonView view(json);
+    ResultLine result;
+    result.instance = view.at("instance").string();
+    result.method = read_string(view, "method");
+    result.status = read_status(view.at("status"));
+    result.makespan = read_ticks(view, "makespan");
+    result.lower_bound = read_ticks(view, "lower_bound");
+    result.bound_kind = read_string(view, "bound_kind");
+    if (const auto seconds = given(view, "seconds")) result.seconds = seconds->number(0, 1e18);
+    result.peak_memory_bytes = read_count(view, "peak_memory_bytes");
+    result.sends = read_count(view, "sends").value_or(0);
+    if (const auto verified = given(view, "verified")) result.verified = verified->boolean();
+    result.seed = read_count(view, "seed").value_or(0);
+    result.schedule = read_string(view, "schedule");
+    result.error = read_string(view, "error");
+    if (const auto versions = given(view, "solver_versions")) {
+        for (const auto& [solver, version] : versions->fields())
+            result.solver_versions[solver] = version.string();
+    }
+    return result;
+}
+
+ResultJournal::ResultJournal(const std::string& path) : path_(path) {
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) {
+        throw InputError("cannot be written: " + std::generic_category().message(errno), {}, path_);
+    }
+    const off_t size = ::lseek(descriptor_, 0, SEEK_END);
+    char last = '\n';
+    if (size > 0 && ::pread(descriptor_, &last, 1, size - 1) == 1 && last != '\n') write("\n");
+}
+
+ResultJournal::~ResultJournal() { ::close(descriptor_); }
+
+void ResultJournal::append(const ResultLine& result) { write(json_line(result_json(result)) + "\n"); }
+
+void ResultJournal::write(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t count = ::write(descriptor_, text.data(), text.size());
+        if (count < 0 && errno != EINTR) {
+            throw InputError("cannot be written: " + std::generic_category().message(errno), {}, path_);
+        }
+        if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
+    }
+}
+
+std::vector<ResultLine> read_results(const std::string& path) {
+    Source source(path);
+    const std::string text = read_text(source, kMaxJournal);
+    std::vector<ResultLine> results;
+    std::size_t number = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        ++number;
+        const std::string line = text.substr(begin, end == text.npos ? end : end - begin);
+        begin = end == text.npos ? text.size() : end + 1;
+        if (line.empty()) continue;
+        try {
+            Source line_source = Source::of_text(line, source.name());
+            results.push_back(parse_result(parse_json(line_source)));
+        } catch (const InputError& error) {
+            if (end == text.npos) break;
+            throw InputError(error.message(), fmt::format("line {}, {}", number, error.place()),
+                             source.name());
+        }
+    }
+    return results;
+}
+
+}  // namespace tutti::io

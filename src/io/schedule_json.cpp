@@ -1,0 +1,247 @@
+#include "io/schedule_json.hpp"
+
+#include "io/atomic_file.hpp"
+#include "io/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace tutti::io {
+namespace {
+
+constexpr std::int64_t kLastTick = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kFirstTick = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLastId = std::numeric_limits<std::uint32_t>::max();
+/// Sends in memory are numbered by 32 bits.
+constexpr std::size_t kMaxSends = std::numeric_limits<std::uint32_t>::max();
+
+struct Field {
+    std::string_view name;
+    std::string_view expectation;
+    bool required;
+};
+enum TopField : std::size_t { Format, InstanceName, Makespan, Sends };
+enum SendField : std::size_t { ChunkNumber, LinkNumber, Start, Operation };
+constexpr Field kTopFields[] = {{"tutti_schedule", "an integer", true},
+                                {"instance", "a string", true},
+                                {"makespan", "an integer", true},
+                                {"sends", "an array of sends", true}};
+constexpr Field kSendFields[] = {{"chunk", "an integer", true},
+                                 {"link", "an integer", true},
+                                 {"start", "an integer", true},
+                                 {"op", "\"copy\" or \"reduce\"", false}};
+
+/// Builds a schedule from the events of its text. The state is which object we are in and which of its fields
+/// we are at; paths are spelt out only when something is wrong.
+class ScheduleBuilder {
+  public:
+    void take(JsonEvent event, const Json& value) {
+        switch (event) {
+            case JsonEvent::Key:
+                begin_field(value.get_ref<const std::string&>());
+                break;
+            case JsonEvent::Value:
+                take_scalar(value);
+                break;
+            case JsonEvent::BeginObject:
+                begin_object();
+                break;
+            case JsonEvent::EndObject:
+                end_object();
+                break;
+            case JsonEvent::BeginArray:
+                begin_array();
+                break;
+            case JsonEvent::EndArray:
+                level_ = Level::Top;
+                break;
+        }
+    }
+
+    [[nodiscard]] Schedule result() && { return std::move(schedule_); }
+
+  private:
+    enum class Level { Outside, Top, Sends, Send };
+
+    [[nodiscard]] std::span<const Field> fields() const {
+        return level_ == Level::Send ? std::span(kSendFields) : std::span(kTopFields);
+    }
+    [[nodiscard]] std::uint32_t& seen() { return level_ == Level::Send ? seen_in_send_ : seen_at_top_; }
+
+    /// The object or element we are at: "/" or "/sends/12".
+    [[nodiscard]] std::string object_path() const {
+        const bool in_sends = level_ == Level::Sends || level_ == Level::Send;
+        return in_sends ? fmt::format("/sends/{}", schedule_.sends.size()) : "/";
+    }
+    /// The value we are at: "/makespan" or "/sends/12/start".
+    [[nodiscard]] std::string value_path() const {
+        if (level_ == Level::Top) return fmt::format("/{}", kTopFields[field_].name);
+        if (level_ == Level::Send) return fmt::format("{}/{}", object_path(), kSendFields[field_].name);
+        return object_path();
+    }
+    [[nodiscard]] std::string_view expectation() const {
+        if (level_ == Level::Outside) return "a schedule, which is an object";
+        if (level_ == Level::Sends) return "a send, which is an object";
+        return fields()[field_].expectation;
+    }
+    [[noreturn]] void refuse(std::string_view found) const {
+        throw InputError(fmt::format("expected {}, found {}", expectation(), found), value_path());
+    }
+
+    void begin_field(const std::string& key) {
+        const auto found = std::ranges::find(fields(), key, &Field::name);
+        if (found == fields().end()) refuse_field(key);
+        field_ = static_cast<std::size_t>(found - fields().begin());
+        if ((seen() & (1U << field_)) != 0) throw InputError("this field is given twice", value_path());
+        seen() |= 1U << field_;
+    }
+
+    [[noreturn]] void refuse_field(const std::string& key) const {
+        if (level_ == Level::Top && key == "tutti") {
+            throw InputError("this is an instance, expected a schedule", object_path());
+        }
+        std::vector<std::string_view> names;
+        for (const Field& field : fields()) names.push_back(field.name);
+        JsonView(Json::object({{key, nullptr}}), object_path()).only(names);
+        throw InternalError("a field is both known and unknown");
+    }
+
+    void begin_object() {
+        if (level_ == Level::Outside) {
+            level_ = Level::Top;
+        } else if (level_ == Level::Sends) {
+            level_ = Level::Send;
+            seen_in_send_ = 0;
+            send_ = {};
+        } else {
+            refuse("an object");
+        }
+    }
+
+    void end_object() {
+        for (field_ = 0; field_ < fields().size(); ++field_) {
+            if (!fields()[field_].required || (seen() & (1U << field_)) != 0) continue;
+            throw InputError(fmt::format("expected a field '{}', found none", fields()[field_].name),
+                             object_path());
+        }
+        if (level_ == Level::Top) {
+            level_ = Level::Outside;
+            return;
+        }
+        if (schedule_.sends.size() == kMaxSends) {
+            throw InputError(fmt::format("expected at most {} sends; write more as a stream", kMaxSends));
+        }
+        schedule_.sends.push_back(send_);
+        level_ = Level::Sends;
+    }
+
+    void begin_array() {
+        if (level_ != Level::Top || field_ != Sends) refuse("an array");
+        level_ = Level::Sends;
+    }
+
+    void take_scalar(const Json& value) {
+        if (level_ == Level::Send) {
+            take_send_field(value);
+        } else if (level_ == Level::Top && field_ != Sends) {
+            take_top_field(value);
+        } else {
+            JsonView(value, value_path()).fail_expecting(std::string(expectation()));
+        }
+    }
+
+    void take_send_field(const Json& value) {
+        switch (field_) {
+            case ChunkNumber:
+                send_.chunk = ChunkId(static_cast<std::size_t>(integer(value, 0, kLastId)));
+                break;
+            case LinkNumber:
+                send_.link = LinkId(static_cast<std::size_t>(integer(value, 0, kLastId)));
+                break;
+            case Start:
+                send_.start = Ticks(integer(value, kFirstTick, kLastTick));
+                break;
+            default:
+                send_.op = operation(value);
+                break;
+        }
+    }
+
+    void take_top_field(const Json& value) {
+        switch (field_) {
+            case Format:
+                check_format(integer(value, 1, kLastTick));
+                break;
+            case Makespan:
+                schedule_.makespan = Ticks(integer(value, kFirstTick, kLastTick));
+                break;
+            default:
+                schedule_.instance = JsonView(value, value_path()).string();
+                break;
+        }
+    }
+
+    [[nodiscard]] std::int64_t integer(const Json& value, std::int64_t least, std::int64_t most) const {
+        // The usual case first: without it, a path would be written for every number.
+        if (value.is_number_unsigned() && least <= 0) {
+            const auto number = value.get<std::uint64_t>();
+            if (number <= static_cast<std::uint64_t>(most)) return static_cast<std::int64_t>(number);
+        }
+        return JsonView(value, value_path()).integer(least, most);
+    }
+
+    [[nodiscard]] Op operation(const Json& value) const {
+        if (value == "copy") return Op::Copy;
+        return JsonView(value, value_path()).choice({"copy", "reduce"}) == 0 ? Op::Copy : Op::Reduce;
+    }
+
+    void check_format(std::int64_t number) const {
+        if (number == kScheduleFormat) return;
+        throw InputError(
+            fmt::format("this schedule is format {}, this tutti reads {}", number, kScheduleFormat),
+            value_path());
+    }
+
+    Schedule schedule_;
+    Send send_;
+    Level level_ = Level::Outside;
+    std::size_t field_ = 0;
+    std::uint32_t seen_at_top_ = 0, seen_in_send_ = 0;
+};
+
+}  // namespace
+
+Schedule read_schedule_json(Source& source) {
+    ScheduleBuilder builder;
+    parse_json_events(source, [&](JsonEvent event, Json& value) { builder.take(event, value); });
+    return std::move(builder).result();
+}
+
+void write_schedule_json(const std::string& path, const Schedule& schedule) {
+    std::vector<std::uint32_t> order(schedule.sends.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(
+        order, [&](auto a, auto b) { return starts_before(schedule.sends[a], schedule.sends[b]); });
+
+    AtomicFile file(path);
+    file.write(
+        fmt::format("{{\n  \"tutti_schedule\": {},\n  \"instance\": {},\n  \"makespan\": {},\n  \"sends\": [",
+                    kScheduleFormat, json_line(schedule.instance), schedule.makespan.count()));
+    std::string line;
+    for (const std::uint32_t i : order) {
+        const Send& send = schedule.sends[i];
+        line.clear();
+        fmt::format_to(std::back_inserter(line),
+                       "{}\n    {{\"chunk\": {}, \"link\": {}, \"start\": {}, \"op\": \"{}\"}}",
+                       i == order.front() ? "" : ",", send.chunk.value(), send.link.value(),
+                       send.start.count(), send.op == Op::Copy ? "copy" : "reduce");
+        file.write(line);
+    }
+    file.write(order.empty() ? "]\n}\n" : "\n  ]\n}\n");
+    file.commit();
+}
+
+}  // namespace tutti::io

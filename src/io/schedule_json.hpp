@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/schedule.hpp"
+#include "io/source.hpp"
+
+namespace tutti::io {
+
+/// The version of the schedule format that this program reads and writes: the number in "tutti_schedule".
+inline constexpr std::int64_t kScheduleFormat = 1;
+
+/// Writes the schedule for people, a send per line in the order of starts_before, to a file (replaced at
+/// once) or, for "-", to standard output.
+void write_schedule_json(const std::string& path, const Schedule& schedule);
+
+/// Reads a schedule as instances/README.md describes it, in one pass without holding the text: memory is that
+/// of the sends. Fields may come in any order, none may be missing, unknown or given twice. Throws InputError
+/// with the path
+/// ("/sends/12/start") or "line:column".
+/// What only an instance can judge is not judged here: chunks and links are any 32-bit numbers, starts and
+/// the makespan any 64-bit ones; the verifier reports those that do not exist.
+[[nodiscard]] Schedule read_schedule_json(Source& source);
+
+}  // namespace tutti::io

@@ -1,0 +1,143 @@
+#pragma once
+
+#include "core/schedule.hpp"
+#include "io/atomic_file.hpp"
+#include "io/source.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
+namespace tutti::io {
+
+/// The compact schedule of docs/stream-format.md: a send takes a few bytes, and neither writer nor reader
+/// ever holds more than a block. Such files end in ".tsch".
+inline constexpr std::string_view kStreamSuffix = ".tsch";
+
+/// What a stream says about the instance it was made for.
+struct StreamHeader {
+    std::string instance;
+    std::uint64_t chunks = 0;
+    std::uint64_t links = 0;
+    friend bool operator==(const StreamHeader&, const StreamHeader&) = default;
+};
+
+/// Writes a stream send by send. The file appears when finish() returns; destroyed before, it leaves nothing.
+class StreamWriter {
+  public:
+    /// A path, or "-" for standard output.
+    StreamWriter(const std::string& path, const StreamHeader& header);
+    StreamWriter(const StreamWriter&) = delete;
+    StreamWriter& operator=(const StreamWriter&) = delete;
+    ~StreamWriter();
+
+    /// In the order of starts_before; anything else is an InternalError.
+    void append(const Send& send);
+    void finish(Ticks makespan);
+
+    [[nodiscard]] std::uint64_t sends() const { return sends_; }
+    /// Bytes of all blocks before and after compression, for those who measure.
+    [[nodiscard]] std::uint64_t raw_bytes() const { return raw_bytes_; }
+    [[nodiscard]] std::uint64_t stored_bytes() const { return file_.size(); }
+
+  private:
+    struct Compressor {
+        void operator()(ZSTD_CCtx_s* context) const;
+    };
+
+    void end_group();
+    void end_block();
+    void write_record(std::string_view raw);
+
+    AtomicFile file_;
+    std::unique_ptr<ZSTD_CCtx_s, Compressor> compressor_;
+    std::vector<Send> group_;  ///< of one start
+    std::string block_;        ///< empty between blocks
+    std::string stored_;
+    std::optional<Send> last_;
+    Ticks block_start_;             ///< of the last group in the block
+    std::int64_t block_chunk_ = 0;  ///< of the last send in the block
+    std::uint64_t sends_ = 0, blocks_ = 0, raw_bytes_ = 0;
+    bool finished_ = false;
+};
+
+/// Reads a stream with a few megabytes of memory, whatever the file claims. Anything malformed, cut off,
+/// corrupt or left over is an InputError with the file and the byte at which the record in question begins.
+class StreamSource final : public SendSource {
+  public:
+    explicit StreamSource(Source source);
+    ~StreamSource() override;
+
+    [[nodiscard]] const StreamHeader& header() const { return header_; }
+
+    [[nodiscard]] bool next(Send& send) override {
+        if (next_ == decoded_.size() && !decode_more()) return false;
+        send = decoded_[next_++];
+        return true;
+    }
+    [[nodiscard]] Ticks makespan() const override { return makespan_; }
+    [[nodiscard]] std::uint64_t position() const override { return before_ + next_ - 1; }
+
+  private:
+    struct Decompressor {
+        void operator()(ZSTD_DCtx_s* context) const;
+    };
+
+    void read_magic();
+    /// Puts the next record's content into raw_ and returns its kind.
+    char read_record();
+    void read_header();
+    void read_end();
+    bool begin_block();
+    void begin_group();
+    bool decode_more();
+    template <bool Mixed>
+    void decode_sends(Op op);
+
+    [[nodiscard]] std::uint64_t number();
+    [[noreturn]] void fail(const std::string& message) const;
+
+    Source source_;
+    std::unique_ptr<ZSTD_DCtx_s, Decompressor> decompressor_;
+    StreamHeader header_;
+    Ticks makespan_;
+
+    std::uint64_t record_offset_ = 0;
+    std::string stored_;
+    std::string raw_;  ///< with padding, so that a number can be read without asking at each byte
+    const unsigned char* cursor_ = nullptr;
+    const unsigned char* raw_end_ = nullptr;
+
+    std::uint64_t blocks_ = 0;
+    bool ended_ = false;
+    bool first_group_ = false;
+    std::uint64_t group_left_ = 0;
+    unsigned mode_ = 0;
+    std::int64_t start_ = 0;
+    std::uint64_t link_ = 0, chunk_ = 0;
+
+    std::vector<Send> decoded_;
+    std::size_t next_ = 0;
+    std::uint64_t before_ = 0;  ///< sends before decoded_
+};
+
+/// A schedule of either format, told apart by its first bytes.
+struct OpenSchedule {
+    std::string instance;
+    std::optional<StreamHeader> stream;  ///< where it is one
+    std::unique_ptr<SendSource> sends;
+};
+[[nodiscard]] OpenSchedule open_schedule(const std::string& path);
+
+/// The same, held in memory.
+[[nodiscard]] Schedule read_schedule(const std::string& path);
+
+/// As a stream if the path ends in ".tsch", else as JSON. `chunks` and `links` are the instance's.
+void write_schedule(const std::string& path, const Schedule& schedule, std::uint64_t chunks,
+                    std::uint64_t links);
+
+}  // namespace tutti::io
