@@ -1,0 +1,199 @@
+// From demands to a schedule, in two phases.
+//
+// 1. Reductions gather. On the network turned round, with time running backwards, a reduction at a root is a
+// chunk that spreads from the
+//    root to all contributors; played backwards the tree gathers, and each contribution is added exactly
+//    once. All reductions are spread at once; the mirrored transfers then end at tick T1 (plus the latest
+//    release, before which nothing may start).
+// 2. Everything else spreads forwards, at once, in the gaps that phase 1 left and after it: plain chunks from
+// their
+//    holders, and the sums of reductions with several receivers from their root, once they are complete
+//    there. An all-reduce is so a reduce-scatter and an all-gather that overlap where the links allow it.
+//
+// Each phase takes the best of the heuristics in kHeuristics over a few seeds. At the end all transfers are
+// moved as early as possible.
+
+#include "heuristics/greedy.hpp"
+
+#include "heuristics/compaction.hpp"
+#include "heuristics/flood_matcher.hpp"
+#include "heuristics/tree_insertion.hpp"
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <unordered_map>
+
+namespace tutti::heuristics {
+namespace {
+
+constexpr std::array<SpreadHeuristic, 2> kHeuristics{flood, insert_trees};
+
+/// Sends for which all restarts together may be tried; keeps small instances good and large ones quick.
+constexpr std::size_t kSendsToTry = 50'000;
+constexpr std::size_t kMaxRestarts = 64;
+
+std::vector<NodeId> without(std::span<const NodeId> nodes, NodeId node) {
+    std::vector<NodeId> rest;
+    for (const NodeId n : nodes) {
+        if (n != node) rest.push_back(n);
+    }
+    return rest;
+}
+
+/// The best of all heuristics over some seeds. The tries are drawn in a fixed order and run `threads` at a
+/// time; between those rounds it may end early. So the answer depends on the rng and the number of threads
+/// alone, unless stopped.
+std::optional<SpreadSolution> best_spread(const SpreadProblem& problem, Ticks target, Rng& rng,
+                                          unsigned threads, const Stop& stop) {
+    std::size_t sends = 1;
+    for (const Spread& spread : problem.spreads) sends += spread.targets.size();
+    const std::size_t restarts = std::clamp<std::size_t>(kSendsToTry / sends, 1, kMaxRestarts);
+    const std::size_t tries = restarts * kHeuristics.size();
+    std::optional<SpreadSolution> best;
+    for (std::size_t i = 0; i < tries;) {
+        if (best && (best->makespan <= target || stop.requested())) return best;
+        std::vector<std::future<std::optional<SpreadSolution>>> round;
+        for (; i < tries && round.size() < std::max(threads, 1U); ++i) {
+            const SpreadHeuristic heuristic = kHeuristics[i % kHeuristics.size()];
+            round.push_back(std::async(threads > 1 ? std::launch::async : std::launch::deferred,
+                                       [&problem, &stop, heuristic, own = rng.split()]() mutable {
+                                           return heuristic(problem, own, stop);
+                                       }));
+        }
+        for (auto& attempt : round) {
+            auto solution = attempt.get();
+            if (solution && (!best || solution->makespan < best->makespan)) best = std::move(solution);
+        }
+    }
+    return best;
+}
+
+class Greedy {
+  public:
+    Greedy(const Instance& instance, Rng& rng, Ticks target, unsigned threads, const Stop& stop)
+        : instance_(instance),
+          rng_(rng),
+          target_(target),
+          threads_(threads),
+          stop_(stop),
+          graph_(instance),
+          calendar_(links()) {}
+
+    std::optional<Schedule> run() {
+        sort_demands();
+        if (!gather() || !spread()) return std::nullopt;
+        return schedule(compacted(graph_, std::move(moves_)));
+    }
+
+  private:
+    /// A reduction: gathered at the root, then spread to the other receivers.
+    struct Reduction {
+        ChunkId chunk;
+        NodeId root;
+    };
+
+    [[nodiscard]] std::size_t links() const { return instance_.topology().links().size(); }
+
+    void sort_demands() {
+        std::vector<std::size_t> shares(instance_.collectives().size(), 0);
+        for (std::size_t c = 0; c < instance_.chunks(); ++c) {
+            const ChunkId chunk(c);
+            const Demand demand = instance_.demand(chunk);
+            if (demand.reduction && demand.holders.size() > 1) {
+                // Roots take turns, so that no receiver sums up more than its share.
+                const std::size_t turn = shares[demand.collective.index()]++;
+                reductions_.push_back({chunk, demand.receivers[turn % demand.receivers.size()]});
+            } else {
+                plain_.push_back({chunk,
+                                  {demand.holders.begin(), demand.holders.end()},
+                                  instance_.release(chunk),
+                                  {demand.receivers.begin(), demand.receivers.end()}});
+            }
+        }
+    }
+
+    /// Phase 1.
+    bool gather() {
+        if (reductions_.empty()) return true;
+        const HopGraph backwards = graph_.reversed();
+        SpreadProblem problem{backwards, {}, LinkCalendar(links())};
+        Ticks release;
+        bool only_gathers = plain_.empty();
+        for (const auto& [chunk, root] : reductions_) {
+            const Demand demand = instance_.demand(chunk);
+            problem.spreads.push_back({chunk, {root}, Ticks(0), without(demand.holders, root)});
+            release = std::max(release, instance_.release(chunk));
+            only_gathers = only_gathers && demand.receivers.size() == 1;
+        }
+        const Ticks target = only_gathers ? target_ - std::min(target_, release) : Ticks(0);
+        const auto solution = best_spread(problem, target, rng_, threads_, stop_);
+        if (!solution) return false;
+        for (const auto& [hop, chunk, start] : solution->transfers) {
+            const Ticks mirrored = solution->makespan - start - graph_.transit(hop, chunk);
+            moves_.push_back({{hop, chunk, mirrored + release}, Op::Reduce});
+        }
+        moves_ = compacted(graph_, std::move(moves_));
+        for (const Move& move : moves_) {
+            const auto& [hop, chunk, start] = move.transfer;
+            calendar_.book(graph_, hop, chunk, start);
+            Ticks& complete = complete_[chunk];
+            complete = std::max(complete, start + graph_.transit(hop, chunk));
+        }
+        return true;
+    }
+
+    /// Phase 2.
+    bool spread() {
+        SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_)};
+        for (const auto& [chunk, root] : reductions_) {
+            auto others = without(instance_.demand(chunk).receivers, root);
+            if (!others.empty())
+                problem.spreads.push_back({chunk, {root}, complete_[chunk], std::move(others)});
+        }
+        const auto solution = best_spread(problem, target_, rng_, threads_, stop_);
+        if (!solution) return false;
+        for (const Transfer& transfer : solution->transfers) moves_.push_back({transfer, Op::Copy});
+        return true;
+    }
+
+    [[nodiscard]] Schedule schedule(const std::vector<Move>& moves) const {
+        Schedule schedule{instance_.name(), makespan_of(graph_, moves), {}};
+        const Topology& topology = instance_.topology();
+        std::vector<LegTime> legs;
+        for (const auto& [transfer, op] : moves) {
+            graph_.leg_times(transfer.hop, transfer.chunk, legs);
+            for (const LegTime& leg : legs) {
+                // A switch that does not reduce passes a contribution on as it is.
+                const NodeId to = topology.link(leg.link).dst;
+                const bool passes =
+                    topology.is_switch(to) && (&leg != &legs.back() || !topology.rule(to).reduce);
+                schedule.sends.push_back(
+                    {transfer.chunk, leg.link, transfer.start + leg.offset, passes ? Op::Copy : op});
+            }
+        }
+        std::ranges::sort(schedule.sends, starts_before);
+        return schedule;
+    }
+
+    const Instance& instance_;
+    Rng& rng_;
+    const Ticks target_;
+    const unsigned threads_;
+    const Stop& stop_;
+    HopGraph graph_;
+    LinkCalendar calendar_;
+    std::vector<Spread> plain_;
+    std::vector<Reduction> reductions_;
+    std::unordered_map<ChunkId, Ticks> complete_;  ///< when a reduction is whole at its root
+    std::vector<Move> moves_;
+};
+
+}  // namespace
+
+std::optional<Schedule> greedy(const Instance& instance, Rng& rng, Ticks target, unsigned threads,
+                               const Stop& stop) {
+    return Greedy(instance, rng, target, threads, stop).run();
+}
+
+}  // namespace tutti::heuristics

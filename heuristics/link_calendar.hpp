@@ -1,0 +1,35 @@
+#pragma once
+
+#include "heuristics/hop_graph.hpp"
+
+#include <vector>
+
+namespace tutti::heuristics {
+
+/// The time-expanded network: for each link, when it is busy. Intervals that touch are kept as one, so a link
+/// without gaps costs one interval however much it carries.
+class LinkCalendar {
+  public:
+    explicit LinkCalendar(std::size_t links) : busy_(links) {}
+
+    /// The first start >= ready at which the hop finds all its links free. O(log intervals + intervals
+    /// skipped).
+    [[nodiscard]] Ticks earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready) const;
+    /// Precondition: the links are free then.
+    void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
+    /// The end of the last booking.
+    [[nodiscard]] Ticks horizon() const { return horizon_; }
+
+  private:
+    struct Interval {
+        Ticks begin, end;
+    };
+    [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
+    void book(LinkId link, Ticks begin, Ticks end);
+
+    std::vector<std::vector<Interval>> busy_;
+    Ticks horizon_;
+    mutable std::vector<LegTime> times_;
+};
+
+}  // namespace tutti::heuristics

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/rng.hpp"
+#include "core/stop.hpp"
+#include "heuristics/link_calendar.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace tutti::heuristics {
+
+/// A chunk that some nodes have and others want: what every demand comes to, a reduction after time reversal.
+struct Spread {
+    ChunkId chunk;
+    std::vector<NodeId> sources;
+    Ticks ready;  ///< when the sources have it
+    std::vector<NodeId> targets;
+};
+
+/// A chunk takes a hop.
+struct Transfer {
+    HopId hop;
+    ChunkId chunk;
+    Ticks start;
+};
+
+/// What a heuristic is asked: transfers that bring every chunk to its targets, on links that may be booked
+/// already.
+struct SpreadProblem {
+    const HopGraph& graph;
+    std::vector<Spread> spreads;
+    LinkCalendar calendar;
+};
+
+/// Transfers in no particular order, and the last arrival.
+struct SpreadSolution {
+    std::vector<Transfer> transfers;
+    Ticks makespan;
+};
+
+/// None: it does not know how, or `stop` came first.
+using SpreadHeuristic = std::optional<SpreadSolution> (*)(const SpreadProblem&, Rng&, const Stop&);
+
+}  // namespace tutti::heuristics
