@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/instance.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Numbers and names as people read them, the same in every table and message.
+namespace tutti::batch {
+
+/// "12.5 %", or "-" where there is no gap to speak of.
+[[nodiscard]] std::string gap_text(std::optional<double> gap);
+/// "0.012": seconds with three decimals, as tables give them.
+[[nodiscard]] std::string seconds_text(double seconds);
+/// "42 ticks", or with ticks of 1 ps "1500000 ticks (1.5 us)".
+[[nodiscard]] std::string ticks_text(Ticks ticks, Units units);
+/// "1 send", "2 sends".
+[[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
+
+/// The name as part of a file name: what a file system or a shell would trip over becomes '_'.
+[[nodiscard]] std::string file_name_of(std::string_view name);
+
+/// The columns that a text takes on a terminal, if each character takes one.
+[[nodiscard]] std::size_t width_of(std::string_view utf8);
+
+}  // namespace tutti::batch

@@ -1,0 +1,16 @@
+#include "batch/result_line.hpp"
+
+namespace tutti::batch {
+
+void enter(io::ResultLine& line, const synth::Result& result) {
+    line.method = result.method;
+    line.status = result.status;
+    line.makespan = result.schedule.makespan;
+    line.lower_bound = result.bound.value;
+    line.bound_kind = result.bound.kind;
+    line.seconds = result.seconds;
+    line.sends = result.schedule.sends.size();
+    line.verified = true;
+}
+
+}  // namespace tutti::batch

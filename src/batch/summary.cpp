@@ -1,0 +1,99 @@
+#include "batch/summary.hpp"
+
+#include "batch/figures.hpp"
+#include "batch/text_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::batch {
+namespace {
+
+std::string ticks_cell(const std::optional<Ticks>& ticks) {
+    return ticks ? std::to_string(ticks->count()) : "-";
+}
+
+std::string verified_cell(const Row& row) {
+    if (row.failed) return "FAILED";
+    if (row.line.status == Status::Infeasible) return "infeasible";
+    return row.line.verified ? "yes" : "no";
+}
+
+struct Totals {
+    std::size_t verified = 0, optimal = 0, failed = 0;
+    std::optional<double> mean_gap;  ///< over the verified
+};
+
+Totals totals_of(const Outcome& outcome) {
+    Totals totals;
+    double sum = 0;
+    std::size_t gaps = 0;
+    for (const Row& row : outcome.rows) {
+        if (row.failed) {
+            ++totals.failed;
+            continue;
+        }
+        totals.verified += row.line.verified ? 1U : 0U;
+        totals.optimal += row.line.status == Status::Optimal ? 1U : 0U;
+        if (const auto gap = row.line.gap()) {
+            sum += *gap;
+            ++gaps;
+        }
+    }
+    if (gaps > 0) totals.mean_gap = sum / static_cast<double>(gaps);
+    return totals;
+}
+
+std::string summary_line(const Outcome& outcome) {
+    const Totals totals = totals_of(outcome);
+    std::string line =
+        fmt::format("{}: {} verified, {} optimal, mean gap {}, {} failed, {} s",
+                    count_text(outcome.rows.size(), "instance"), totals.verified, totals.optimal,
+                    gap_text(totals.mean_gap), totals.failed, seconds_text(outcome.seconds));
+    if (!outcome.complete())
+        line += fmt::format("; interrupted, {} left out", outcome.planned - outcome.rows.size());
+    return line;
+}
+
+}  // namespace
+
+std::string table_text(const Outcome& outcome) {
+    TextTable table({{"instance"},
+                     {"method"},
+                     {"makespan", Align::Right},
+                     {"bound", Align::Right},
+                     {"gap", Align::Right},
+                     {"verified"},
+                     {"sends", Align::Right},
+                     {"seconds", Align::Right}});
+    std::string errors;
+    for (const Row& row : outcome.rows) {
+        const io::ResultLine& line = row.line;
+        table.add({row.job.label(), line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
+                   ticks_cell(line.lower_bound), gap_text(line.gap()), verified_cell(row),
+                   line.makespan ? std::to_string(line.sends) : "-", seconds_text(line.seconds)});
+        if (row.failed) errors += fmt::format("failed: {}: {}\n", row.job.label(), line.error);
+    }
+    return table.text() + "\n" + errors + summary_line(outcome) + "\n";
+}
+
+io::Json outcome_json(const Outcome& outcome) {
+    const Totals totals = totals_of(outcome);
+    io::Json json{{"instances", outcome.rows.size()},
+                  {"verified", totals.verified},
+                  {"optimal", totals.optimal},
+                  {"failed", totals.failed},
+                  {"mean_gap", totals.mean_gap ? io::Json(*totals.mean_gap) : io::Json(nullptr)},
+                  {"seconds", outcome.seconds},
+                  {"complete", outcome.complete()}};
+    io::Json& results = json["results"] = io::Json::array();
+    for (const Row& row : outcome.rows) {
+        io::Json line = io::result_json(row.line);
+        line["file"] = row.job.path.string();
+        results.push_back(std::move(line));
+    }
+    return json;
+}
+
+}  // namespace tutti::batch

@@ -1,0 +1,101 @@
+#include "cli/failure.hpp"
+
+#include "batch/figures.hpp"
+#include "core/error.hpp"
+#include "io/instance_json.hpp"
+#include "io/json_text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+namespace tutti::cli {
+namespace {
+
+/// An argument as a shell would want it.
+std::string quoted(const std::string& argument) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%";
+    if (!argument.empty() && argument.find_first_not_of(kPlain) == argument.npos) return argument;
+    std::string text = "'";
+    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+std::string command_line(const std::vector<std::string>& arguments) {
+    std::string line = "tutti";
+    for (const std::string& argument : arguments) line += " " + quoted(argument);
+    return line;
+}
+
+}  // namespace
+
+Failure failure_of(const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const InputError& e) {
+        return {ExitCode::BadInput, e.message(), e.file(), e.place(), {}};
+    } catch (const LimitError& e) {
+        return {ExitCode::LimitReached, e.what(), {}, {}, {}};
+    } catch (const InfeasibleError& e) {
+        return {ExitCode::Infeasible, e.what(), {}, {}, {}};
+    } catch (const BugError& e) {
+        return {ExitCode::Bug, e.what(), {}, {}, e.reproducer()};
+    } catch (const std::filesystem::filesystem_error& e) {
+        return {ExitCode::BadInput, e.code().message(), e.path1().string(), {}, {}};
+    } catch (const std::bad_alloc&) {
+        return {ExitCode::LimitReached,
+                "out of memory: the instance is too large for this machine or its limits",
+                {},
+                {},
+                {}};
+    } catch (const std::system_error& e) {
+        // Threads that the system refuses to give.
+        return {ExitCode::LimitReached, e.what(), {}, {}, {}};
+    } catch (const std::exception& e) {
+        return {ExitCode::Bug, e.what(), {}, {}, {}};
+    } catch (...) {
+        return {ExitCode::Bug, "an exception without a name", {}, {}, {}};
+    }
+}
+
+io::Json failure_json(const Failure& failure) {
+    io::Json json{{"error", failure.message}};
+    if (!failure.file.empty()) json["file"] = failure.file;
+    if (!failure.place.empty()) json["place"] = failure.place;
+    if (!failure.reproducer.empty()) json["reproducer"] = failure.reproducer;
+    json["exit_code"] = static_cast<int>(failure.code);
+    return json;
+}
+
+void report(const Failure& failure, const std::vector<std::string>& arguments, const Streams& streams) {
+    if (std::ranges::find(arguments, "--json") != arguments.end()) {
+        streams.out << io::json_line(failure_json(failure)) << '\n';
+    }
+    const std::string error = toned(Tone::Bad, "error:", streams.colour_err);
+    if (failure.code != ExitCode::Bug) {
+        streams.err << fmt::format("{} {}\n", error,
+                                   InputError(failure.message, failure.place, failure.file).what());
+        return;
+    }
+    streams.err << fmt::format("{} this is a bug in tutti: {}\n", error, failure.message);
+    streams.err << fmt::format(
+        "Please report it with {}this command:\n  {}\n",
+        failure.reproducer.empty() ? "" : fmt::format("the file {} and ", failure.reproducer),
+        command_line(arguments));
+}
+
+void rethrow_with_reproducer(const Instance& instance) {
+    const Failure failure = failure_of(std::current_exception());
+    if (failure.code != ExitCode::Bug) throw;
+    const std::string path = fmt::format("tutti-bug-{}.json", batch::file_name_of(instance.name()));
+    try {
+        io::save_instance(path, instance);
+    } catch (const InputError& unwritable) {
+        throw InternalError(fmt::format("{} (and {})", failure.message, unwritable.what()));
+    }
+    throw BugError(failure.message, path);
+}
+
+}  // namespace tutti::cli

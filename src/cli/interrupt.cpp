@@ -1,0 +1,26 @@
+#include "cli/interrupt.hpp"
+
+#include <csignal>
+
+namespace tutti::cli {
+namespace {
+
+// The one global of the house: a signal handler has nothing else to reach.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void raise_flag(int) { interrupted.store(true); }
+
+}  // namespace
+
+const std::atomic<bool>& catch_signals() {
+    struct sigaction action {};
+    action.sa_handler = raise_flag;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | static_cast<unsigned>(SA_RESTART));
+    (void)sigaction(SIGINT, &action, nullptr);
+    (void)sigaction(SIGTERM, &action, nullptr);
+    (void)std::signal(SIGPIPE, SIG_IGN);
+    return interrupted;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,22 @@
+#include "cli/failure.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/run.hpp"
+#include "cli/terminal.hpp"
+
+#include <string>
+#include <vector>
+
+int main(int argc, char** argv) {
+    using namespace tutti::cli;
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    const Process process{process_streams(), &catch_signals()};
+    ExitCode code = ExitCode::Done;
+    try {
+        code = run(parse(arguments), process);
+    } catch (...) {
+        const Failure failure = failure_of(std::current_exception());
+        report(failure, arguments, process.streams);
+        code = failure.code;
+    }
+    return static_cast<int>(flushed(process.streams, code));
+}

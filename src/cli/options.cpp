@@ -1,0 +1,315 @@
+#include "cli/options.hpp"
+
+#include "cli/commands.hpp"
+#include "core/error.hpp"
+#include "io/json_view.hpp"
+#include "synth/synthesize.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace tutti::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+using Names = std::vector<std::string_view>;
+
+[[noreturn]] void fail(const std::string& message, std::string_view command) {
+    throw InputError(
+        fmt::format("{} (see 'tutti{}{} --help')", message, command.empty() ? "" : " ", command));
+}
+
+std::string suggestion(std::string_view name, const Names& names) {
+    const auto guess = io::nearest(name, names);
+    return guess ? fmt::format("; did you mean '{}'?", *guess) : "";
+}
+
+/// The values of a command's options, and questions about them that either answer or complain.
+class Values {
+  public:
+    Values(const Command& command, po::variables_map map) : command_(command.name), map_(std::move(map)) {}
+
+    [[nodiscard]] bool flag(const char* name) const { return map_.count(name) > 0; }
+
+    [[nodiscard]] std::optional<std::string> text(const char* name) const {
+        if (!flag(name)) return std::nullopt;
+        std::string value = list(name).back();
+        if (value.empty()) fail(fmt::format("option --{} has an empty value", name), command_);
+        return value;
+    }
+
+    [[nodiscard]] std::vector<std::string> list(const char* name) const {
+        return flag(name) ? map_[name].as<std::vector<std::string>>() : std::vector<std::string>();
+    }
+
+    template <class Number>
+    [[nodiscard]] Number number(const char* name, Number otherwise, Number least,
+                                Number most = std::numeric_limits<Number>::max()) const {
+        const auto value = text(name);
+        if (!value) return otherwise;
+        Number result{};
+        const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), result);
+        if (error != std::errc() || end != value->data() + value->size() || result < least || result > most) {
+            fail(fmt::format("option --{}: expected a whole number from {} to {}, found '{}'", name, least,
+                             most, *value),
+                 command_);
+        }
+        return result;
+    }
+
+    [[nodiscard]] std::optional<double> seconds(const char* name) const {
+        const auto value = text(name);
+        if (!value) return std::nullopt;
+        double result = 0;
+        const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), result);
+        if (error != std::errc() || end != value->data() + value->size() || !std::isfinite(result) ||
+            result <= 0) {
+            fail(fmt::format("option --{}: expected a positive number of seconds, found '{}'", name, *value),
+                 command_);
+        }
+        return result;
+    }
+
+    [[nodiscard]] std::size_t choice(const char* name, const Names& choices) const {
+        const std::string value = text(name).value_or(std::string(choices.front()));
+        const auto found = std::ranges::find(choices, value);
+        if (found == choices.end()) {
+            fail(fmt::format("option --{}: expected {}, found '{}'{}", name, fmt::join(choices, " or "),
+                             value, suggestion(value, choices)),
+                 command_);
+        }
+        return static_cast<std::size_t>(found - choices.begin());
+    }
+
+    [[nodiscard]] std::string method() const {
+        Names names;
+        for (const synth::Method& method : synth::methods()) names.push_back(method.name);
+        return std::string(names[choice("method", names)]);
+    }
+
+    [[nodiscard]] std::string one_positional(const char* name, std::string_view what) const {
+        const auto all = list(name);
+        if (all.empty()) fail(fmt::format("expected {}", what), command_);
+        if (all.size() > 1)
+            fail(fmt::format("expected one argument, {}; found also '{}'", what, all[1]), command_);
+        return all.front();
+    }
+
+    [[noreturn]] void refuse(const std::string& message) const { fail(message, command_); }
+
+  private:
+    std::string_view command_;
+    po::variables_map map_;
+};
+
+constexpr unsigned kMostThreads = 1024;
+
+SynthOptions synth_options(const Values& values) {
+    SynthOptions options;
+    options.instance = values.one_positional("instance", "an instance file, or - for standard input");
+    options.output = values.text("output").value_or("");
+    if (values.flag("format")) {
+        options.format =
+            values.choice("format", {"json", "stream"}) == 0 ? ScheduleFormat::Json : ScheduleFormat::Stream;
+    }
+    options.method = values.method();
+    options.seed = values.number<std::uint64_t>("seed", 1, 0);
+    options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
+    options.time_limit = values.seconds("time-limit");
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    if (options.json && options.output == "-") {
+        values.refuse("--json and --output - both want standard output; give one of them a file");
+    }
+    return options;
+}
+
+VerifyOptions verify_options(const Values& values) {
+    VerifyOptions options;
+    options.files = values.list("files");
+    options.instance = values.text("instance");
+    options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    const std::size_t files = options.files.size() + (options.instance ? 1 : 0);
+    if (files < 2) values.refuse("expected an instance and at least one schedule");
+    const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0);
+    if (inputs > 1) values.refuse("only one file can be standard input (-)");
+    return options;
+}
+
+/// Options that the table does not list, with their values. The last one counts here too.
+std::vector<std::pair<std::string, std::string>> free_fields(const po::parsed_options& parsed,
+                                                             std::string_view command) {
+    std::vector<std::pair<std::string, std::string>> fields;
+    for (const po::option& option : parsed.options) {
+        if (!option.unregistered) continue;
+        const std::string& typed = option.original_tokens.front();
+        if (!typed.starts_with("--") || typed.size() < 3)
+            fail(fmt::format("unknown option '{}'", typed), command);
+        std::string name = typed.substr(2, typed.find('=') - 2);
+        std::ranges::replace(name, '-', '_');
+        std::erase_if(fields, [&](const auto& field) { return field.first == name; });
+        fields.emplace_back(std::move(name), option.value.empty() ? "true" : option.value.front());
+    }
+    return fields;
+}
+
+TopologyOptions topology_options(const Values& values, const po::parsed_options& parsed) {
+    TopologyOptions options;
+    options.fields = free_fields(parsed, "topology");
+    if (!values.list("what").empty()) {
+        options.what = values.one_positional("what", "a generator's kind, a file or a JSON text");
+    }
+    options.links = values.flag("links");
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    if (options.what.empty() && !options.fields.empty()) {
+        values.refuse(
+            fmt::format("option --{} needs a generator's kind before it", options.fields.front().first));
+    }
+    if (options.json && options.links) values.refuse("--links is for people; --json already lists the links");
+    return options;
+}
+
+BatchOptions batch_options(const Values& values) {
+    BatchOptions options;
+    options.paths = values.list("paths");
+    options.set = values.text("set").value_or("");
+    options.results = values.text("results").value_or("");
+    options.method = values.method();
+    options.seed = values.number<std::uint64_t>("seed", 1, 0);
+    options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
+    options.jobs = values.number<unsigned>("jobs", 1, 1, kMostThreads);
+    options.time_limit = values.seconds("time-limit");
+    options.update_solu = values.flag("update-solu");
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    if (options.paths.empty() && options.set.empty()) {
+        values.refuse("expected folders or files with instances, or --set FILE.test");
+    }
+    return options;
+}
+
+DoctorOptions doctor_options(const Values& values) {
+    return {values.flag("require-all"), values.flag("json"), values.flag("quiet")};
+}
+
+/// Gives an unlisted option its value: the token after it, unless that is an option itself. boost would leave
+/// the token among the arguments without dashes.
+std::vector<std::string> with_values_attached(const Command& command, std::vector<std::string> arguments) {
+    const auto listed = command.option_names();
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        std::string& argument = arguments[i];
+        const bool is_field = argument.starts_with("--") && argument.size() > 2 &&
+                              argument.find('=') == argument.npos &&
+                              std::ranges::find(listed, argument) == listed.end();
+        if (is_field && i + 1 < arguments.size() && !arguments[i + 1].starts_with("--")) {
+            argument += "=" + arguments[++i];
+        }
+        result.push_back(std::move(argument));
+    }
+    return result;
+}
+
+/// All options of a command, and its arguments without dashes as one more. What is parsed refers to this.
+po::options_description accepted_by(const Command& command) {
+    po::options_description all;
+    for (const OptionGroup& group : command.groups) all.add(group.options);
+    if (!command.positional.empty()) {
+        all.add_options()(std::string(command.positional).c_str(), po::value<std::vector<std::string>>());
+    }
+    return all;
+}
+
+po::parsed_options parse_command_line(const Command& command, const po::options_description& accepted,
+                                      const std::vector<std::string>& arguments) {
+    po::positional_options_description positions;
+    if (!command.positional.empty()) positions.add(std::string(command.positional).c_str(), -1);
+    po::command_line_parser parser(command.free_options ? with_values_attached(command, arguments)
+                                                        : arguments);
+    parser.options(accepted).positional(positions);
+    parser.style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing);
+    if (command.free_options) parser.allow_unregistered();
+    return parser.run();
+}
+
+/// The same, with boost's complaints in our words.
+po::parsed_options parsed_or_explained(const Command& command, const po::options_description& accepted,
+                                       const std::vector<std::string>& arguments) {
+    try {
+        return parse_command_line(command, accepted, arguments);
+    } catch (const po::unknown_option& error) {
+        const auto names = command.option_names();
+        const std::string name = error.get_option_name();
+        fail(fmt::format("unknown option '{}'{}", name, suggestion(name, Names(names.begin(), names.end()))),
+             command.name);
+    } catch (const po::too_many_positional_options_error&) {
+        fail("expected no arguments besides options", command.name);
+    } catch (const po::error_with_option_name& error) {
+        if (dynamic_cast<const po::invalid_command_line_syntax*>(&error) == nullptr) {
+            fail(error.what(), command.name);
+        }
+        const auto kind = dynamic_cast<const po::invalid_command_line_syntax&>(error).kind();
+        const bool missing = kind == po::invalid_syntax::missing_parameter;
+        fail(fmt::format("option '{}' {}", error.get_option_name(),
+                         missing ? "needs a value" : "takes no value"),
+             command.name);
+    } catch (const po::error& error) {
+        fail(error.what(), command.name);
+    }
+}
+
+Values values_of(const Command& command, const po::parsed_options& parsed) {
+    po::variables_map map;
+    po::store(parsed, map);
+    return {command, std::move(map)};
+}
+
+Options command_options(const Command& command, const std::vector<std::string>& arguments) {
+    const po::options_description accepted = accepted_by(command);
+    const po::parsed_options parsed = parsed_or_explained(command, accepted, arguments);
+    const Values values = values_of(command, parsed);
+    if (values.flag("help")) return HelpOptions{std::string(command.name)};
+    if (command.name == "synth") return synth_options(values);
+    if (command.name == "verify") return verify_options(values);
+    if (command.name == "topology") return topology_options(values, parsed);
+    if (command.name == "batch") return batch_options(values);
+    if (command.name == "doctor") return doctor_options(values);
+    throw InternalError(fmt::format("the command '{}' has no options", command.name));
+}
+
+const Command& find_command(const std::vector<Command>& table, const std::string& name) {
+    const auto found = std::ranges::find(table, name, &Command::name);
+    if (found != table.end()) return *found;
+    Names names{"help"};
+    for (const Command& command : table) names.push_back(command.name);
+    const std::string_view what = name.starts_with('-') ? "option" : "command";
+    if (what == "option") names = {"--help", "--version"};
+    fail(fmt::format("unknown {} '{}'{}", what, name, suggestion(name, names)), "");
+}
+
+}  // namespace
+
+Options parse(const std::vector<std::string>& arguments) {
+    if (arguments.empty()) fail("expected a command: synth, verify, batch, topology or doctor", "");
+    const std::string& first = arguments.front();
+    const auto table = commands();
+    if (first == "--version") return VersionOptions{};
+    if (first == "--help" || first == "-h") return HelpOptions{};
+    if (first == "help") {
+        if (arguments.size() == 1 || arguments[1].starts_with("-")) return HelpOptions{};
+        return HelpOptions{std::string(find_command(table, arguments[1]).name)};
+    }
+    return command_options(find_command(table, first), {arguments.begin() + 1, arguments.end()});
+}
+
+}  // namespace tutti::cli

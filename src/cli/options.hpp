@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tutti::cli {
+
+/// What the user asked for: argv as plain data. Parsing reads no file and runs nothing.
+
+/// `tutti --help`, `tutti help synth`, `tutti synth --help`.
+struct HelpOptions {
+    std::string command;  ///< empty: the whole program
+    friend bool operator==(const HelpOptions&, const HelpOptions&) = default;
+};
+
+struct VersionOptions {
+    friend bool operator==(const VersionOptions&, const VersionOptions&) = default;
+};
+
+enum class ScheduleFormat { Json, Stream };
+
+struct SynthOptions {
+    std::string instance;                  ///< a path, or "-"
+    std::string output;                    ///< a path, "-", or empty for <name>.schedule.json
+    std::optional<ScheduleFormat> format;  ///< by the output's suffix where not given
+    std::string method = "auto";
+    std::uint64_t seed = 1;
+    unsigned threads = 1;
+    std::optional<double> time_limit;  ///< seconds
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const SynthOptions&, const SynthOptions&) = default;
+};
+
+struct VerifyOptions {
+    std::vector<std::string> files;  ///< an instance among them, unless `instance` names it
+    std::optional<std::string> instance;
+    std::size_t max_violations = 20;
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const VerifyOptions&, const VerifyOptions&) = default;
+};
+
+struct TopologyOptions {
+    std::string what;  ///< a generator's kind, a JSON text, a path or "-"; empty: list the kinds
+    /// Fields of the generator and of the topology, as typed; a flag without a value has "true".
+    std::vector<std::pair<std::string, std::string>> fields;
+    bool links = false;
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const TopologyOptions&, const TopologyOptions&) = default;
+};
+
+struct BatchOptions {
+    std::vector<std::string> paths;
+    std::string set;      ///< a .test file, or empty
+    std::string results;  ///< a folder, or empty for results/<time>
+    std::string method = "auto";
+    std::uint64_t seed = 1;
+    unsigned threads = 1;
+    unsigned jobs = 1;
+    std::optional<double> time_limit;  ///< seconds, for each instance
+    bool update_solu = false;
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const BatchOptions&, const BatchOptions&) = default;
+};
+
+struct DoctorOptions {
+    bool require_all = false;
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const DoctorOptions&, const DoctorOptions&) = default;
+};
+
+using Options = std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, TopologyOptions,
+                             BatchOptions, DoctorOptions>;
+
+/// `arguments` are those after the program's name. Throws InputError, with a suggestion where a name is
+/// close.
+[[nodiscard]] Options parse(const std::vector<std::string>& arguments);
+
+/// The text of `tutti --help`, or of `tutti COMMAND --help`. Precondition: the command exists, or is empty.
+[[nodiscard]] std::string help_text(const std::string& command);
+
+}  // namespace tutti::cli

@@ -1,0 +1,138 @@
+#include "batch/figures.hpp"
+#include "batch/memory.hpp"
+#include "batch/result_line.hpp"
+#include "batch/text_table.hpp"
+#include "cli/failure.hpp"
+#include "cli/run.hpp"
+#include "io/instance_json.hpp"
+#include "io/json_text.hpp"
+#include "io/result_jsonl.hpp"
+#include "io/schedule_json.hpp"
+#include "io/schedule_stream.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tutti::cli {
+namespace {
+
+/// Where the schedule goes and in which format: what the user says, else what the file's name says, else
+/// JSON.
+struct Target {
+    std::string path;
+    ScheduleFormat format = ScheduleFormat::Json;
+};
+
+Target target_of(const SynthOptions& options, const Instance& instance) {
+    const bool named_stream = options.output.ends_with(io::kStreamSuffix);
+    const auto format = options.format.value_or(named_stream ? ScheduleFormat::Stream : ScheduleFormat::Json);
+    if (!options.output.empty()) return {options.output, format};
+    const std::string_view suffix = format == ScheduleFormat::Stream ? io::kStreamSuffix : ".schedule.json";
+    return {fmt::format("{}{}", batch::file_name_of(instance.name()), suffix), format};
+}
+
+void write(const Target& target, const Instance& instance, const Schedule& schedule) {
+    if (target.format == ScheduleFormat::Json) return io::write_schedule_json(target.path, schedule);
+    io::StreamWriter writer(target.path,
+                            {instance.name(), instance.chunks(), instance.topology().links().size()});
+    // Synthesizers make their schedules in this order already; a stream insists on it.
+    std::vector<Send> sends = schedule.sends;
+    std::ranges::sort(sends, starts_before);
+    for (const Send& send : sends) writer.append(send);
+    writer.finish(schedule.makespan);
+}
+
+synth::Request request_of(const SynthOptions& options, const Process& process) {
+    synth::Request request;
+    request.method = options.method;
+    request.seed = options.seed;
+    request.threads = options.threads;
+    request.stop = Stop(
+        options.time_limit ? std::optional(std::chrono::duration<double>(*options.time_limit)) : std::nullopt,
+        process.interrupted);
+    if (!options.quiet) {
+        request.story = [&streams = process.streams](const std::string& line) {
+            streams.err << toned(Tone::Quiet, line, streams.colour_err) << '\n';
+        };
+    }
+    return request;
+}
+
+std::string summary(const io::ResultLine& line, Units units, bool colours) {
+    const auto ticks = [&](const std::optional<Ticks>& value) {
+        return batch::ticks_text(value.value_or(Ticks(0)), units);
+    };
+    const std::string status(name_of(line.status));
+    return batch::fact_sheet(
+        {{"instance", line.instance},
+         {"method", line.method},
+         {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
+         {"makespan", ticks(line.makespan)},
+         {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
+         {"gap", batch::gap_text(line.gap())},
+         {"sends", std::to_string(line.sends)},
+         {"verified", line.verified ? "yes" : "no"},
+         {"seconds", batch::seconds_text(line.seconds)},
+         {"schedule", line.schedule == "-" ? "standard output" : line.schedule}});
+}
+
+/// There is no schedule. The JSON object then has its usual keys, and the error.
+ExitCode refuse(io::ResultLine line, Status status, Failure failure, bool json, const Process& process) {
+    const bool interrupted = process.interrupted != nullptr && process.interrupted->load();
+    if (failure.code == ExitCode::LimitReached && interrupted) {
+        failure.code = ExitCode::Interrupted;
+        failure.message = "interrupted: " + failure.message;
+    }
+    line.status = status;
+    line.peak_memory_bytes = batch::peak_memory_bytes();
+    if (json) {
+        io::Json object = io::result_json(line);
+        object.update(failure_json(failure));
+        process.streams.out << io::json_line(object) << '\n';
+    }
+    report(failure, {}, process.streams);
+    return failure.code;
+}
+
+}  // namespace
+
+ExitCode run_synth(const SynthOptions& options, const Process& process) {
+    const Instance instance = io::read_instance(options.instance);
+    io::ResultLine line;
+    line.instance = instance.name();
+    line.method = options.method;
+    line.seed = options.seed;
+
+    const auto begin = std::chrono::steady_clock::now();
+    const auto no_schedule = [&](Status status) {
+        line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return refuse(line, status, failure_of(std::current_exception()), options.json, process);
+    };
+    synth::Result result;
+    try {
+        result = with_reproducer(instance,
+                                 [&] { return synth::synthesize(instance, request_of(options, process)); });
+    } catch (const InfeasibleError&) {
+        return no_schedule(Status::Infeasible);
+    } catch (const LimitError&) {
+        return no_schedule(Status::Unknown);
+    }
+    const Target target = target_of(options, instance);
+    write(target, instance, result.schedule);
+
+    batch::enter(line, result);
+    line.peak_memory_bytes = batch::peak_memory_bytes();
+    line.schedule = target.path;
+
+    const Streams& streams = process.streams;
+    if (options.json) {
+        streams.out << io::json_line(io::result_json(line)) << '\n';
+    } else if (target.path != "-") {
+        streams.out << summary(line, instance.topology().units(), streams.colour_out);
+    } else if (!options.quiet) {
+        streams.err << summary(line, instance.topology().units(), streams.colour_err);
+    }
+    return ExitCode::Done;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,199 @@
+#include "core/topology.hpp"
+
+#include "batch/text_table.hpp"
+#include "cli/run.hpp"
+#include "cli/topology_facts.hpp"
+#include "core/error.hpp"
+#include "io/json_text.hpp"
+#include "io/topology_json.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tutti::cli {
+namespace {
+
+using io::Json;
+
+constexpr std::array<std::string_view, 3> kTopologyFields{"busy", "remove", "slow"};
+
+/// "4" is a number, "4,4" a list, "true" a truth, "[[0, 1]]" JSON; anything else is a name.
+Json value_of(const std::string& text) {
+    const auto parsed = [](const std::string& json) { return Json::parse(json, nullptr, false); };
+    Json value = parsed(text);
+    if (value.is_discarded() && text.find(',') != text.npos) value = parsed("[" + text + "]");
+    return value.is_discarded() ? Json(text) : value;
+}
+
+/// {"generate": {"kind": …, fields}, "busy": …}.
+Json generated(Json generate, const TopologyOptions& options) {
+    Json topology = Json::object();
+    Json others = Json::object();
+    for (const auto& [name, text] : options.fields) {
+        const bool of_topology = std::ranges::find(kTopologyFields, name) != kTopologyFields.end();
+        (of_topology ? others : generate)[name] = value_of(text);
+    }
+    topology["generate"] = std::move(generate);
+    topology.update(others);
+    return topology;
+}
+
+Topology topology_of(const Json& json, const std::string& path = {}) {
+    return Topology(io::read_topology(io::JsonView(json, path)));
+}
+
+constexpr std::string_view kGenerate = "/generate";
+
+/// The user gave no "generate", so no error should speak of one.
+InputError without_generate(const InputError& error) {
+    return error.place().starts_with(kGenerate) ? error.at(error.place().substr(kGenerate.size())) : error;
+}
+
+/// Errors about what was typed are said of the options: "/dims/0" is --dims.
+InputError in_options(const InputError& error) {
+    const std::string place = without_generate(error).place();
+    return InputError(error.message(),
+                      place.empty() ? place : "--" + place.substr(1, place.find('/', 1) - 1));
+}
+
+bool is_generator(const std::string& name) {
+    return std::ranges::any_of(io::generator_kinds(), [&](const io::GeneratorKind& kind) {
+        return name == kind.name || (!kind.alias.empty() && name == kind.alias);
+    });
+}
+
+/// An instance, a topology, or what stands behind "generate".
+Topology topology_in(const Json& json, const TopologyOptions& options) {
+    if (!json.is_object()) throw InputError("expected a JSON object: an instance, a topology or a generator");
+    if (json.contains("kind")) {
+        try {
+            return topology_of(generated(json, options));
+        } catch (const InputError& error) {
+            throw without_generate(error);
+        }
+    }
+    if (!options.fields.empty()) {
+        throw InputError(fmt::format("option --{} is for generators (KIND, or JSON with a \"kind\")",
+                                     options.fields.front().first));
+    }
+    if (json.contains("topology")) return topology_of(json["topology"], "/topology");
+    return topology_of(json);
+}
+
+Topology topology_in_file(const TopologyOptions& options) {
+    const bool is_text = options.what.starts_with('{');
+    try {
+        io::Source source =
+            is_text ? io::Source::of_text(options.what, "the JSON text") : io::Source(options.what);
+        const Json json = io::parse_json(source);
+        try {
+            return topology_in(json, options);
+        } catch (const InputError& error) {
+            throw error.in_file(source.name());
+        }
+    } catch (const InputError& error) {
+        std::vector<std::string_view> names;
+        const auto kinds = io::generator_kinds();
+        for (const io::GeneratorKind& kind : kinds) names.push_back(kind.name);
+        const auto guess = io::nearest(options.what, names);
+        // A word that is no file was meant as a kind.
+        const bool is_word = options.what.find_first_of("./{-") == options.what.npos;
+        if (!is_word || !error.place().empty()) throw;
+        throw InputError(
+            fmt::format("there is no kind of topology and no file '{}'{} ('tutti topology' lists the kinds)",
+                        options.what, guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+    }
+}
+
+Topology wanted_topology(const TopologyOptions& options) {
+    if (!is_generator(options.what)) return topology_in_file(options);
+    try {
+        return topology_of(generated(Json{{"kind", options.what}}, options));
+    } catch (const InputError& error) {
+        throw in_options(error);
+    }
+}
+
+std::string range_text(const std::pair<std::size_t, std::size_t>& range) {
+    return range.first == range.second ? std::to_string(range.first)
+                                       : fmt::format("{} to {}", range.first, range.second);
+}
+
+std::string summary(const Topology& topology) {
+    const TopologyFacts facts = facts_of(topology);
+    const bool physical = topology.units() == Units::Physical;
+    const std::string diameter = facts.diameter               ? fmt::format("{} hops", *facts.diameter)
+                                 : !facts.unreachable.empty() ? "infinite"
+                                                              : "not computed: too large";
+    return batch::fact_sheet({{"npus", std::to_string(topology.npus())},
+                              {"switches", std::to_string(topology.switches())},
+                              {"links", std::to_string(topology.links().size())},
+                              {"links out", range_text(facts.out_degree) + " per NPU"},
+                              {"links in", range_text(facts.in_degree) + " per NPU"},
+                              {"diameter", diameter},
+                              {"connected", facts.unreachable.empty() ? "every NPU reaches every other"
+                                                                      : "no: " + facts.unreachable},
+                              {"units", physical ? "physical (ticks of 1 ps)" : "abstract (ticks)"},
+                              {"busy", topology.busy() == Busy::Beta ? "beta" : "alpha+beta"}});
+}
+
+std::string links_table(const Topology& topology) {
+    using batch::Align;
+    const bool physical = topology.units() == Units::Physical;
+    batch::TextTable table({{"link", Align::Right},
+                            {"from"},
+                            {"to"},
+                            {physical ? "latency_ns" : "alpha", Align::Right},
+                            {physical ? "bandwidth_GBps" : "beta", Align::Right}});
+    for (std::size_t i = 0; i < topology.links().size(); ++i) {
+        const Link& link = topology.link(LinkId(i));
+        const auto latency = static_cast<double>(link.wire.alpha.count()) / 1000;
+        table.add({std::to_string(i), name_of(topology, link.src), name_of(topology, link.dst),
+                   physical ? fmt::format("{}", latency) : std::to_string(link.wire.alpha.count()),
+                   physical ? fmt::format("{}", to_double(link.wire.bandwidth))
+                            : std::to_string(link.wire.beta.count())});
+    }
+    return table.text();
+}
+
+std::string kinds_for_people() {
+    std::string text = "Kinds of topologies, each with an example to paste:\n";
+    for (const io::GeneratorKind& kind : io::generator_kinds()) {
+        text += fmt::format("\n{}{}: {}\n  tutti topology '{}'\n", kind.name,
+                            kind.alias.empty() ? "" : fmt::format(" (or {})", kind.alias), kind.help,
+                            kind.example);
+    }
+    return text + "\nThe fields of an example are options too: tutti topology torus --dims 4,4 --beta 2\n";
+}
+
+Json kinds_json() {
+    Json kinds = Json::array();
+    for (const io::GeneratorKind& kind : io::generator_kinds()) {
+        Json& row =
+            kinds.emplace_back(Json{{"kind", kind.name}, {"help", kind.help}, {"fields", kind.fields}});
+        if (!kind.alias.empty()) row["alias"] = kind.alias;
+        row["example"] = Json::parse(kind.example);
+    }
+    return Json{{"kinds", std::move(kinds)}};
+}
+
+}  // namespace
+
+ExitCode run_topology(const TopologyOptions& options, const Process& process) {
+    std::ostream& out = process.streams.out;
+    if (options.what.empty()) {
+        out << (options.json ? io::json_line(kinds_json()) + "\n" : kinds_for_people());
+        return ExitCode::Done;
+    }
+    const Topology topology = wanted_topology(options);
+    if (options.json) {
+        out << io::json_page(io::write_topology(topology));
+    } else if (options.links) {
+        out << links_table(topology);
+    } else {
+        out << summary(topology);
+    }
+    return ExitCode::Done;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,145 @@
+#include "batch/figures.hpp"
+#include "batch/text_table.hpp"
+#include "bounds/bounds.hpp"
+#include "cli/failure.hpp"
+#include "cli/file_kind.hpp"
+#include "cli/run.hpp"
+#include "core/outcome.hpp"
+#include "io/instance_json.hpp"
+#include "io/json_text.hpp"
+#include "io/schedule_stream.hpp"
+#include "io/verdict_json.hpp"
+#include "synth/reachability.hpp"
+#include "verify/schedule_verifier.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tutti::cli {
+namespace {
+
+/// A bound says how good a valid schedule is; where a receiver cannot be reached there is none.
+std::optional<Bound> bound_of(const Instance& instance) {
+    if (synth::unreachable(instance)) return std::nullopt;
+    return bounds::simple_bounds(instance).front();
+}
+
+class Judge {
+  public:
+    Judge(const Instance& instance, const VerifyOptions& options, const Process& process)
+        : instance_(instance), options_(options), streams_(process.streams), bound_(bound_of(instance)) {}
+
+    ExitCode judge(const std::string& file) const {
+        try {
+            io::OpenSchedule schedule = io::open_schedule(file);
+            note_strangers(file, schedule);
+            const Verdict verdict = verify::verify(instance_, *schedule.sends, {options_.max_violations});
+            if (verdict.valid() && bound_ && verdict.makespan < bound_->value) {
+                throw InternalError(
+                    fmt::format("a valid schedule has makespan {}, below the lower bound {} ({})",
+                                verdict.makespan.count(), bound_->value.count(), bound_->kind));
+            }
+            print(file, verdict);
+            return verdict.valid() ? ExitCode::Done : ExitCode::Failed;
+        } catch (const InputError& error) {
+            return malformed(file, error);
+        }
+    }
+
+    [[nodiscard]] ExitCode malformed(const std::string& file, const InputError& error) const {
+        return report_malformed(file, error, options_, streams_);
+    }
+
+    static ExitCode report_malformed(const std::string& file, const InputError& error,
+                                     const VerifyOptions& options, const Streams& streams) {
+        const Failure failure = failure_of(std::make_exception_ptr(error));
+        if (options.json) {
+            io::Json json = io::malformed_json(file, error);
+            json.update(failure_json(failure));
+            streams.out << io::json_line(json) << '\n';
+        }
+        report(failure, {}, streams);
+        return failure.code;
+    }
+
+  private:
+    /// A schedule for another instance may still be valid for this one, so this is worth a word, not a
+    /// violation.
+    void note_strangers(const std::string& file, const io::OpenSchedule& schedule) const {
+        if (options_.quiet) return;
+        if (schedule.instance != instance_.name()) {
+            streams_.err << fmt::format("note: {} was made for the instance '{}'; this one is '{}'\n", file,
+                                        schedule.instance, instance_.name());
+        }
+        const std::size_t links = instance_.topology().links().size();
+        if (schedule.stream &&
+            (schedule.stream->chunks != instance_.chunks() || schedule.stream->links != links)) {
+            streams_.err << fmt::format(
+                "note: {} was made for {} chunks and {} links; the instance has {} and {}\n", file,
+                schedule.stream->chunks, schedule.stream->links, instance_.chunks(), links);
+        }
+    }
+
+    void print(const std::string& file, const Verdict& verdict) const {
+        if (options_.json) {
+            const auto value = bound_ ? std::optional(bound_->value) : std::nullopt;
+            streams_.out << io::json_line(io::verdict_json(file, verdict, value)) << '\n';
+            return;
+        }
+        const Units units = instance_.topology().units();
+        streams_.out << (verdict.valid() ? toned(Tone::Good, "VALID", streams_.colour_out)
+                                         : toned(Tone::Bad, "INVALID", streams_.colour_out))
+                     << "  " << file << '\n';
+        std::vector<std::pair<std::string, std::string>> facts{
+            {"makespan", batch::ticks_text(verdict.makespan, units)},
+            {"sends", std::to_string(verdict.sends)}};
+        if (bound_)
+            facts.emplace_back("bound",
+                               fmt::format("{}, {}", batch::ticks_text(bound_->value, units), bound_->kind));
+        // The gap of an invalid schedule would flatter it.
+        if (bound_ && verdict.valid())
+            facts.emplace_back("gap", batch::gap_text(gap(verdict.makespan, bound_->value)));
+        if (!verdict.valid()) facts.emplace_back("violations", std::to_string(verdict.violation_count));
+        streams_.out << batch::fact_sheet(facts, 2);
+        for (const Violation& violation : verdict.violations) print(violation);
+        const std::uint64_t left = verdict.violation_count - verdict.violations.size();
+        if (left > 0) streams_.out << fmt::format("  ... and {} more (--max-violations)\n", left);
+    }
+
+    void print(const Violation& violation) const {
+        std::string place;
+        if (violation.tick) place += fmt::format(", tick {}", violation.tick->count());
+        if (!violation.sends.empty()) {
+            place += fmt::format(", send{} {}", violation.sends.size() == 1 ? "" : "s",
+                                 fmt::join(violation.sends, " and "));
+        }
+        streams_.out << fmt::format("  V{} {}{}: {}\n", number_of(violation.rule), code_of(violation.rule),
+                                    place, violation.message);
+    }
+
+    const Instance& instance_;
+    const VerifyOptions& options_;
+    const Streams& streams_;
+    std::optional<Bound> bound_;
+};
+
+}  // namespace
+
+ExitCode run_verify(const VerifyOptions& options, const Process& process) {
+    const VerifyFiles files = sorted_out(options);
+    std::optional<Instance> instance;
+    try {
+        instance = io::read_instance(files.instance);
+    } catch (const InputError& error) {
+        return Judge::report_malformed(files.instance, error, options, process.streams);
+    }
+    return with_reproducer(*instance, [&] {
+        const Judge judge(*instance, options, process);
+        ExitCode worst = ExitCode::Done;
+        for (const std::string& file : files.schedules) worst = std::max(worst, judge.judge(file));
+        return worst;
+    });
+}
+
+}  // namespace tutti::cli

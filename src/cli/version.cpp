@@ -1,0 +1,7 @@
+#include "cli/version.hpp"
+
+namespace tutti::cli {
+
+std::string_view version() { return TUTTI_VERSION; }
+
+}  // namespace tutti::cli
