@@ -12,12 +12,12 @@
 namespace tutti::batch {
 
 struct Settings {
-    std::string results;  ///< the folder of the run; made if need be, and nothing in it is deleted
+    std::string results{};  ///< the folder of the run; made if need be, and nothing in it is deleted
     std::string method = "auto";
     std::uint64_t seed = 1;
-    unsigned threads = 1;              ///< of each synthesis
-    unsigned jobs = 1;                 ///< instances at a time
-    std::optional<double> time_limit;  ///< seconds for each instance
+    unsigned threads = 1;                ///< of each synthesis
+    unsigned jobs = 1;                   ///< instances at a time
+    std::optional<double> time_limit{};  ///< seconds for each instance
     bool update_solu = false;
     const std::atomic<bool>* interrupted = nullptr;  ///< raised to end the run early; may be null
 };
@@ -31,7 +31,7 @@ struct Row {
 };
 
 struct Outcome {
-    std::vector<Row> rows;    ///< in the order of the jobs; those that an interrupt left out are missing
+    std::vector<Row> rows{};  ///< in the order of the jobs; those that an interrupt left out are missing
     std::size_t planned = 0;  ///< the number of jobs
     double seconds = 0;
 

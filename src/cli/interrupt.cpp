@@ -17,8 +17,12 @@ const std::atomic<bool>& catch_signals() {
     struct sigaction action {};
     action.sa_handler = raise_flag;
     action.sa_flags = static_cast<int>(SA_RESETHAND | static_cast<unsigned>(SA_RESTART));
-    (void)sigaction(SIGINT, &action, nullptr);
-    (void)sigaction(SIGTERM, &action, nullptr);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        struct sigaction before {};
+        // Whoever starts us in the background with the signal ignored wants it to stay so.
+        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+        (void)sigaction(signal, &action, nullptr);
+    }
     (void)std::signal(SIGPIPE, SIG_IGN);
     return interrupted;
 }

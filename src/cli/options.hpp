@@ -14,7 +14,7 @@ namespace tutti::cli {
 
 /// `tutti --help`, `tutti help synth`, `tutti synth --help`.
 struct HelpOptions {
-    std::string command;  ///< empty: the whole program
+    std::string command{};  ///< empty: the whole program
     friend bool operator==(const HelpOptions&, const HelpOptions&) = default;
 };
 
@@ -25,21 +25,21 @@ struct VersionOptions {
 enum class ScheduleFormat { Json, Stream };
 
 struct SynthOptions {
-    std::string instance;                  ///< a path, or "-"
-    std::string output;                    ///< a path, "-", or empty for <name>.schedule.json
-    std::optional<ScheduleFormat> format;  ///< by the output's suffix where not given
+    std::string instance{};                  ///< a path, or "-"
+    std::string output{};                    ///< a path, "-", or empty for <name>.schedule.json
+    std::optional<ScheduleFormat> format{};  ///< by the output's suffix where not given
     std::string method = "auto";
     std::uint64_t seed = 1;
     unsigned threads = 1;
-    std::optional<double> time_limit;  ///< seconds
+    std::optional<double> time_limit{};  ///< seconds
     bool json = false;
     bool quiet = false;
     friend bool operator==(const SynthOptions&, const SynthOptions&) = default;
 };
 
 struct VerifyOptions {
-    std::vector<std::string> files;  ///< an instance among them, unless `instance` names it
-    std::optional<std::string> instance;
+    std::vector<std::string> files{};  ///< an instance among them, unless `instance` names it
+    std::optional<std::string> instance{};
     std::size_t max_violations = 20;
     bool json = false;
     bool quiet = false;
@@ -47,9 +47,9 @@ struct VerifyOptions {
 };
 
 struct TopologyOptions {
-    std::string what;  ///< a generator's kind, a JSON text, a path or "-"; empty: list the kinds
+    std::string what{};  ///< a generator's kind, a JSON text, a path or "-"; empty: list the kinds
     /// Fields of the generator and of the topology, as typed; a flag without a value has "true".
-    std::vector<std::pair<std::string, std::string>> fields;
+    std::vector<std::pair<std::string, std::string>> fields{};
     bool links = false;
     bool json = false;
     bool quiet = false;
@@ -57,14 +57,14 @@ struct TopologyOptions {
 };
 
 struct BatchOptions {
-    std::vector<std::string> paths;
-    std::string set;      ///< a .test file, or empty
-    std::string results;  ///< a folder, or empty for results/<time>
+    std::vector<std::string> paths{};
+    std::string set{};      ///< a .test file, or empty
+    std::string results{};  ///< a folder, or empty for results/<time>
     std::string method = "auto";
     std::uint64_t seed = 1;
     unsigned threads = 1;
     unsigned jobs = 1;
-    std::optional<double> time_limit;  ///< seconds, for each instance
+    std::optional<double> time_limit{};  ///< seconds, for each instance
     bool update_solu = false;
     bool json = false;
     bool quiet = false;

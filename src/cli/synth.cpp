@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 namespace tutti::cli {
 namespace {
@@ -115,6 +116,8 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     } catch (const InfeasibleError&) {
         return no_schedule(Status::Infeasible);
     } catch (const LimitError&) {
+        return no_schedule(Status::Unknown);
+    } catch (const std::bad_alloc&) {
         return no_schedule(Status::Unknown);
     }
     const Target target = target_of(options, instance);

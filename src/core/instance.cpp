@@ -95,8 +95,14 @@ Instance::Instance(InstanceParts parts)
     const bool keep = demands_.sizes().size() * links <= kMaxBetas;
     for (const Bytes bytes : demands_.sizes()) {
         for (std::size_t l = 0; l < links; ++l) {
-            const Ticks beta = topology_.beta(LinkId(l), bytes);
-            if (keep) betas_.push_back(beta);
+            try {
+                const Ticks beta = topology_.beta(LinkId(l), bytes);
+                if (keep) betas_.push_back(beta);
+            } catch (const InputError& error) {
+                throw InputError(fmt::format("a chunk of {} bytes on {} takes {}", bytes.count,
+                                             name_of(topology_, LinkId(l)), error.message()),
+                                 "/topology");
+            }
         }
     }
 }

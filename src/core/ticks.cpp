@@ -18,8 +18,7 @@ Wide power_of_ten(int exponent) {
 
 Ticks narrow(Wide ticks) {
     if (ticks > kMaxLinkTicks.count()) {
-        throw InputError(
-            "a time of more than 2^53 ticks; use fewer bytes, a higher bandwidth or a smaller factor");
+        throw InputError("more than 2^53 ticks; use fewer bytes, a higher bandwidth or a smaller factor");
     }
     return Ticks(static_cast<std::int64_t>(ticks));
 }
@@ -72,7 +71,10 @@ Decimal divide(Decimal value, Decimal divisor) {
         numerator *= 10;
         ++scale;
     }
-    return reduced(numerator / divisor.mantissa, scale);
+    Wide quotient = numerator / divisor.mantissa;
+    for (; quotient >= power_of_ten(15) && scale > 0; --scale) quotient /= 10;
+    if (quotient >= power_of_ten(15) || scale < 0) throw InputError("expected a quotient below 10^15");
+    return reduced(quotient, scale);
 }
 
 Ticks alpha_of(Decimal latency_ns) {

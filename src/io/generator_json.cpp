@@ -23,7 +23,10 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace tutti::io {
 namespace {
@@ -212,8 +215,9 @@ Recipe read_cluster(const JsonView& at, const Context& context) {
     shape.node = read_nested(at.at("node"), {context.depth + 1, std::nullopt});
     if (const auto nics = at.find("nics")) {
         if (nics->size() == 0) nics->fail_expecting("at least one NPU number of the node");
-        if (nics->size() > shape.node.npus)
+        if (nics->size() > shape.node.npus) {
             nics->fail_expecting(fmt::format("at most {} NICs", shape.node.npus));
+        }
         for (const JsonView& nic : nics->elements()) {
             shape.nics.push_back(
                 static_cast<std::uint64_t>(nic.integer(0, std::int64_t{shape.node.npus} - 1)));
@@ -233,70 +237,72 @@ struct Kind {
     Recipe (*read)(const JsonView&, const Context&);
 };
 
-using Fields = std::vector<std::string_view>;
-
-Fields operator+(Fields fields, std::span<const std::string_view> more) {
-    fields.insert(fields.end(), more.begin(), more.end());
-    return fields;
+template <class... Lists>
+std::vector<std::string_view> fields(std::initializer_list<std::string_view> own, const Lists&... more) {
+    std::vector<std::string_view> result(own);
+    (result.insert(result.end(), std::begin(more), std::end(more)), ...);
+    return result;
 }
 
 const std::vector<Kind>& kinds() {
     using namespace generators;
-    const std::span<const std::string_view> wire = kWireFields, rule = kSwitchFields;
     static const std::vector<Kind> table{
         {{"ring", "", "NPUs in a circle, linked both ways or one way",
-          R"({"kind": "ring", "npus": 8, "alpha": 1, "beta": 2})", Fields{"npus", "one_way"} + wire},
+          R"({"kind": "ring", "npus": 8, "alpha": 1, "beta": 2})", fields({"npus", "one_way"}, kWireFields)},
          read_ring},
-        {{"line", "", "NPUs in a row", R"({"kind": "line", "npus": 4})", Fields{"npus"} + wire}, read_line},
+        {{"line", "", "NPUs in a row", R"({"kind": "line", "npus": 4})", fields({"npus"}, kWireFields)},
+         read_line},
         {{"mesh", "", "grid of any number of dimensions",
-          R"({"kind": "mesh", "dims": [4, 4], "alpha": 1, "beta": [1, 2]})", Fields{"dims"} + wire},
+          R"({"kind": "mesh", "dims": [4, 4], "alpha": 1, "beta": [1, 2]})", fields({"dims"}, kWireFields)},
          read_mesh},
         {{"torus", "", "grid whose rows close into rings",
           R"({"kind": "torus", "dims": [4, 4], "latency_ns": 500, "bandwidth_GBps": 50})",
-          Fields{"dims"} + wire},
+          fields({"dims"}, kWireFields)},
          read_torus},
         {{"product", "", "product of lines, rings and fully connected rows, a wire each",
           R"({"kind": "product", "factors": [{"shape": "ring", "size": 4, "beta": 2}, {"shape": "fully_connected", "size": 3}]})",
-          Fields{"factors"} + wire},
+          fields({"factors"}, kWireFields)},
          read_product},
         {{"hypercube", "", "2^dimensions NPUs, linked where one bit differs",
-          R"({"kind": "hypercube", "dimensions": 3})", Fields{"dimensions", "npus"} + wire},
+          R"({"kind": "hypercube", "dimensions": 3})", fields({"dimensions", "npus"}, kWireFields)},
          read_hypercube},
         {{"fully_connected", "full", "a link from every NPU to every other",
-          R"({"kind": "fully_connected", "npus": 4})", Fields{"npus"} + wire},
+          R"({"kind": "fully_connected", "npus": 4})", fields({"npus"}, kWireFields)},
          read_fully_connected},
         {{"star", "switch", "NPUs on one switch", R"({"kind": "star", "npus": 8, "copy": true})",
-          Fields{"npus"} + wire + rule},
+          fields({"npus"}, kWireFields, kSwitchFields)},
          read_star},
         {{"fat_tree", "", "k-ary n-tree: k^n NPUs under n levels of switches",
-          R"({"kind": "fat_tree", "k": 2, "n": 3, "beta": [1, 1, 2]})", Fields{"k", "n"} + wire + rule},
+          R"({"kind": "fat_tree", "k": 2, "n": 3, "beta": [1, 1, 2]})",
+          fields({"k", "n"}, kWireFields, kSwitchFields)},
          read_fat_tree},
         {{"dragonfly", "", "groups of fully connected routers, each pair of groups linked",
           R"({"kind": "dragonfly", "groups": 5, "routers_per_group": 4, "npus_per_router": 2, "global_links_per_router": 1, "global_wire": {"alpha": 5, "beta": 2}})",
-          Fields{"groups", "routers_per_group", "npus_per_router", "global_links_per_router", "npu_wire",
-                 "local_wire", "global_wire"} +
-              wire + rule},
+          fields({"groups", "routers_per_group", "npus_per_router", "global_links_per_router", "npu_wire",
+                  "local_wire", "global_wire"},
+                 kWireFields, kSwitchFields)},
          read_dragonfly},
         {{"rail", "", "rail-optimised cluster: a switch in each node, a switch for each rail",
           R"({"kind": "rail", "nodes": 4, "npus_per_node": 8, "node_wire": {"latency_ns": 500, "bandwidth_GBps": 300}, "rail_wire": {"latency_ns": 2000, "bandwidth_GBps": 50}})",
-          Fields{"nodes", "npus_per_node", "node_wire", "rail_wire"} + wire + rule},
+          fields({"nodes", "npus_per_node", "node_wire", "rail_wire"}, kWireFields, kSwitchFields)},
          read_rail},
         {{"dgx1", "", "DGX-1: 8 V100, 24 NVLinks in a hybrid cube mesh", R"({"kind": "dgx1"})",
-          Fields{"bonded"} + wire},
+          fields({"bonded"}, kWireFields)},
          read_dgx1},
         {{"dgx2", "", "DGX-2: 16 V100, 12 NVSwitches", R"({"kind": "dgx2", "bonded": true})",
-          Fields{"bonded"} + wire + rule},
+          fields({"bonded"}, kWireFields, kSwitchFields)},
          read_switched_node<dgx2>},
         {{"a100", "", "8 A100, 6 NVSwitches, 12 NVLinks each",
-          R"({"kind": "a100", "bonded": true, "latency_ns": 700})", Fields{"bonded"} + wire + rule},
+          R"({"kind": "a100", "bonded": true, "latency_ns": 700})",
+          fields({"bonded"}, kWireFields, kSwitchFields)},
          read_switched_node<a100>},
         {{"h100", "", "8 H100, 4 NVSwitches, 18 NVLinks each",
           R"({"kind": "h100", "bonded": true, "copy": true, "reduce": true})",
-          Fields{"bonded"} + wire + rule},
+          fields({"bonded"}, kWireFields, kSwitchFields)},
          read_switched_node<h100>},
         {{"cluster", "", "copies of a node joined by a network",
           R"({"kind": "cluster", "nodes": 2, "node": {"kind": "dgx1"}, "nics": [0, 4], "network": {"kind": "star", "latency_ns": 2000, "bandwidth_GBps": 12.5}})",
-          Fields{"nodes", "node", "nics", "planes", "network"}},
+          fields({"nodes", "node", "nics", "planes", "network"})},
          read_cluster},
     };
     return table;
@@ -316,10 +322,11 @@ const Kind& kind_of(const JsonView& generate) {
 }
 
 TopologyParts read_nested(const JsonView& generate, const Context& context) {
-    if (context.depth > kMaxDepth)
+    if (context.depth > kMaxDepth) {
         generate.fail(fmt::format("clusters are nested more than {} deep", kMaxDepth));
+    }
     const Kind& kind = kind_of(generate);
-    generate.only(Fields{"kind"} + kind.about.fields);
+    generate.only(fields({"kind"}, kind.about.fields));
     const Recipe recipe = kind.read(generate, context);
     return placed(generate, recipe);
 }

@@ -201,10 +201,11 @@ void check_format(const JsonView& view) {
     if (!view.is_object()) view.fail_expecting("an instance, which is an object");
     if (view.find("tutti_schedule")) view.fail("this is a schedule, expected an instance");
     const JsonView version = view.at("tutti");
-    const std::int64_t number = version.integer(1, kMaxLinkTicks.count());
-    if (number != kInstanceFormat) {
-        version.fail(fmt::format("this file is format {}, this tutti reads {}", number, kInstanceFormat));
-    }
+    if (version.json() == kInstanceFormat) return;
+    if (!version.is_number())
+        version.fail_expecting(fmt::format("{}, the version of the format", kInstanceFormat));
+    version.fail(
+        fmt::format("this file is format {}, this tutti reads {}", version.json().dump(), kInstanceFormat));
 }
 
 Json npu_numbers(const std::vector<NodeId>& nodes) {

@@ -12,7 +12,7 @@ namespace tutti::io {
 struct JsonLimits {
     std::uint64_t bytes = std::uint64_t{1} << 31;
     /// Values of all kinds; each takes up to 80 bytes of memory.
-    std::size_t values = std::size_t{1} << 27;
+    std::size_t values = std::size_t{1} << 26;
 };
 
 /// Arrays and objects may be nested this deep. A file of nothing but '[' is refused after as many bytes.

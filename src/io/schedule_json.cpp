@@ -173,7 +173,7 @@ class ScheduleBuilder {
     void take_top_field(const Json& value) {
         switch (field_) {
             case Format:
-                check_format(integer(value, 1, kLastTick));
+                check_format(value);
                 break;
             case Makespan:
                 schedule_.makespan = Ticks(integer(value, kFirstTick, kLastTick));
@@ -184,9 +184,10 @@ class ScheduleBuilder {
         }
     }
 
+    /// Precondition: least <= 0.
     [[nodiscard]] std::int64_t integer(const Json& value, std::int64_t least, std::int64_t most) const {
         // The usual case first: without it, a path would be written for every number.
-        if (value.is_number_unsigned() && least <= 0) {
+        if (value.is_number_unsigned()) {
             const auto number = value.get<std::uint64_t>();
             if (number <= static_cast<std::uint64_t>(most)) return static_cast<std::int64_t>(number);
         }
@@ -198,10 +199,14 @@ class ScheduleBuilder {
         return JsonView(value, value_path()).choice({"copy", "reduce"}) == 0 ? Op::Copy : Op::Reduce;
     }
 
-    void check_format(std::int64_t number) const {
-        if (number == kScheduleFormat) return;
+    void check_format(const Json& version) const {
+        if (version == kScheduleFormat) return;
+        if (!version.is_number()) {
+            JsonView(version, value_path())
+                .fail_expecting(fmt::format("{}, the version of the format", kScheduleFormat));
+        }
         throw InputError(
-            fmt::format("this schedule is format {}, this tutti reads {}", number, kScheduleFormat),
+            fmt::format("this schedule is format {}, this tutti reads {}", version.dump(), kScheduleFormat),
             value_path());
     }
 

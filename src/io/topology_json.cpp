@@ -28,8 +28,9 @@ std::vector<SwitchRule> read_switches(const JsonView& topology, std::uint32_t np
     }
     if (switches->is_array()) {
         if (common) common->fail("'switches' already lists a rule for each switch; give one of the two");
-        if (switches->size() > kMaxNodes - npus)
+        if (switches->size() > kMaxNodes - npus) {
             switches->fail(fmt::format("expected at most {} nodes", kMaxNodes));
+        }
         std::vector<SwitchRule> rules;
         for (const JsonView& rule : switches->elements()) rules.push_back(read_rule_object(rule));
         return rules;
@@ -73,8 +74,9 @@ class LinksByEnds {
   public:
     explicit LinksByEnds(const std::vector<Link>& links) {
         entries_.reserve(links.size());
-        for (std::size_t i = 0; i < links.size(); ++i)
+        for (std::size_t i = 0; i < links.size(); ++i) {
             entries_.emplace_back(std::pair{links[i].src, links[i].dst}, LinkId(i));
+        }
         std::ranges::sort(entries_);
     }
 
@@ -101,8 +103,9 @@ class EditReader {
 
     void remove(const JsonView& entry) {
         if (!entry.is_array()) entry.only({"link", "between"});
-        for (const LinkId link : entry.is_array() ? links_from_to(entry) : named_links(entry))
+        for (const LinkId link : entry.is_array() ? links_from_to(entry) : named_links(entry)) {
             edits_.remove(link);
+        }
     }
 
     void slow(const JsonView& entry) {
@@ -164,8 +167,9 @@ class EditReader {
     /// Many edits of many parallel links multiply; nobody means that, and it would take for ever.
     [[nodiscard]] std::vector<LinkId> counted(std::vector<LinkId> links, const JsonView& place) {
         touched_ += static_cast<std::int64_t>(links.size());
-        if (touched_ > 1'000'000 + 4 * link_count_)
+        if (touched_ > 1'000'000 + 4 * link_count_) {
             place.fail("the edits so far name the same links again and again");
+        }
         return links;
     }
 
@@ -183,8 +187,9 @@ class EditReader {
         if (const auto alpha = mine("alpha", Units::Abstract)) slowdown.alpha = read_alpha(*alpha);
         if (const auto beta = mine("beta", Units::Abstract)) slowdown.beta = read_beta(*beta);
         if (const auto latency = mine("latency_ns", Units::Physical)) slowdown.alpha = read_latency(*latency);
-        if (const auto bandwidth = mine("bandwidth_GBps", Units::Physical))
+        if (const auto bandwidth = mine("bandwidth_GBps", Units::Physical)) {
             slowdown.bandwidth = read_bandwidth(*bandwidth);
+        }
         if (const auto factor = entry.find("factor")) slowdown.factor = read_decimal(*factor, 1e-6, 1e9);
         if (!slowdown.alpha && !slowdown.beta && !slowdown.bandwidth && !slowdown.factor) {
             entry.fail(

@@ -44,8 +44,9 @@ struct WireFields {
             wire = {Ticks(0), Ticks(0), otherwise.bandwidth};
             if (latency) wire.alpha = read_latency(value_for(*latency, dimension));
             if (bandwidth) wire.bandwidth = read_bandwidth(value_for(*bandwidth, dimension));
-            if (wire.bandwidth.mantissa == 0)
+            if (wire.bandwidth.mantissa == 0) {
                 object.fail("expected a field 'bandwidth_GBps' beside 'latency_ns'");
+            }
         }
         return wire;
     }
@@ -105,8 +106,9 @@ std::vector<Wire> read_wires(const JsonView& object, std::size_t count) {
         per_dimension = true;
     }
     std::vector<Wire> wires;
-    for (std::size_t i = 0; i < (per_dimension ? count : 1); ++i)
+    for (std::size_t i = 0; i < (per_dimension ? count : 1); ++i) {
         wires.push_back(fields.wire(object, kPlainWire, i));
+    }
     return wires;
 }
 

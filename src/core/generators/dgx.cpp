@@ -51,8 +51,9 @@ TopologyParts switched_node(const std::array<int, Switches>& nvlinks, const Wire
     parts.npus = 8;
     parts.switches.assign(Switches, rule);
     for (std::size_t gpu = 0; gpu < 8; ++gpu) {
-        for (std::size_t s = 0; s < Switches; ++s)
+        for (std::size_t s = 0; s < Switches; ++s) {
             lay(parts.links, {gpu, 8 + s, nvlinks[s]}, nvlink, bonding);
+        }
     }
     return parts;
 }

@@ -27,8 +27,9 @@ TopologyParts fat_tree(std::uint64_t k, std::uint64_t n, std::span<const Wire> w
     parts.npus = static_cast<std::uint32_t>(npus);
     parts.switches.assign(switches, rule);
     parts.links.reserve(link_count);
-    for (std::size_t npu = 0; npu < npus; ++npu)
+    for (std::size_t npu = 0; npu < npus; ++npu) {
         add_pair(parts.links, npu, npus + npu / k, wire_of(wires, 0));
+    }
     std::size_t power = 1;  // k^level: the weight of the digit that may change on the way up
     for (std::size_t level = 0; level + 1 < n; ++level, power *= k) {
         const std::size_t lower = npus + level * width;

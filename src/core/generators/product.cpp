@@ -4,10 +4,10 @@
 // name factors.
 //
 // Each cable is opened by one of its two ends, and that end's turn decides its place in the list:
-//   line             c opens c+1
-//   ring             c opens c+1, and the last opens 0: except for two NPUs, where 0-1 and 1-0 would be one
-//   cable twice one-way ring     c opens c+1 and the last opens 0, one direction each (so two NPUs have one
-//   link each way) fully connected  c opens c+1, c+2, … in this order
+// - line: c opens c+1;
+// - ring: c opens c+1, and the last opens 0, unless there are two NPUs: that would be one cable twice;
+// - one-way ring: c opens c+1 and the last opens 0, one direction each, so two NPUs have one link each way;
+// - fully connected: c opens c+1, c+2, … in this order.
 // A factor of size 1 has no links.
 
 #include "core/generators/product.hpp"
@@ -75,8 +75,9 @@ void open_links(std::vector<Link>& links, const Factor& factor, std::size_t node
             links.push_back({NodeId(node), NodeId(next), factor.wire});
             break;
         case Shape::FullyConnected:
-            for (std::size_t c = coordinate + 1; c < size; ++c)
+            for (std::size_t c = coordinate + 1; c < size; ++c) {
                 add_pair(links, node, first + c * stride, factor.wire);
+            }
             break;
     }
 }
@@ -94,8 +95,9 @@ TopologyParts product(std::span<const Factor> factors, const PlaceOfFactor& plac
     parts.npus = static_cast<std::uint32_t>(sizes.nodes);
     parts.links.reserve(sizes.links);
     for (std::size_t node = 0; node < sizes.nodes; ++node) {
-        for (std::size_t i = 0; i < factors.size(); ++i)
+        for (std::size_t i = 0; i < factors.size(); ++i) {
             open_links(parts.links, factors[i], node, strides[i]);
+        }
     }
     return parts;
 }
