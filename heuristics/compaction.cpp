@@ -19,18 +19,16 @@ Ticks makespan_of(const HopGraph& graph, const std::vector<Move>& moves) {
     return last;
 }
 
-std::vector<Move> compacted(const HopGraph& graph, std::vector<Move> moves) {
+std::vector<Move> retimed(const HopGraph& graph, std::vector<Move> moves) {
     const Instance& instance = graph.instance();
     std::ranges::stable_sort(moves, {}, [](const Move& m) { return m.transfer.start; });
-    const Ticks makespan = makespan_of(graph, moves);
 
     LinkCalendar calendar(instance.topology().links().size());
     std::unordered_map<std::uint64_t, std::vector<Delivery>> deliveries;
     const auto at = [](NodeId node, ChunkId chunk) {
         return (std::uint64_t{node.value()} << 32) | chunk.value();
     };
-    std::vector<Move> result = moves;
-    for (Move& move : result) {
+    for (Move& move : moves) {
         auto& [hop, chunk, start] = move.transfer;
         Ticks ready = instance.release(chunk);
         // A send reads the sum of all that had arrived; it must still do so.
@@ -43,9 +41,13 @@ std::vector<Move> compacted(const HopGraph& graph, std::vector<Move> moves) {
         deliveries[at(graph.hop(hop).to, chunk)].push_back({start + transit, earlier + transit});
         start = earlier;
     }
-    // Through rigid hops a transfer may fall behind one that now fills the gap before it; then the given
-    // order was better.
-    return makespan_of(graph, result) <= makespan ? result : moves;
+    return moves;
+}
+
+std::vector<Move> compacted(const HopGraph& graph, const std::vector<Move>& moves) {
+    // Through rigid hops a transfer may fall behind one that now fills the gap before it.
+    auto result = retimed(graph, moves);
+    return makespan_of(graph, result) <= makespan_of(graph, moves) ? result : moves;
 }
 
 }  // namespace tutti::heuristics

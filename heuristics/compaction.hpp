@@ -14,9 +14,12 @@ struct Move {
 /// The last arrival.
 [[nodiscard]] Ticks makespan_of(const HopGraph& graph, const std::vector<Move>& moves);
 
-/// Moves every transfer as early as its chunk, its links and the releases allow, keeping who depends on whom.
-/// Closes the gaps between the halves of an all-reduce, and between collectives. Never makes the makespan
-/// longer. O(moves log moves).
-[[nodiscard]] std::vector<Move> compacted(const HopGraph& graph, std::vector<Move> moves);
+/// Starts every transfer as early as its chunk, its links and the releases allow, in the order of the given
+/// starts, keeping who depends on whom. What is given need not fit the links. O(moves log moves).
+[[nodiscard]] std::vector<Move> retimed(const HopGraph& graph, std::vector<Move> moves);
+
+/// The same, unless that would end later than what is given. Closes the gaps between the halves of an
+/// all-reduce and between collectives.
+[[nodiscard]] std::vector<Move> compacted(const HopGraph& graph, const std::vector<Move>& moves);
 
 }  // namespace tutti::heuristics

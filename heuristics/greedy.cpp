@@ -1,22 +1,23 @@
 // From demands to a schedule, in two phases.
 //
 // 1. Reductions gather. On the network turned round, with time running backwards, a reduction at a root is a
-// chunk that spreads from the
-//    root to all contributors; played backwards the tree gathers, and each contribution is added exactly
-//    once. All reductions are spread at once; the mirrored transfers then end at tick T1 (plus the latest
-//    release, before which nothing may start).
+//    chunk that spreads from the root to all contributors; played backwards the tree gathers, and each
+//    contribution is added exactly once. All reductions are spread at once; the mirrored transfers then end
+//    at tick T1 (plus the latest release, before which nothing may start).
 // 2. Everything else spreads forwards, at once, in the gaps that phase 1 left and after it: plain chunks from
-// their
-//    holders, and the sums of reductions with several receivers from their root, once they are complete
+//    their holders, and the sums of reductions with several receivers from their root, once they are complete
 //    there. An all-reduce is so a reduce-scatter and an all-gather that overlap where the links allow it.
 //
 // Each phase takes the best of the heuristics in kHeuristics over a few seeds. At the end all transfers are
-// moved as early as possible.
+// moved as early as possible. Where one-way links leave a reduction without a common root, it is summed up at
+// several (separate_sums), between the phases.
 
 #include "heuristics/greedy.hpp"
 
 #include "heuristics/compaction.hpp"
 #include "heuristics/flood_matcher.hpp"
+#include "heuristics/roots.hpp"
+#include "heuristics/separate_sums.hpp"
 #include "heuristics/tree_insertion.hpp"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ std::optional<SpreadSolution> best_spread(const SpreadProblem& problem, Ticks ta
     const std::size_t tries = restarts * kHeuristics.size();
     std::optional<SpreadSolution> best;
     for (std::size_t i = 0; i < tries;) {
-        if (best && (best->makespan <= target || stop.requested())) return best;
+        if (stop.requested() || (best && best->makespan <= target)) return best;
         std::vector<std::future<std::optional<SpreadSolution>>> round;
         for (; i < tries && round.size() < std::max(threads, 1U); ++i) {
             const SpreadHeuristic heuristic = kHeuristics[i % kHeuristics.size()];
@@ -82,28 +83,34 @@ class Greedy {
 
     std::optional<Schedule> run() {
         sort_demands();
-        if (!gather() || !spread()) return std::nullopt;
-        return schedule(compacted(graph_, std::move(moves_)));
+        if (!gather()) return std::nullopt;
+        sum_up_separately();
+        if (!spread()) return std::nullopt;
+        // Separate sums depend on what is overwritten when, which moving transfers would change.
+        return schedule(has_separate_sums_ ? moves_ : compacted(graph_, moves_));
     }
 
   private:
-    /// A reduction: gathered at the root, then spread to the other receivers.
+    /// A reduction: gathered at the root, or at several, then spread to the other receivers.
     struct Reduction {
         ChunkId chunk;
-        NodeId root;
+        std::vector<NodeId> roots;
+        [[nodiscard]] bool is_separate() const { return roots.size() > 1; }
     };
 
     [[nodiscard]] std::size_t links() const { return instance_.topology().links().size(); }
 
     void sort_demands() {
         std::vector<std::size_t> shares(instance_.collectives().size(), 0);
+        Roots roots(graph_);
         for (std::size_t c = 0; c < instance_.chunks(); ++c) {
             const ChunkId chunk(c);
             const Demand demand = instance_.demand(chunk);
             if (demand.reduction && demand.holders.size() > 1) {
                 // Roots take turns, so that no receiver sums up more than its share.
                 const std::size_t turn = shares[demand.collective.index()]++;
-                reductions_.push_back({chunk, demand.receivers[turn % demand.receivers.size()]});
+                const auto root = roots.common(chunk, turn);
+                reductions_.push_back({chunk, root ? std::vector{*root} : roots.separate(chunk)});
             } else {
                 plain_.push_back({chunk,
                                   {demand.holders.begin(), demand.holders.end()},
@@ -120,7 +127,10 @@ class Greedy {
         SpreadProblem problem{backwards, {}, LinkCalendar(links())};
         Ticks release;
         bool only_gathers = plain_.empty();
-        for (const auto& [chunk, root] : reductions_) {
+        for (const Reduction& reduction : reductions_) {
+            if (reduction.is_separate()) continue;
+            const ChunkId chunk = reduction.chunk;
+            const NodeId root = reduction.roots.front();
             const Demand demand = instance_.demand(chunk);
             problem.spreads.push_back({chunk, {root}, Ticks(0), without(demand.holders, root)});
             release = std::max(release, instance_.release(chunk));
@@ -133,7 +143,8 @@ class Greedy {
             const Ticks mirrored = solution->makespan - start - graph_.transit(hop, chunk);
             moves_.push_back({{hop, chunk, mirrored + release}, Op::Reduce});
         }
-        moves_ = compacted(graph_, std::move(moves_));
+        // Mirrored, rigid hops may meet at a switch that they passed at different ticks backwards.
+        moves_ = graph_.is_simple() ? compacted(graph_, moves_) : retimed(graph_, moves_);
         for (const Move& move : moves_) {
             const auto& [hop, chunk, start] = move.transfer;
             calendar_.book(graph_, hop, chunk, start);
@@ -143,13 +154,28 @@ class Greedy {
         return true;
     }
 
+    /// Between the phases.
+    void sum_up_separately() {
+        for (const auto& [chunk, roots] : reductions_) {
+            if (roots.size() == 1) continue;
+            has_separate_sums_ = true;
+            const auto complete = heuristics::sum_up_separately(graph_, chunk, roots, calendar_, moves_);
+            if (!complete) {
+                throw LimitError(
+                    "greedy knows no schedule: a reduction has no root that all its holders can reach and "
+                    "that "
+                    "can reach all its receivers");
+            }
+            complete_[chunk] = *complete;
+        }
+    }
+
     /// Phase 2.
     bool spread() {
         SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_)};
-        for (const auto& [chunk, root] : reductions_) {
-            auto others = without(instance_.demand(chunk).receivers, root);
-            if (!others.empty())
-                problem.spreads.push_back({chunk, {root}, complete_[chunk], std::move(others)});
+        for (const auto& [chunk, roots] : reductions_) {
+            const auto receivers = instance_.demand(chunk).receivers;
+            problem.spreads.push_back({chunk, roots, complete_[chunk], {receivers.begin(), receivers.end()}});
         }
         const auto solution = best_spread(problem, target_, rng_, threads_, stop_);
         if (!solution) return false;
@@ -185,7 +211,8 @@ class Greedy {
     LinkCalendar calendar_;
     std::vector<Spread> plain_;
     std::vector<Reduction> reductions_;
-    std::unordered_map<ChunkId, Ticks> complete_;  ///< when a reduction is whole at its root
+    std::unordered_map<ChunkId, Ticks> complete_;  ///< when a reduction is whole at its roots
+    bool has_separate_sums_ = false;
     std::vector<Move> moves_;
 };
 

@@ -118,7 +118,9 @@ void HopGraph::leg_times(HopId id, ChunkId chunk, std::vector<LegTime>& times) c
             if (end == legs.size() || !topology.is_cut_through(backwards_ ? link.src : link.dst)) break;
         } while (true);
         for (; i < end; ++i) {
-            times.push_back({legs[i], offset, instance_->busy(legs[i], pace)});
+            const Link& link = topology.link(legs[i]);
+            times.push_back(
+                {legs[i], backwards_ ? link.dst : link.src, offset, instance_->busy(legs[i], pace)});
             offset += instance_->alpha(legs[i]);
         }
         offset += pace;

@@ -20,6 +20,7 @@ struct Hop {
 /// When a hop uses one of its links, counted from the start of the hop.
 struct LegTime {
     LinkId link;
+    NodeId from;  ///< in the direction of travel
     Ticks offset;
     Ticks busy;
 };
@@ -53,6 +54,8 @@ class HopGraph {
     [[nodiscard]] bool branches(NodeId node) const { return branches_[node.index()]; }
     /// Whether every hop is a link between two NPUs.
     [[nodiscard]] bool is_direct() const { return direct_; }
+    /// Whether every hop is one link.
+    [[nodiscard]] bool is_simple() const { return legs_.size() == ends_.size(); }
 
     /// From the start of the hop to the arrival at its end.
     [[nodiscard]] Ticks transit(HopId id, ChunkId chunk) const;

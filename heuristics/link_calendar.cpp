@@ -17,19 +17,33 @@ Ticks LinkCalendar::earliest(LinkId link, Ticks ready, Ticks length) const {
 Ticks LinkCalendar::earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready) const {
     graph.leg_times(hop, chunk, times_);
     if (times_.size() == 1) return earliest(times_[0].link, ready, times_[0].busy);
-    // Push the start until no leg pushes it further.
-    for (std::size_t agreed = 0, leg = 0; agreed < times_.size(); leg = (leg + 1) % times_.size()) {
-        const LegTime& time = times_[leg];
-        const Ticks start = earliest(time.link, ready + time.offset, time.busy) - time.offset;
-        agreed = start == ready ? agreed + 1 : 1;
-        ready = start;
+    while (true) {
+        // Push the start until no leg pushes it further.
+        for (std::size_t agreed = 0, leg = 0; agreed < times_.size(); leg = (leg + 1) % times_.size()) {
+            const LegTime& time = times_[leg];
+            const Ticks start = earliest(time.link, ready + time.offset, time.busy) - time.offset;
+            agreed = start == ready ? agreed + 1 : 1;
+            ready = start;
+        }
+        if (!meets_itself(chunk, ready)) return ready;
+        ready += Ticks(1);
     }
-    return ready;
+}
+
+bool LinkCalendar::meets_itself(ChunkId chunk, Ticks start) const {
+    for (std::size_t i = 1; i < times_.size(); ++i) {
+        if (passages_.contains({times_[i].from, chunk, start + times_[i].offset})) return true;
+    }
+    return false;
 }
 
 void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start) {
     graph.leg_times(hop, chunk, times_);
-    for (const LegTime& time : times_) book(time.link, start + time.offset, start + time.offset + time.busy);
+    for (std::size_t i = 0; i < times_.size(); ++i) {
+        const auto& [link, from, offset, busy] = times_[i];
+        book(link, start + offset, start + offset + busy);
+        if (i > 0) passages_.insert({from, chunk, start + offset});
+    }
 }
 
 void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {

@@ -2,12 +2,17 @@
 
 #include "heuristics/hop_graph.hpp"
 
+#include <set>
+#include <tuple>
 #include <vector>
 
 namespace tutti::heuristics {
 
 /// The time-expanded network: for each link, when it is busy. Intervals that touch are kept as one, so a link
 /// without gaps costs one interval however much it carries.
+///
+/// A switch that holds nothing is also kept from passing one chunk twice at one tick: two copies that meet
+/// there could leave in each other's place.
 class LinkCalendar {
   public:
     explicit LinkCalendar(std::size_t links) : busy_(links) {}
@@ -26,8 +31,11 @@ class LinkCalendar {
     };
     [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
     void book(LinkId link, Ticks begin, Ticks end);
+    [[nodiscard]] bool meets_itself(ChunkId chunk, Ticks start) const;
 
+    using Passage = std::tuple<NodeId, ChunkId, Ticks>;
     std::vector<std::vector<Interval>> busy_;
+    std::set<Passage> passages_;
     Ticks horizon_;
     mutable std::vector<LegTime> times_;
 };

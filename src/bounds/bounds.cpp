@@ -158,6 +158,7 @@ class Bounds {
             const Distances to = measure(chunk, std::span(&receiver, 1), Direction::Backwards);
             for (const NodeId holder : demand.holders) {
                 const Ticks time = to.time[holder.index()];
+                if (time == Ticks(0)) continue;  // what is there already waits for no release
                 if (time > from_holders_[receiver.index()]) from_holders_[receiver.index()] = time;
                 if (time > to_receivers_[holder.index()]) to_receivers_[holder.index()] = time;
                 if (instance_.release(chunk) + time > latency_.value) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <unordered_set>
 
@@ -270,6 +269,22 @@ std::string spaced_line(const Json& value) {
     return value.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
+/// A long list of scalars, as many to a line as fit.
+void append_filled(std::string& page, const Json& list, std::size_t indent) {
+    std::string line;
+    page += "[";
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::string item = json_line(list[i]) + (i + 1 < list.size() ? "," : "");
+        if (i == 0 || indent + 2 + line.size() + 1 + item.size() > kPageWidth) {
+            page += line + "\n" + std::string(indent + 2, ' ');
+            line = item;
+        } else {
+            line += " " + item;
+        }
+    }
+    page += line + "\n" + std::string(indent, ' ') + "]";
+}
+
 void append_page(std::string& page, const Json& value, std::size_t indent) {
     if (!value.is_structured() || value.empty()) {
         page += json_line(value);
@@ -283,6 +298,11 @@ void append_page(std::string& page, const Json& value, std::size_t indent) {
             page += line;
             return;
         }
+    }
+    if (value.is_array() &&
+        std::ranges::none_of(value, [](const Json& item) { return item.is_structured(); })) {
+        append_filled(page, value, indent);
+        return;
     }
     page += value.is_object() ? "{" : "[";
     bool first = true;

@@ -37,7 +37,8 @@ void parse_json_events(Source& source, const JsonListener& listener);
 
 /// On one line. Bytes that are no UTF-8 (file names may hold any) become U+FFFD, so the text is always JSON.
 [[nodiscard]] std::string json_line(const Json& value);
-/// For people: what fits on a line stands on one line, all else is indented by two. Ends with a newline.
+/// For people: what fits on a line stands on one line, long lists fill lines, all else is indented by two.
+/// Ends with a newline.
 [[nodiscard]] std::string json_page(const Json& value);
 
 }  // namespace tutti::io

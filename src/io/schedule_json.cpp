@@ -225,12 +225,16 @@ Schedule read_schedule_json(Source& source) {
     return std::move(builder).result();
 }
 
-void write_schedule_json(const std::string& path, const Schedule& schedule) {
+std::vector<std::uint32_t> writing_order(const Schedule& schedule) {
     std::vector<std::uint32_t> order(schedule.sends.size());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(
         order, [&](auto a, auto b) { return starts_before(schedule.sends[a], schedule.sends[b]); });
+    return order;
+}
 
+void write_schedule_json(const std::string& path, const Schedule& schedule) {
+    const auto order = writing_order(schedule);
     AtomicFile file(path);
     file.write(
         fmt::format("{{\n  \"tutti_schedule\": {},\n  \"instance\": {},\n  \"makespan\": {},\n  \"sends\": [",

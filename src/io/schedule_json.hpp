@@ -8,6 +8,9 @@ namespace tutti::io {
 /// The version of the schedule format that this program reads and writes: the number in "tutti_schedule".
 inline constexpr std::int64_t kScheduleFormat = 1;
 
+/// The positions of a schedule's sends in the order in which files list them, that of starts_before.
+[[nodiscard]] std::vector<std::uint32_t> writing_order(const Schedule& schedule);
+
 /// Writes the schedule for people, a send per line in the order of starts_before, to a file (replaced at
 /// once) or, for "-", to standard output.
 void write_schedule_json(const std::string& path, const Schedule& schedule);

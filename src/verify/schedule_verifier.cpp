@@ -194,8 +194,10 @@ class Sweep {
                                            [&](const Arrival* a) { return place(a) != place(*first); });
             const bool copies =
                 std::any_of(first, last, [](const Arrival* a) { return a->placed.send.op == Op::Copy; });
+            // Copies queue up at a switch; at an NPU the last one wins, unless they are equal.
+            const bool queues = topology_.is_switch(place(*first).first);
             const bool alike = std::all_of(first, last, [&](const Arrival* a) {
-                return a->placed.send.op == Op::Copy && equal(a->value, (*first)->value);
+                return a->placed.send.op == Op::Copy && (queues || equal(a->value, (*first)->value));
             });
             if (last - first > 1 && copies && !alike) {
                 report_.add(Rule::ArrivalRace, [&] {

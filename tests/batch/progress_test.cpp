@@ -1,0 +1,138 @@
+#include "batch/progress.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+using namespace tutti::batch;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What a person sees: lines of text after carriage returns and erasures have done their work.
+class FakeTerminal {
+  public:
+    [[nodiscard]] ProgressView view(ProgressView::Kind kind) {
+        return {kind, &out_, [this] { return columns; }, [this] { return now; }};
+    }
+    /// The last line as it stands.
+    [[nodiscard]] std::string line() const {
+        std::string line;
+        std::size_t cursor = 0;
+        const std::string text = out_.str();
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] == '\r') {
+                cursor = 0;
+            } else if (text.compare(i, 3, "\033[K") == 0) {
+                line.resize(cursor);
+                i += 2;
+            } else if (text[i] == '\n') {
+                line.clear();
+                cursor = 0;
+            } else {
+                if (cursor == line.size()) line += ' ';
+                line[cursor++] = text[i];
+            }
+        }
+        return line;
+    }
+    [[nodiscard]] std::string all() const { return out_.str(); }
+
+    std::size_t columns = 61;
+    ProgressView::Clock::time_point now{};
+
+  private:
+    std::ostringstream out_;
+};
+
+}  // namespace
+
+TEST_CASE("the bar grows with what is done") {
+    FakeTerminal terminal;
+    Progress progress(terminal.view(ProgressView::Kind::Bar), 4);
+    CHECK(terminal.line() == "[....................] 0/4, 0 s");
+    terminal.now += 1s;
+    progress.working_on("ring/ring8");
+    CHECK(terminal.line() == "[....................] 0/4, 1 s  ring/ring8");
+    terminal.now += 1s;
+    progress.done(false);
+    terminal.now += 60s;
+    progress.done(true);
+    CHECK(terminal.line() == "[##########..........] 2/4, 1 failed, 1:02 min  ring/ring8");
+}
+
+TEST_CASE("the bar is drawn at most ten times a second, but always at the end") {
+    FakeTerminal terminal;
+    Progress progress(terminal.view(ProgressView::Kind::Bar), 2);
+    const std::string before = terminal.all();
+    terminal.now += 50ms;
+    progress.done(false);
+    CHECK(terminal.all() == before);
+    terminal.now += 1ms;
+    progress.done(false);
+    CHECK(terminal.line() == "[####################] 2/2, 0 s");
+}
+
+TEST_CASE("time goes on while nothing happens") {
+    FakeTerminal terminal;
+    Progress progress(terminal.view(ProgressView::Kind::Bar), 1);
+    terminal.now += 2h + 5min;
+    progress.tick();
+    CHECK(terminal.line() == "[....................] 0/1, 2:05 h");
+}
+
+TEST_CASE("the bar never fills the last column, however long the name or narrow the window") {
+    FakeTerminal terminal;
+    for (const std::size_t columns : {0U, 1U, 2U, 10U, 40U, 200U}) {
+        terminal.columns = columns;
+        Progress progress(terminal.view(ProgressView::Kind::Bar), 3);
+        terminal.now += 1s;
+        progress.working_on(std::string(300, 'x'));
+        CHECK(terminal.line().size() <= std::max<std::size_t>(columns, 2) - 1);
+    }
+}
+
+TEST_CASE("a name is cut between characters, not within one") {
+    FakeTerminal terminal;
+    terminal.columns = 31;
+    Progress progress(terminal.view(ProgressView::Kind::Bar), 1);
+    terminal.now += 1s;
+    progress.working_on("übergrößenträger");
+    const std::string line = terminal.line();
+    CHECK(line.starts_with("[..........] 0/1, 1 s  überg"));
+    CHECK((static_cast<unsigned char>(line.back()) & 0xC0U) != 0xC0U);
+}
+
+TEST_CASE("the bar leaves a clean line behind") {
+    FakeTerminal terminal;
+    { const Progress progress(terminal.view(ProgressView::Kind::Bar), 4); }
+    CHECK(terminal.line().empty());
+}
+
+TEST_CASE("without a terminal there is a plain line every five seconds") {
+    FakeTerminal terminal;
+    Progress progress(terminal.view(ProgressView::Kind::Lines), 3);
+    progress.working_on("a/b");
+    terminal.now += 4s;
+    progress.done(false);
+    CHECK(terminal.all().empty());
+    terminal.now += 1s;
+    progress.tick();
+    CHECK(terminal.all() == "1 of 3 done, 5 s; now a/b\n");
+    terminal.now += 4s;
+    progress.done(true);
+    terminal.now += 1s;
+    progress.working_on("c");
+    CHECK(terminal.all() == "1 of 3 done, 5 s; now a/b\n2 of 3 done, 1 failed, 10 s; now c\n");
+}
+
+TEST_CASE("silence is silent") {
+    FakeTerminal terminal;
+    {
+        Progress progress(terminal.view(ProgressView::Kind::Silent), 1);
+        terminal.now += 100s;
+        progress.working_on("x");
+        progress.done(true);
+    }
+    CHECK(terminal.all().empty());
+}

@@ -1,0 +1,96 @@
+#include "bounds/bounds.hpp"
+
+#include "core/generators/ring.hpp"
+#include "tests/support/builders.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace tutti;
+
+namespace {
+
+Bound bound_of(const Instance& instance, std::string_view kind) {
+    for (const Bound& bound : bounds::simple_bounds(instance)) {
+        if (bound.kind == kind) return bound;
+    }
+    FAIL("no such bound");
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("the latency bound is the fastest way to the farthest receiver, and names it") {
+    const Instance instance =
+        test::on_all(test::line(4, 2, 3), {test::collective(CollectiveKind::Broadcast)});
+    const Bound bound = bound_of(instance, "latency");
+    CHECK(bound.value == Ticks(3 * (2 + 3)));
+    const auto& path = std::get<PathCertificate>(bound.certificate);
+    CHECK(path.links == std::vector{LinkId(0), LinkId(2), LinkId(4)});
+}
+
+TEST_CASE("a release moves every bound") {
+    Collective late = test::collective(CollectiveKind::Broadcast);
+    late.release = Ticks(100);
+    const Instance instance = test::on_all(test::line(2, 2, 3), {late});
+    for (const Bound& bound : bounds::simple_bounds(instance)) CHECK(bound.value == Ticks(105));
+}
+
+TEST_CASE("ingress counts what an NPU lacks against what its links can bring") {
+    // The end of a line gets 3 chunks over one link of beta 4; the last of them can be there at 4 + 2 * 4.
+    const Instance instance = test::on_all(test::line(2, 1, 4), {[] {
+                                               Collective c = test::collective(CollectiveKind::AllGather);
+                                               c.chunks = 3;
+                                               return c;
+                                           }()});
+    const Bound bound = bound_of(instance, "ingress");
+    CHECK(bound.value == Ticks(1 + 3 * 4));
+    CHECK(std::get<PortCertificate>(bound.certificate).transfers == 3);
+}
+
+TEST_CASE("with one message in flight, alpha counts for every transfer") {
+    test::Net net = test::line(2, 1, 4);
+    net.one_in_flight();
+    Collective c = test::collective(CollectiveKind::Broadcast);
+    c.chunks = 3;
+    CHECK(bound_of(test::on_all(net, {c}), "ingress").value == Ticks(3 * 5));
+}
+
+TEST_CASE("ingress knows that far chunks cannot come early") {
+    // All-gather on a line of 5, alpha 0, beta 1: the end needs 4 chunks, the farthest from distance 4, over
+    // one link.
+    CHECK(bound_of(test::on_all(test::line(5), {test::collective(CollectiveKind::AllGather)}), "ingress")
+              .value == Ticks(4));
+    // Two far chunks over one link: both at distance 2 or more, so not before 2 and 3.
+    test::Net net(4);
+    net.both(0, 1).both(1, 2).both(1, 3);
+    CHECK(bound_of(test::on_all(net, {test::collective(CollectiveKind::AllGather)}), "ingress").value ==
+          Ticks(3));
+}
+
+TEST_CASE("egress counts what only one NPU has, early enough for the farthest receiver") {
+    Collective c = test::collective(CollectiveKind::Scatter);
+    CHECK(bound_of(test::on_all(test::line(5), {c}), "egress").value == Ticks(4));
+    c.chunks = 2;  // 8 chunks over one link; the two for the far end need 4 ticks
+    CHECK(bound_of(test::on_all(test::line(5), {c}), "egress").value == Ticks(8));
+}
+
+TEST_CASE("a reduction needs a way for every contribution") {
+    const Instance instance = test::on_all(test::line(4, 2, 3), {test::collective(CollectiveKind::Reduce)});
+    CHECK(bound_of(instance, "latency").value == Ticks(15));
+}
+
+TEST_CASE("volume counts hops of an all-to-all, and 2(n-1) transfers for an all-reduce") {
+    InstanceParts parts;
+    parts.topology = generators::ring(4, {Ticks(0), Ticks(1), {}});
+    parts.groups = {{"all", test::nodes({0, 1, 2, 3})}};
+    parts.collectives = {test::collective(CollectiveKind::AllToAll)};
+    CHECK(std::get<VolumeCertificate>(bound_of(Instance(parts), "volume").certificate).transfers ==
+          4 * (1 + 1 + 2));
+    parts.collectives = {test::collective(CollectiveKind::AllReduce)};
+    CHECK(std::get<VolumeCertificate>(bound_of(Instance(parts), "volume").certificate).transfers == 4 * 6);
+}
+
+TEST_CASE("what everybody has already takes no time") {
+    const Instance instance = test::on_all(test::line(2), {test::custom({0, 1}, {1})});
+    CHECK(bounds::simple_bounds(instance).front().value == Ticks(0));
+}

@@ -1,0 +1,156 @@
+#include "cli/options.hpp"
+
+#include "cli/commands.hpp"
+#include "core/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+using namespace tutti;
+using namespace tutti::cli;
+
+namespace {
+
+/// The command line as one would type it, without quotes.
+Options parsed(const std::string& line) {
+    std::istringstream words(line);
+    std::vector<std::string> arguments;
+    for (std::string word; words >> word;) arguments.push_back(word);
+    return parse(arguments);
+}
+
+std::string complaint(const std::string& line) {
+    try {
+        (void)parsed(line);
+    } catch (const InputError& error) {
+        return error.message();
+    }
+    return "no complaint";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("synth has defaults that need no options") {
+    const SynthOptions expected{.instance = "a.json"};
+    CHECK(parsed("synth a.json") == Options(expected));
+    CHECK(expected.seed == 1);
+    CHECK(expected.method == "auto");
+}
+
+TEST_CASE("synth takes its options in any order, with or without an equals sign") {
+    const SynthOptions expected{.instance = "a.json",
+                                .output = "b.tsch",
+                                .format = ScheduleFormat::Stream,
+                                .method = "greedy",
+                                .seed = 7,
+                                .threads = 2,
+                                .time_limit = 1.5,
+                                .json = true,
+                                .quiet = true};
+    CHECK(
+        parsed("synth a.json -o b.tsch --format stream --method greedy --seed 7 --threads 2 --time-limit 1.5 "
+               "--json --quiet") == Options(expected));
+    CHECK(parsed("synth -q --json --time-limit=1.5 --threads=2 --seed=7 --method=greedy --format=stream "
+                 "--output=b.tsch a.json") == Options(expected));
+}
+
+TEST_CASE("a dash is a file, not an option") {
+    CHECK(parsed("synth - -o -") == Options(SynthOptions{.instance = "-", .output = "-"}));
+}
+
+TEST_CASE("of an option given twice the last one counts") {
+    CHECK(parsed("synth a --seed 1 --seed 2 --json --json") ==
+          Options(SynthOptions{.instance = "a", .seed = 2, .json = true}));
+    CHECK(parsed("topology ring --npus 3 --npus 4") ==
+          Options(TopologyOptions{.what = "ring", .fields = {{"npus", "4"}}}));
+}
+
+TEST_CASE("the largest seed is a seed, and nothing beyond it") {
+    CHECK(std::get<SynthOptions>(parsed("synth a --seed 18446744073709551615")).seed == ~std::uint64_t{0});
+    CHECK(contains(complaint("synth a --seed 18446744073709551616"), "--seed: expected a whole number"));
+    CHECK(contains(complaint("synth a --seed=-1"), "found '-1'"));
+    CHECK(contains(complaint("synth a --seed 1.5"), "found '1.5'"));
+    CHECK(contains(complaint("synth a --seed="), "--seed"));
+}
+
+TEST_CASE("a time limit is a positive number of seconds") {
+    CHECK(std::get<SynthOptions>(parsed("synth a --time-limit 2")).time_limit == 2.0);
+    for (const char* bad : {"0", "-1", "nan", "inf", "1s", "1e999"}) {
+        CHECK(contains(complaint(std::string("synth a --time-limit=") + bad), "positive number of seconds"));
+    }
+}
+
+TEST_CASE("verify takes files in any order, or the instance by name") {
+    CHECK(parsed("verify a b c --max-violations 3") ==
+          Options(VerifyOptions{.files = {"a", "b", "c"}, .max_violations = 3}));
+    CHECK(parsed("verify s --instance i --json") ==
+          Options(VerifyOptions{.files = {"s"}, .instance = "i", .json = true}));
+    CHECK(contains(complaint("verify a"), "an instance and at least one schedule"));
+    CHECK(contains(complaint("verify - -"), "only one file can be standard input"));
+    CHECK(contains(complaint("verify - --instance -"), "only one file can be standard input"));
+}
+
+TEST_CASE("topology takes any option as a field of the generator") {
+    CHECK(parsed("topology") == Options(TopologyOptions{}));
+    CHECK(parsed("topology star --npus 8 --copy --alpha=-1 --links") ==
+          Options(TopologyOptions{
+              .what = "star", .fields = {{"npus", "8"}, {"copy", "true"}, {"alpha", "-1"}}, .links = true}));
+    CHECK(parsed("topology ring --one-way --npus 3 --json") ==
+          Options(
+              TopologyOptions{.what = "ring", .fields = {{"one_way", "true"}, {"npus", "3"}}, .json = true}));
+    CHECK(contains(complaint("topology --npus 3"), "needs a generator's kind"));
+    CHECK(contains(complaint("topology ring -n 3"), "unknown option '-n'"));
+}
+
+TEST_CASE("batch takes folders and files, or a set") {
+    CHECK(parsed("batch a b --results r --jobs 2 --time-limit 60 --update-solu") ==
+          Options(BatchOptions{
+              .paths = {"a", "b"}, .results = "r", .jobs = 2, .time_limit = 60.0, .update_solu = true}));
+    CHECK(parsed("batch --set s.test") == Options(BatchOptions{.set = "s.test"}));
+    CHECK(contains(complaint("batch --json"), "expected folders or files"));
+    CHECK(contains(complaint("batch a --jobs 0"), "from 1 to"));
+}
+
+TEST_CASE("doctor takes no arguments") {
+    CHECK(parsed("doctor --require-all --json -q") ==
+          Options(DoctorOptions{.require_all = true, .json = true, .quiet = true}));
+    CHECK(contains(complaint("doctor a"), "no arguments"));
+}
+
+TEST_CASE("help is asked for in every usual way, and overrules what else is wrong") {
+    for (const char* line : {"--help", "-h", "help"}) CHECK(parsed(line) == Options(HelpOptions{}));
+    for (const char* line : {"help synth", "synth --help", "synth -h", "synth --seed x --help"}) {
+        CHECK(parsed(line) == Options(HelpOptions{"synth"}));
+    }
+    CHECK(parsed("--version") == Options(VersionOptions{}));
+}
+
+TEST_CASE("a name that is close to a known one gets a suggestion") {
+    CHECK(contains(complaint("synht a"), "did you mean 'synth'?"));
+    CHECK(contains(complaint("help batsh"), "did you mean 'batch'?"));
+    CHECK(contains(complaint("--hepl"), "did you mean '--help'?"));
+    CHECK(contains(complaint("synth a --sede 1"), "did you mean '--seed'?"));
+    CHECK(contains(complaint("synth a --method gredy"), "did you mean 'greedy'?"));
+    CHECK_FALSE(contains(complaint("frobnicate"), "did you mean"));
+}
+
+TEST_CASE("options cannot be abbreviated, so that new ones break no script") {
+    CHECK(contains(complaint("synth a --see 1"), "unknown option '--see'"));
+}
+
+TEST_CASE("every command and every option has a page that teaches it") {
+    for (const Command& command : commands()) {
+        const std::string page = help_text(std::string(command.name));
+        CHECK(contains(help_text(""), std::string(command.name) + " "));
+        CHECK(contains(page, "Examples:\n  tutti " + std::string(command.name)));
+        for (const std::string& option : command.option_names()) CHECK(contains(page, option));
+        std::istringstream lines(page);
+        for (std::string line; std::getline(lines, line);) {
+            INFO(line);
+            CHECK(line.size() <= 90);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+#include "heuristics/link_calendar.hpp"
+
+#include "core/rng.hpp"
+#include "tests/support/builders.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+using namespace tutti;
+using namespace tutti::heuristics;
+
+TEST_CASE("the calendar finds the first gap, as a tick-by-tick search does") {
+    test::Net net(2);
+    net.link(0, 1, 0, 1).link(0, 1, 0, 2).link(0, 1, 0, 5);
+    const Instance instance = test::on_all(net, {test::custom({0}, {1})});
+    const HopGraph graph(instance);
+    const std::array<std::int64_t, 3> busy{1, 2, 5};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        Rng rng(seed);
+        LinkCalendar calendar(3);
+        std::array<std::set<std::int64_t>, 3> taken;
+        for (int i = 0; i < 200; ++i) {
+            const std::size_t link = rng.below(3);
+            const auto ready = static_cast<std::int64_t>(rng.below(300));
+            std::int64_t expected = ready;
+            const auto free = [&](std::int64_t at) {
+                for (std::int64_t t = at; t < at + busy[link]; ++t) {
+                    if (taken[link].contains(t)) return false;
+                }
+                return true;
+            };
+            while (!free(expected)) ++expected;
+            const Ticks start = calendar.earliest(graph, HopId(link), ChunkId(0), Ticks(ready));
+            REQUIRE(start == Ticks(expected));
+            calendar.book(graph, HopId(link), ChunkId(0), start);
+            for (std::int64_t t = expected; t < expected + busy[link]; ++t) taken[link].insert(t);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// valijson's string sums and regular expressions set off false alarms of g++ 12 (GCC bugs 105651 and 105562).
+#pragma GCC diagnostic ignored "-Wrestrict"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+#include "io/instance_json.hpp"
+#include "io/schedule_json.hpp"
+#include "scratch.hpp"
+
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+// The schemas are what other people's tools check with; the readers are what we check with. Neither may
+// accept what the other refuses, as far as a schema can see.
+
+using namespace tutti;
+using namespace tutti::io;
+using namespace tutti::test;
+
+namespace {
+
+using valijson::adapters::NlohmannJsonAdapter;
+
+nlohmann::json load(const std::string& path) { return nlohmann::json::parse(content_of(path)); }
+
+std::string schema_path(const std::string& name) {
+    return std::string(TUTTI_SOURCE_DIR) + "/instances/schema/" + name;
+}
+
+/// A schema of instances/schema, with those it refers to.
+class SchemaFile {
+  public:
+    explicit SchemaFile(const std::string& name) {
+        valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
+        const nlohmann::json document = load(schema_path(name));
+        const auto fetch = [](const std::string& uri) -> const nlohmann::json* {
+            return new nlohmann::json(load(schema_path(uri)));
+        };
+        const auto release = [](const nlohmann::json* fetched) { delete fetched; };
+        parser.populateSchema(NlohmannJsonAdapter(document), schema_, fetch, release);
+    }
+
+    [[nodiscard]] bool accepts(const nlohmann::json& value) const {
+        valijson::Validator validator(valijson::Validator::kStrongTypes);
+        return validator.validate(schema_, NlohmannJsonAdapter(value), nullptr);
+    }
+    /// What is wrong with it, for people.
+    [[nodiscard]] std::string complaints(const nlohmann::json& value) const {
+        valijson::Validator validator(valijson::Validator::kStrongTypes);
+        valijson::ValidationResults results;
+        validator.validate(schema_, NlohmannJsonAdapter(value), &results);
+        std::string text;
+        for (valijson::ValidationResults::Error error; results.popError(error);) {
+            for (const std::string& part : error.context) text += part;
+            text += ": " + error.description + "\n";
+        }
+        return text;
+    }
+
+  private:
+    valijson::Schema schema_;
+};
+
+}  // namespace
+
+TEST_CASE("every instance in the repository fits the schema and is read") {
+    const SchemaFile schema("instance.schema.json");
+    for (const std::string& file : files_below("instances", ".json")) {
+        if (contains(file, "/schema/")) continue;
+        CAPTURE(file);
+        CHECK(schema.complaints(load(file)) == "");
+        CHECK_NOTHROW((void)read_instance(file));
+    }
+}
+
+TEST_CASE("what we write fits the schemas") {
+    const Json source = Json::parse(R"({"tutti": 1, "about": "all kinds", "name": "x",
+      "topology": {"generate": {"kind": "star", "npus": 3, "copy": true}}, "groups": {"g": [2, 0]}, "forwarding": "group",
+      "collectives": [
+        {"kind": "broadcast", "root": 1, "chunks": 2}, {"kind": "scatter"}, {"kind": "gather", "group": "g"}, {"kind": "reduce"},
+        {"kind": "all_gather", "forwarding": "any"}, {"kind": "reduce_scatter", "chunk_bytes": 4}, {"kind": "all_reduce", "release": 3},
+        {"kind": "all_to_all"}, {"kind": "all_to_all_v", "group": "g", "counts": [[0, 2], [1, 0]]}, {"kind": "all_to_next"},
+        {"kind": "permute", "pairs": [[0, 2]]}, {"kind": "custom", "demands": [{"holders": [0], "receivers": [1, 2], "bytes": 3}]}]})");
+    const SchemaFile schema("instance.schema.json");
+    CHECK(schema.complaints(nlohmann::json::parse(source.dump())) == "");
+    const Json written = write_instance(parse_instance(source, "x"));
+    CHECK(schema.complaints(nlohmann::json::parse(written.dump())) == "");
+
+    const Scratch scratch;
+    const SchemaFile schedules("schedule.schema.json");
+    for (const auto& sends :
+         {std::vector<Send>{},
+          {{ChunkId(3), LinkId(1), Ticks(0), Op::Copy}, {ChunkId(0), LinkId(2), Ticks(8), Op::Reduce}}}) {
+        write_schedule_json(scratch.path("s.json"), {"x", Ticks(9), sends});
+        CHECK(schedules.complaints(load(scratch.path("s.json"))) == "");
+    }
+}
+
+TEST_CASE("bad shapes are refused by the schemas as well as by the readers") {
+    for (const std::string kind : {"instance", "schedule"}) {
+        const SchemaFile schema(kind + ".schema.json");
+        const auto files = files_below("tests/data/bad/" + kind + "/shape", ".json");
+        CHECK(files.size() > 30);
+        for (const std::string& file : files) {
+            CAPTURE(file);
+            CHECK_FALSE(schema.accepts(load(file)));
+        }
+    }
+}
+
+TEST_CASE("bad meanings fit the schema: they need a reader") {
+    const SchemaFile schema("instance.schema.json");
+    for (const std::string& file : files_below("tests/data/bad/instance/meaning", ".json")) {
+        CAPTURE(file);
+        CHECK(schema.complaints(load(file)) == "");
+    }
+}

@@ -1,0 +1,67 @@
+#include "io/verdict_json.hpp"
+
+#include "io/bound_json.hpp"
+#include "io/json_text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace tutti;
+using namespace tutti::io;
+
+TEST_CASE("a valid verdict has the contract's keys") {
+    Verdict verdict;
+    verdict.makespan = Ticks(12);
+    verdict.sends = 3;
+    CHECK(
+        json_line(verdict_json("s.json", verdict)) ==
+        R"({"file":"s.json","verdict":"valid","violations":[],"violation_count":0,"makespan":12,"sends":3})");
+    const Json bounded = verdict_json("s.json", verdict, Ticks(10));
+    CHECK(bounded["lower_bound"] == 10);
+    CHECK(bounded["gap"].get<double>() == doctest::Approx(0.2));
+    CHECK(verdict_json("s.json", verdict, Ticks(0))["gap"].is_null());
+}
+
+TEST_CASE("a violation has code, rule and message, and of its place what is known") {
+    Violation overlap{Rule::LinkOverlap, "link 3 carries two", {4, 9}, Ticks(7),
+                      LinkId(3),         ChunkId(2),           {},     "ag",
+                      "corners"};
+    CHECK(
+        json_line(violation_json(overlap)) ==
+        R"({"code":"link_overlap","rule":"V5","message":"link 3 carries two","sends":[4,9],"tick":7,"link":3,"chunk":2,"collective":"ag","group":"corners"})");
+    Violation makespan;
+    makespan.rule = Rule::MakespanMismatch;
+    makespan.message = "12 is stated";
+    CHECK(json_line(violation_json(makespan)) ==
+          R"({"code":"makespan_mismatch","rule":"V17","message":"12 is stated"})");
+
+    Verdict verdict;
+    verdict.violations = {overlap, makespan};
+    verdict.violation_count = 40;
+    const Json json = verdict_json("-", verdict);
+    CHECK(json["verdict"] == "invalid");
+    CHECK(json["violations"].size() == 2);
+    CHECK(json["violation_count"] == 40);
+}
+
+TEST_CASE("a file that cannot be read is malformed, with the reason and the place") {
+    const Json json =
+        malformed_json("s.json", InputError("expected an integer, found null", "/makespan", "s.json"));
+    CHECK(json["verdict"] == "malformed");
+    CHECK(json["violations"].empty());
+    CHECK(json["error"]["message"] == "expected an integer, found null");
+    CHECK(json["error"]["place"] == "/makespan");
+}
+
+TEST_CASE("a bound is written with its certificate") {
+    CHECK(
+        json_line(bound_json(
+            {"latency", Ticks(9), PathCertificate{ChunkId(1), {LinkId(4), LinkId(0)}, Ticks(2)}}, 0.5)) ==
+        R"({"kind":"latency","value":9,"seconds":0.5,"certificate":{"type":"path","chunk":1,"links":[4,0],"release":2}})");
+    CHECK(
+        json_line(
+            bound_json({"egress", Ticks(9), PortCertificate{NodeId(3), false, 7, Ticks(1), Bytes{8}}})) ==
+        R"({"kind":"egress","value":9,"certificate":{"type":"port","node":3,"direction":"egress","transfers":7,"earliest":1,"bytes":8}})");
+    CHECK(json_line(bound_json({"volume", Ticks(9), VolumeCertificate{70, Bytes{8}}})) ==
+          R"({"kind":"volume","value":9,"certificate":{"type":"volume","transfers":70,"bytes":8}})");
+    CHECK(bound_json({"trivial", Ticks(0), {}})["certificate"].is_null());
+}

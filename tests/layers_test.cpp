@@ -1,0 +1,79 @@
+// The direction of dependencies between rooms (README, "The rooms"), held by reading the includes.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::map<std::string, std::set<std::string>> kMayInclude{
+    {"src/core", {"core"}},
+    {"src/verify", {"verify", "core"}},
+    {"src/bounds", {"bounds", "core"}},
+    {"src/io", {"io", "core"}},
+    {"heuristics", {"heuristics", "core"}},
+    {"models", {"models"}},
+    {"src/synth", {"synth", "core", "bounds", "heuristics", "verify"}},
+    {"src/batch", {"batch", "synth", "io", "core", "verify", "bounds"}},
+    {"src/cli", {"cli", "batch", "synth", "io", "core", "verify", "bounds", "models"}},
+};
+
+/// Includes in quotes are ours; third parties' are in angle brackets.
+std::set<std::string> rooms_included_by(const fs::path& file) {
+    static const std::regex kInclude(R"re(^\s*#include "([a-z_]+)/)re");
+    std::set<std::string> rooms;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+        std::smatch match;
+        if (std::regex_search(line, match, kInclude)) rooms.insert(match[1]);
+    }
+    return rooms;
+}
+
+bool is_source(const fs::path& path) { return path.extension() == ".cpp" || path.extension() == ".hpp"; }
+
+}  // namespace
+
+TEST_CASE("no room includes what it may not see") {
+    const fs::path root = TUTTI_SOURCE_DIR;
+    std::size_t files = 0;
+    for (const auto& [room, allowed] : kMayInclude) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / room)) {
+            if (!is_source(entry.path())) continue;
+            ++files;
+            for (const std::string& included : rooms_included_by(entry.path())) {
+                INFO(entry.path().string(), " includes ", included, "/");
+                CHECK(allowed.contains(included));
+            }
+        }
+    }
+    CHECK(files > 60);
+}
+
+TEST_CASE("every room under src has a line in the table of rooms") {
+    for (const auto& entry : fs::directory_iterator(fs::path(TUTTI_SOURCE_DIR) / "src")) {
+        if (!entry.is_directory()) continue;
+        INFO(entry.path().string());
+        CHECK(kMayInclude.contains("src/" + entry.path().filename().string()));
+    }
+}
+
+TEST_CASE("only the backends see a solver's headers") {
+    const std::regex solver(R"(#include <(z3|highs|Highs|interfaces/highs|ortools|protozero))");
+    for (const char* room : {"src", "heuristics", "models"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(fs::path(TUTTI_SOURCE_DIR) / room)) {
+            if (!is_source(entry.path()) || entry.path().parent_path().filename() == "backends") continue;
+            std::ifstream in(entry.path());
+            const std::string text(std::istreambuf_iterator<char>(in), {});
+            INFO(entry.path().string());
+            CHECK_FALSE(std::regex_search(text, solver));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+#include "synth/synthesize.hpp"
+
+#include "tests/support/builders.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+
+using namespace tutti;
+
+TEST_CASE("a receiver that cannot be reached is named") {
+    test::Net net(4);
+    net.both(0, 1).both(2, 3);
+    const Instance instance = test::on_all(net, {test::collective(CollectiveKind::AllGather, "ag")});
+    try {
+        (void)synth::synthesize(instance, {});
+        FAIL("expected an InfeasibleError");
+    } catch (const InfeasibleError& error) {
+        const std::string text = error.what();
+        CHECK(text.find("'ag'") != std::string::npos);
+        CHECK(text.find("from NPU 0 to NPU 2, 3") != std::string::npos);
+    }
+}
+
+TEST_CASE("a one-way link serves a broadcast down it, not up it") {
+    test::Net net(2);
+    net.link(0, 1);
+    CHECK(synth::synthesize(test::on_all(net, {test::custom({0}, {1})}), {}).schedule.makespan == Ticks(1));
+    CHECK_THROWS_AS((void)synth::synthesize(test::on_all(net, {test::custom({1}, {0})}), {}),
+                    InfeasibleError);
+}
+
+TEST_CASE("of a reduction, every contributor must reach the receiver") {
+    test::Net net(3);
+    net.link(0, 2).link(2, 1);
+    CHECK_THROWS_AS((void)synth::synthesize(test::on_all(net, {test::custom({0, 1}, {2}, true)}), {}),
+                    InfeasibleError);
+    CHECK_NOTHROW((void)synth::synthesize(test::on_all(net, {test::custom({0, 1}, {2}, false)}), {}));
+}
+
+TEST_CASE("a request that is stopped at once has no schedule") {
+    const std::atomic<bool> stop = true;
+    synth::Request request;
+    request.stop = Stop(std::nullopt, &stop);
+    const Instance instance = test::on_all(test::line(4), {test::collective(CollectiveKind::AllGather)});
+    CHECK_THROWS_AS((void)synth::synthesize(instance, request), LimitError);
+}
+
+TEST_CASE("optimal is said only when the makespan meets the bound") {
+    const auto met =
+        synth::synthesize(test::on_all(test::line(4), {test::collective(CollectiveKind::AllGather)}), {});
+    CHECK(met.status == Status::Optimal);
+    CHECK(met.schedule.makespan == met.bound.value);
+    // Through a switch that does not copy, a broadcast to 7 takes longer than the latency that the bound
+    // knows of.
+    const auto above =
+        synth::synthesize(test::on_all(test::star(8, {}), {test::collective(CollectiveKind::Broadcast)}), {});
+    CHECK(above.status == Status::Feasible);
+    CHECK(above.schedule.makespan > above.bound.value);
+}
+
+TEST_CASE("an unknown method is refused") {
+    synth::Request request;
+    request.method = "magic";
+    CHECK_THROWS_AS((void)synth::synthesize(test::on_all(test::line(2), {test::custom({0}, {1})}), request),
+                    InputError);
+}
