@@ -10,7 +10,7 @@
 // neighbours' rows are added into four planes, carry by carry, and the candidates are narrowed from the
 // highest plane down.
 //
-// Measured in the prototype (greedy.md, section 3): optimal on rings, meshes, tori and hypercubes of 64 to
+// A prototype was optimal on rings, meshes, tori and hypercubes of 64 to
 // 4096 NPUs; index order instead of random loses 25-60 %. O(sends * chunks/64 * degree) time, O(nodes *
 // chunks) bits.
 

@@ -10,7 +10,7 @@
 //
 // Chunks are taken in random order within classes of falling distance to the farthest target: long ways
 // first, while there are gaps to choose from; random, because any fixed order loads the same links first
-// (greedy.md measured 25-60 % lost).
+// (a prototype lost 25-60 %).
 //
 // Worst case O(chunks * targets * (hops + nodes) log nodes) with switches, O(chunks * (hops + nodes) log
 // nodes) without, times the gaps looked at.

@@ -4,7 +4,7 @@
 ///
 ///     const tutti::Instance instance = tutti::io::read_instance("mesh4x4-ag-corners.json");
 ///     const tutti::synth::Result result = tutti::synth::synthesize(instance, {});
-///     std::cout << result.schedule.makespan.count() << " ticks, at least " << result.bound.value.count() <<
+///     std::cout << result.schedule.makespan.count() << " ticks; bound: " << result.bound.value.count() <<
 ///     '\n';
 ///
 ///     tutti::Schedule mine = result.schedule;

@@ -22,9 +22,8 @@ struct Job {
 [[nodiscard]] std::vector<Job> expand(const std::vector<std::string>& paths);
 
 /// The files that a .test file lists, a line each: relative to its folder or to the folder above, with or
-/// without
-/// ".json". Blank lines and lines that start with '#' are passed over. Throws InputError at the line of a
-/// file that does not exist.
+/// without ".json". Blank lines and lines that start with '#' are passed over. Throws InputError at the line
+/// of a file that does not exist.
 [[nodiscard]] std::vector<std::string> read_test_set(const std::string& path);
 
 /// Those jobs whose files the set lists too.

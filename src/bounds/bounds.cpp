@@ -7,7 +7,7 @@
 // incoming links (of a reduction at least one arrival, that of the farthest contribution or later). If m of
 // those chunks cannot be there before r, then the arrivals in [r, T] must be m at least, and a link has at
 // most floor((T - r) / busy) + 1 of them. The least such T, over all r, is the bound; it counts latency and
-// bandwidth together (greedy.md, section 9). Egress is the same, read backwards in time: what only one NPU
+// bandwidth together. Egress is the same, read backwards in time: what only one NPU
 // holds must leave it, early enough to reach its farthest receiver.
 //
 // Volume: all demands together need some number of transfers over any links at all, and all links together

@@ -18,9 +18,9 @@ struct Demand {
     std::span<const NodeId> receivers;  ///< sorted, not empty
 };
 
-/// The demands of all collectives, chunk by chunk, in the order of the contract. All-gathers of n ranks name
-/// the same n receivers n times, so node sets are stored once and shared: memory is O(chunks + distinct
-/// sets).
+/// The demands of all collectives, chunk by chunk, in the order of instances/README.md. All-gathers of n
+/// ranks name the same n receivers n times, so node sets are stored once and shared: memory is O(chunks +
+/// distinct sets).
 class DemandList {
   public:
     /// Appends what the collective demands. Throws InputError (place relative to the collective, "/root")

@@ -2,8 +2,16 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace tutti {
+
+/// A name as it stands in a JSON path (RFC 6901), so that the path can be pasted into other tools.
+[[nodiscard]] inline std::string path_token(std::string_view name) {
+    std::string token;
+    for (const char c : name) token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    return token;
+}
 
 /// The input is wrong: the user can mend it. Exit code 2.
 /// `place` is a JSON path ("/topology/links/3/beta"), a "line:column", or empty.

@@ -19,7 +19,7 @@ Topology checked_topology(TopologyParts parts) {
 }
 
 void check_group(const Group& group, const Topology& topology) {
-    const std::string place = "/groups/" + group.name;
+    const std::string place = "/groups/" + path_token(group.name);
     if (group.members.empty()) throw InputError("expected at least one member; this group is empty", place);
     std::vector<bool> seen(topology.npus(), false);
     for (std::size_t i = 0; i < group.members.size(); ++i) {
@@ -64,7 +64,8 @@ Instance::Instance(InstanceParts parts)
     std::set<std::string> names;
     for (const Group& group : groups_) {
         if (!names.insert(group.name).second) {
-            throw InputError(fmt::format("group '{}' is defined twice", group.name), "/groups/" + group.name);
+            throw InputError(fmt::format("group '{}' is defined twice", group.name),
+                             "/groups/" + path_token(group.name));
         }
         check_group(group, topology_);
     }

@@ -36,7 +36,7 @@ struct Link {
     friend constexpr auto operator<=>(const Link&, const Link&) = default;
 };
 
-/// What a switch may do besides forwarding each copy once. See the contract, "Topology".
+/// What a switch may do besides forwarding each copy once. See instances/topologies.md.
 struct SwitchRule {
     bool copy = false;
     bool reduce = false;

@@ -25,6 +25,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
+/// Whole if short, else its beginning; never half a character of UTF-8.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t kMost = 60;
+    if (text.size() <= kMost) return text;
+    std::size_t end = kMost - 3;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return text.substr(0, end) + "…";
+}
+
 /// A value as a message quotes it: whole if short, its kind and size otherwise.
 std::string described(const Json& value) {
     switch (value.type()) {
@@ -37,15 +46,7 @@ std::string described(const Json& value) {
         default:
             break;
     }
-    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    return text.size() <= 60 ? text : text.substr(0, 57) + "…";
-}
-
-/// JSON Pointer escapes (RFC 6901), so that a path can be pasted into other tools.
-std::string escaped(std::string_view key) {
-    std::string text;
-    for (const char ch : key) text += ch == '~' ? "~0" : ch == '/' ? "~1" : std::string(1, ch);
-    return text;
+    return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ void JsonView::only(const std::vector<std::string_view>& fields) const {
         const auto guess = nearest(key, fields);
         const std::string hint = guess ? fmt::format("did you mean '{}'?", *guess)
                                        : fmt::format("known here: {}", fmt::join(fields, ", "));
-        fail(fmt::format("unknown field '{}'; {}", key.size() <= 64 ? key : key.substr(0, 61) + "…", hint));
+        fail(fmt::format("unknown field '{}'; {}", shortened(key), hint));
     }
 }
 
@@ -95,14 +96,14 @@ std::optional<JsonView> JsonView::find(std::string_view field) const {
     if (!value_->is_object()) fail_expecting("an object");
     const auto found = value_->find(std::string(field));
     if (found == value_->end()) return std::nullopt;
-    return JsonView(*found, path_ + "/" + escaped(field));
+    return JsonView(*found, path_ + "/" + path_token(field));
 }
 
 std::vector<std::pair<std::string, JsonView>> JsonView::fields() const {
     if (!value_->is_object()) fail_expecting("an object");
     std::vector<std::pair<std::string, JsonView>> result;
     for (const auto& [key, value] : value_->items())
-        result.emplace_back(key, JsonView(value, path_ + "/" + escaped(key)));
+        result.emplace_back(key, JsonView(value, path_ + "/" + path_token(key)));
     return result;
 }
 

@@ -32,8 +32,8 @@ struct ResultLine {
     friend bool operator==(const ResultLine&, const ResultLine&) = default;
 };
 
-/// All keys of the contract, null where there is no value; "error" and "solver_versions" only where there is
-/// one.
+/// All keys of results/README.md, null where there is no value; "error" and "solver_versions" only where
+/// there is one.
 [[nodiscard]] Json result_json(const ResultLine& result);
 /// Fields that are not known are passed over: later versions write more. Throws InputError.
 [[nodiscard]] ResultLine parse_result(const Json& json);

@@ -17,8 +17,7 @@ void write_schedule_json(const std::string& path, const Schedule& schedule);
 
 /// Reads a schedule as instances/README.md describes it, in one pass without holding the text: memory is that
 /// of the sends. Fields may come in any order, none may be missing, unknown or given twice. Throws InputError
-/// with the path
-/// ("/sends/12/start") or "line:column".
+/// with the path ("/sends/12/start") or "line:column".
 /// What only an instance can judge is not judged here: chunks and links are any 32-bit numbers, starts and
 /// the makespan any 64-bit ones; the verifier reports those that do not exist.
 [[nodiscard]] Schedule read_schedule_json(Source& source);

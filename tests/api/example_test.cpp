@@ -15,7 +15,7 @@ TEST_CASE("the example of the public header works") {
     const tutti::Instance instance =
         tutti::io::read_instance(TUTTI_SOURCE_DIR "/instances/mesh/mesh4x4-ag-corners.json");
     const tutti::synth::Result result = tutti::synth::synthesize(instance, {});
-    out << result.schedule.makespan.count() << " ticks, at least " << result.bound.value.count() << '\n';
+    out << result.schedule.makespan.count() << " ticks; bound: " << result.bound.value.count() << '\n';
 
     tutti::Schedule mine = result.schedule;
     mine.sends.pop_back();
