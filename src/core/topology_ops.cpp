@@ -55,11 +55,4 @@ TopologyParts TopologyEdits::apply() && {
     return std::move(parts_);
 }
 
-Topology reversed(const Topology& topology) {
-    TopologyParts parts = topology.parts();
-    for (Link& link : parts.links) std::swap(link.src, link.dst);
-    for (SwitchRule& rule : parts.switches) std::swap(rule.copy, rule.reduce);
-    return Topology(std::move(parts));
-}
-
 }  // namespace tutti

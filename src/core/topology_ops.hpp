@@ -39,8 +39,4 @@ class TopologyEdits {
     std::vector<bool> removed_;
 };
 
-/// Every link turned round, keeping its number; each switch copies where it reduced and reduces where it
-/// copied. What spreads on the reversed topology, played backwards in time, gathers on the original one.
-[[nodiscard]] Topology reversed(const Topology& topology);
-
 }  // namespace tutti

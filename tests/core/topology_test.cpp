@@ -200,28 +200,18 @@ TEST_CASE("a factor that leaves no bandwidth is refused") {
     CHECK_THROWS_AS(edits.slow({LinkId(0), {}, {}, {}, Decimal{1'000'000'000'000'000'000, 0}}), InputError);
 }
 
-TEST_CASE("a reversed topology turns links round under their numbers and swaps copying with reducing") {
-    TopologyParts parts = small_parts();
-    parts.busy = Busy::AlphaPlusBeta;
-    parts.switches[0] = {.copy = true, .reduce = false, .cut_through = true, .buffer = 3};
-    const Topology topology(parts);
-    const Topology back = reversed(topology);
-    for (std::size_t i = 0; i < parts.links.size(); ++i) {
-        CHECK(back.link(LinkId(i)).src == topology.link(LinkId(i)).dst);
-        CHECK(back.link(LinkId(i)).dst == topology.link(LinkId(i)).src);
-        CHECK(back.link(LinkId(i)).wire == topology.link(LinkId(i)).wire);
-    }
-    CHECK(back.rule(NodeId(3)) ==
-          SwitchRule{.copy = false, .reduce = true, .cut_through = true, .buffer = 3});
-    CHECK(back.busy() == Busy::AlphaPlusBeta);
-    CHECK(reversed(back).parts().links == parts.links);
-}
-
 TEST_CASE("times that overflow 64 bits are an input error, never a wrong number") {
     CHECK_THROWS_AS((void)(Ticks::max() + Ticks(1)), InputError);
     CHECK_THROWS_AS((void)(Ticks(-2) - Ticks::max()), InputError);
     CHECK_THROWS_AS((void)(Ticks::max() * 2), InputError);
     CHECK(Ticks(3) + Ticks(4) * 2 - Ticks(1) == Ticks(10));
+}
+
+TEST_CASE("a quotient keeps 15 digits, rounded down, and never wraps") {
+    CHECK(divide({1, 0}, {4, 0}) == Decimal{25, 2});
+    CHECK(divide({1, 0}, {3, 0}) == Decimal{333'333'333'333'333, 15});
+    CHECK(divide({12'345'678'901'234'567, 16}, {1, 0}) == Decimal{123'456'789'012'345, 14});
+    CHECK_THROWS_AS((void)divide({999'999'999'999'999, 0}, {1, 6}), InputError);
 }
 
 TEST_CASE("a decimal is what the user wrote") {
