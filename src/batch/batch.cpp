@@ -65,6 +65,13 @@ void synthesize_into(io::ResultLine& line, const Job& job, const Settings& setti
     line.schedule = path.string();
 }
 
+/// A .solu file knows instances by name, so it cannot speak of two that have the same.
+void drop_shared_names(std::vector<io::ResultLine>& lines) {
+    std::map<std::string, int> uses;
+    for (const io::ResultLine& line : lines) ++uses[line.instance];
+    std::erase_if(lines, [&](const io::ResultLine& line) { return uses[line.instance] > 1; });
+}
+
 /// The .solu files of the jobs' folders, each read once.
 class SoluFiles {
   public:
@@ -95,7 +102,8 @@ class SoluFiles {
         std::map<std::string, std::vector<io::ResultLine>> results;
         for (const Row& row : rows)
             results[solu_path(row.job.path.parent_path()).string()].push_back(row.line);
-        for (const auto& [path, lines] : results) {
+        for (auto& [path, lines] : results) {
+            drop_shared_names(lines);
             const auto entries = updated(files_.at(path).entries, lines);
             if (entries != files_.at(path).entries) io::write_solu(path, entries);
         }
@@ -183,6 +191,7 @@ std::optional<io::ResultLine> solve(const Job& job, const Settings& settings) {
     const auto begin = Clock::now();
     io::ResultLine line;
     line.instance = job.name;
+    line.file = job.path.string();
     line.method = settings.method;
     line.seed = settings.seed;
     try {

@@ -11,6 +11,7 @@ void enter(io::ResultLine& line, const synth::Result& result) {
     line.seconds = result.seconds;
     line.sends = result.schedule.sends.size();
     line.verified = true;
+    line.stopped = result.stopped;
 }
 
 }  // namespace tutti::batch

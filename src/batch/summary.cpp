@@ -88,11 +88,7 @@ io::Json outcome_json(const Outcome& outcome) {
                   {"seconds", outcome.seconds},
                   {"complete", outcome.complete()}};
     io::Json& results = json["results"] = io::Json::array();
-    for (const Row& row : outcome.rows) {
-        io::Json line = io::result_json(row.line);
-        line["file"] = row.job.path.string();
-        results.push_back(std::move(line));
-    }
+    for (const Row& row : outcome.rows) results.push_back(io::result_json(row.line));
     return json;
 }
 

@@ -33,10 +33,12 @@ std::string method_help() {
 
 OptionGroup search(const char* time_limit_help) {
     OptionGroup group{"Search"};
-    group.options.add_options()                                                             //
-        ("method", text("NAME"), method_help().c_str())                                     //
-        ("seed", text("N"), "of the random choices (default 1); same seed, same schedule")  //
-        ("threads", text("N"), "threads for one synthesis (default 1)")                     //
+    group.options.add_options()                          //
+        ("method", text("NAME"), method_help().c_str())  //
+        ("seed", text("N"),
+         "of the random choices (default 1); the same seed and threads give the same schedule, unless a "
+         "limit stops the search")                                       //
+        ("threads", text("N"), "threads for one synthesis (default 1)")  //
         ("time-limit", text("SECONDS"), time_limit_help);
     return group;
 }
@@ -58,13 +60,16 @@ Command synth_command() {
     OptionGroup output{"Output"};
     output.options.add_options()  //
         ("output,o", text("FILE"),
-         "where the schedule goes (default <name>.schedule.json); - is standard output, "
+         "where the schedule goes (default <name>.schedule.json in this folder, the instance's name with _ "
+         "for odd characters); - is standard output, "
          "and the summary then goes to standard error")  //
         ("format", text("json|stream"),
          "text to be read, or the compact stream for large schedules (default: stream "
          "if FILE ends in .tsch, else json)");
     command.groups = std::vector<OptionGroup>{
-        output, search("give up after this time; exit code 3 if there is no schedule by then"), common()};
+        output,
+        search("stop after about this time with the best schedule so far; exit code 3 if there is none"),
+        common()};
     command.positional = "instance";
     return command;
 }
@@ -78,7 +83,9 @@ Command verify_command() {
         "Says VALID, or INVALID with every broken rule in words: its number (V1 to V17,\n"
         "see src/verify/README.md), the tick and the sends. Instance and schedules are told\n"
         "apart by their content and may come in any order; one of them may be - for\n"
-        "standard input. Streams (.tsch) of any length are judged without being held.\n";
+        "standard input. Streams (.tsch) of any length are judged without being held.\n"
+        "With --json there is one object per schedule, a line each. The exit code is 2 if any\n"
+        "file is malformed, else 1 if any schedule is invalid.\n";
     command.examples =
         "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
         "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n";
@@ -128,16 +135,19 @@ Command batch_command() {
         "schema), solves each, prints one table and writes below the results folder:\n"
         "results.jsonl (a line per instance, as soon as it is done), schedules/ and table.txt.\n"
         "An instance that fails is a row with its error, and the exit code is then 1. So is a\n"
-        "result that contradicts a value in the .solu file of its folder. Ctrl-C ends the run\n"
+        "result that contradicts a value in FOLDER/FOLDER.solu or FOLDER.solu. Ctrl-C ends the run\n"
         "after what is done so far is written (exit code 130); a second one kills it.\n"
         "Times are in ticks, which are 1 ps for instances in physical units.\n";
     command.examples =
         "tutti batch instances\n"
         "tutti batch instances/mesh a.json --results results/mine --time-limit 60 --jobs 2\n"
-        "tutti batch instances --set instances/sets/short.test --json\n";
+        "tutti batch --set instances/sets/short.test --json\n";
     OptionGroup what{"Selection and results"};
-    what.options.add_options()                                                                  //
-        ("set", text("FILE.test"), "only the instances that this file lists, a path per line")  //
+    what.options.add_options()  //
+        (
+            "set", text("FILE.test"),
+            "only the instances that this file lists, a path per line, relative to its folder or the one "
+            "above")  //
         ("results", text("DIR"),
          "where results go (default results/<time>); nothing there is deleted, but "
          "results.jsonl is replaced")                           //

@@ -98,7 +98,7 @@ constexpr std::string_view kExitCodes = R"(Exit codes:
   3    no schedule within the limits of time or memory
   4    infeasible: somebody cannot be reached (the message says who)
   70   a bug of ours; the message names a file that reproduces it
-  130  interrupted by Ctrl-C
+  130  interrupted by Ctrl-C; what was found by then is written
 )";
 
 std::string program_help() {

@@ -306,7 +306,8 @@ Options parse(const std::vector<std::string>& arguments) {
     if (first == "--version") return VersionOptions{};
     if (first == "--help" || first == "-h") return HelpOptions{};
     if (first == "help") {
-        if (arguments.size() == 1 || arguments[1].starts_with("-")) return HelpOptions{};
+        if (arguments.size() == 1 || arguments[1].starts_with("-") || arguments[1] == "help")
+            return HelpOptions{};
         return HelpOptions{std::string(find_command(table, arguments[1]).name)};
     }
     return command_options(find_command(table, first), {arguments.begin() + 1, arguments.end()});

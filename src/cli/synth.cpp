@@ -4,15 +4,21 @@
 #include "batch/text_table.hpp"
 #include "cli/failure.hpp"
 #include "cli/run.hpp"
+#include "io/bound_json.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/result_jsonl.hpp"
 #include "io/schedule_json.hpp"
 #include "io/schedule_stream.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 namespace tutti::cli {
 namespace {
@@ -59,22 +65,42 @@ synth::Request request_of(const SynthOptions& options, const Process& process) {
     return request;
 }
 
+/// Found out before the search, not after it: the output must not be the instance, and must be writable.
+void check_target(const Target& target, const std::string& instance_file) {
+    namespace fs = std::filesystem;
+    if (target.path == "-") return;
+    std::error_code error;
+    const fs::path path(target.path);
+    if (instance_file != "-" && fs::equivalent(path, instance_file, error)) {
+        throw InputError("is the instance; the schedule would replace it (choose another --output)", {},
+                         target.path);
+    }
+    if (fs::is_directory(path, error)) throw InputError("is a folder; expected a file", {}, target.path);
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    if (::access(folder.c_str(), W_OK) != 0) {
+        throw InputError("cannot be written: " + std::generic_category().message(errno), {}, target.path);
+    }
+}
+
 std::string summary(const io::ResultLine& line, Units units, bool colours) {
     const auto ticks = [&](const std::optional<Ticks>& value) {
         return batch::ticks_text(value.value_or(Ticks(0)), units);
     };
     const std::string status(name_of(line.status));
-    return batch::fact_sheet(
-        {{"instance", line.instance},
-         {"method", line.method},
-         {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
-         {"makespan", ticks(line.makespan)},
-         {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
-         {"gap", batch::gap_text(line.gap())},
-         {"sends", std::to_string(line.sends)},
-         {"verified", line.verified ? "yes" : "no"},
-         {"seconds", batch::seconds_text(line.seconds)},
-         {"schedule", line.schedule == "-" ? "standard output" : line.schedule}});
+    std::vector<std::pair<std::string, std::string>> facts{
+        {"instance", line.instance},
+        {"method", line.method},
+        {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
+        {"makespan", ticks(line.makespan)},
+        {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
+        {"gap", batch::gap_text(line.gap())},
+        {"sends", std::to_string(line.sends)},
+        {"verified", line.verified ? "yes" : "no"},
+        {"seconds", batch::seconds_text(line.seconds)},
+        {"schedule", line.schedule == "-" ? "standard output" : line.schedule}};
+    if (line.stopped)
+        facts.emplace_back("search", "stopped by the time limit or an interrupt; a longer one may find more");
+    return batch::fact_sheet(facts);
 }
 
 /// There is no schedule. The JSON object then has its usual keys, and the error.
@@ -101,7 +127,10 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     const Instance instance = io::read_instance(options.instance);
     io::ResultLine line;
     line.instance = instance.name();
+    line.file = options.instance;
     line.method = options.method;
+    const Target target = target_of(options, instance);
+    check_target(target, options.instance);
     line.seed = options.seed;
 
     const auto begin = std::chrono::steady_clock::now();
@@ -120,7 +149,6 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     } catch (const std::bad_alloc&) {
         return no_schedule(Status::Unknown);
     }
-    const Target target = target_of(options, instance);
     write(target, instance, result.schedule);
 
     batch::enter(line, result);
@@ -129,13 +157,16 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
 
     const Streams& streams = process.streams;
     if (options.json) {
-        streams.out << io::json_line(io::result_json(line)) << '\n';
+        io::Json object = io::result_json(line);
+        object["certificate"] = io::bound_json(result.bound)["certificate"];
+        streams.out << io::json_line(object) << '\n';
     } else if (target.path != "-") {
         streams.out << summary(line, instance.topology().units(), streams.colour_out);
     } else if (!options.quiet) {
         streams.err << summary(line, instance.topology().units(), streams.colour_err);
     }
-    return ExitCode::Done;
+    const bool interrupted = process.interrupted != nullptr && process.interrupted->load();
+    return interrupted && result.stopped ? ExitCode::Interrupted : ExitCode::Done;
 }
 
 }  // namespace tutti::cli

@@ -40,7 +40,7 @@ class Judge {
                     fmt::format("a valid schedule has makespan {}, below the lower bound {} ({})",
                                 verdict.makespan.count(), bound_->value.count(), bound_->kind));
             }
-            print(file, verdict);
+            print(file, schedule.instance, verdict);
             return verdict.valid() ? ExitCode::Done : ExitCode::Failed;
         } catch (const InputError& error) {
             return malformed(file, error);
@@ -68,7 +68,8 @@ class Judge {
     /// violation.
     void note_strangers(const std::string& file, const io::OpenSchedule& schedule) const {
         if (options_.quiet) return;
-        if (schedule.instance != instance_.name()) {
+        const bool nameless = schedule.instance == io::kStdinName || instance_.name() == io::kStdinName;
+        if (schedule.instance != instance_.name() && !nameless) {
             streams_.err << fmt::format("note: {} was made for the instance '{}'; this one is '{}'\n", file,
                                         schedule.instance, instance_.name());
         }
@@ -81,10 +82,14 @@ class Judge {
         }
     }
 
-    void print(const std::string& file, const Verdict& verdict) const {
+    void print(const std::string& file, const std::string& made_for, const Verdict& verdict) const {
         if (options_.json) {
-            const auto value = bound_ ? std::optional(bound_->value) : std::nullopt;
-            streams_.out << io::json_line(io::verdict_json(file, verdict, value)) << '\n';
+            io::Json json =
+                io::verdict_json(file, verdict, bound_ ? std::optional(bound_->value) : std::nullopt);
+            if (bound_) json["bound_kind"] = bound_->kind;
+            json["instance"] = instance_.name();
+            json["made_for"] = made_for;
+            streams_.out << io::json_line(json) << '\n';
             return;
         }
         const Units units = instance_.topology().units();
@@ -108,14 +113,14 @@ class Judge {
     }
 
     void print(const Violation& violation) const {
-        std::string place;
-        if (violation.tick) place += fmt::format(", tick {}", violation.tick->count());
-        if (!violation.sends.empty()) {
-            place += fmt::format(", send{} {}", violation.sends.size() == 1 ? "" : "s",
-                                 fmt::join(violation.sends, " and "));
+        std::vector<std::string> place;
+        if (violation.link && violation.link->index() < instance_.topology().links().size()) {
+            place.push_back(name_of(instance_.topology(), *violation.link));
         }
-        streams_.out << fmt::format("  V{} {}{}: {}\n", number_of(violation.rule), code_of(violation.rule),
-                                    place, violation.message);
+        if (!violation.collective.empty()) place.push_back("collective " + violation.collective);
+        streams_.out << fmt::format("  V{} {}: {}{}\n", number_of(violation.rule), code_of(violation.rule),
+                                    violation.message,
+                                    place.empty() ? "" : fmt::format(" [{}]", fmt::join(place, "; ")));
     }
 
     const Instance& instance_;

@@ -275,7 +275,8 @@ Instance read_instance(const std::string& path) {
     Source source(path);
     const Json json = parse_json(source);
     try {
-        return parse_instance(json, path == "-" ? "stdin" : std::filesystem::path(path).stem().string());
+        return parse_instance(
+            json, path == "-" ? std::string(kStdinName) : std::filesystem::path(path).stem().string());
     } catch (const InputError& error) {
         throw error.in_file(source.name());
     }

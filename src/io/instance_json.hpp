@@ -10,6 +10,9 @@ namespace tutti::io {
 /// The version of the instance format that this program reads and writes: the number in "tutti".
 inline constexpr std::int64_t kInstanceFormat = 1;
 
+/// What an instance from standard input is called that gives itself no name.
+inline constexpr std::string_view kStdinName = "stdin";
+
 /// Reads instances/README.md's format from a file or, for "-", from standard input. Throws InputError with
 /// the file, the JSON path or "line:column", what was expected and what was found.
 [[nodiscard]] Instance read_instance(const std::string& path);

@@ -73,7 +73,9 @@ Json result_json(const ResultLine& result) {
               {"sends", result.sends},
               {"verified", result.verified},
               {"seed", result.seed},
-              {"schedule", or_null(result.schedule)}};
+              {"schedule", or_null(result.schedule)},
+              {"file", or_null(result.file)},
+              {"stopped", result.stopped}};
     if (!result.error.empty()) json["error"] = result.error;
     if (!result.solver_versions.empty()) {
         Json& versions = json["solver_versions"] = Json::object();
@@ -97,6 +99,8 @@ ResultLine parse_result(const Json& json) {
     if (const auto verified = given(view, "verified")) result.verified = verified->boolean();
     result.seed = read_count(view, "seed").value_or(0);
     result.schedule = read_string(view, "schedule");
+    result.file = read_string(view, "file");
+    if (const auto stopped = given(view, "stopped")) result.stopped = stopped->boolean();
     result.error = read_string(view, "error");
     if (const auto versions = given(view, "solver_versions")) {
         for (const auto& [solver, version] : versions->fields())

@@ -24,6 +24,8 @@ struct ResultLine {
     bool verified = false;
     std::uint64_t seed = 0;
     std::string schedule;  ///< the path; empty where none was written
+    std::string file;      ///< where the instance came from
+    bool stopped = false;  ///< the time limit or an interrupt ended the search
     std::string error;     ///< why there is no schedule; empty where there is one
     std::map<std::string, std::string> solver_versions;
 

@@ -239,6 +239,9 @@ TopologyParts read_topology(const JsonView& topology) {
         }
         topology.only({"generate", "busy", "remove", "slow"});
     } else {
+        if (topology.find("kind") && !topology.find("links")) {
+            topology.at("kind").fail("a kind belongs inside 'generate': {\"generate\": {\"kind\": …}}");
+        }
         topology.only({"npus", "switches", "switch", "busy", "links", "generate", "remove", "slow"});
     }
     TopologyParts parts = generate ? read_generator(*generate) : read_parts(topology);

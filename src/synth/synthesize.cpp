@@ -64,12 +64,13 @@ Result synthesize(const Instance& instance, const Request& request) {
 
     Rng rng(request.seed);
     auto schedule = heuristics::greedy(instance, rng, result.bound.value, request.threads, request.stop);
-    if (!schedule) throw LimitError("stopped before there was a schedule");
+    if (!schedule) throw LimitError("stopped by the time limit or an interrupt before there was a schedule");
     result.method = "greedy";
     result.schedule = std::move(*schedule);
     tell(fmt::format("greedy   {} in {} sends, {:.3f} s", result.schedule.makespan.count(),
                      result.schedule.sends.size(), clock.seconds()));
 
+    result.stopped = request.stop.requested() && result.schedule.makespan > result.bound.value;
     check(instance, result.schedule, result.bound.value);
     result.status = result.schedule.makespan == result.bound.value ? Status::Optimal : Status::Feasible;
     tell(fmt::format("verified{}, {:.3f} s",

@@ -20,9 +20,10 @@ struct Request {
 
 struct Result {
     Status status = Status::Unknown;
-    std::string method;  ///< what made the schedule
-    Schedule schedule;   ///< verified
-    Bound bound;         ///< the best lower bound known
+    std::string method;    ///< what made the schedule
+    Schedule schedule;     ///< verified
+    Bound bound;           ///< the best lower bound known
+    bool stopped = false;  ///< the request ended the search, and a longer one may find more
     double seconds = 0;
 };
 
