@@ -24,6 +24,8 @@ ResultLine full() {
     result.verified = true;
     result.seed = std::numeric_limits<std::uint64_t>::max();
     result.schedule = "out/torus.json";
+    result.file = "instances/torus/torus4x4-ag.json";
+    result.stopped = true;
     result.solver_versions = {{"highs", "1.15.1"}, {"z3", "5.4"}};
     return result;
 }
@@ -43,7 +45,8 @@ TEST_CASE("a result has the contract's keys in their order, and reads back") {
     for (const auto& [key, value] : json.items()) keys.push_back(key);
     CHECK(keys == std::vector<std::string>{"instance", "method", "status", "makespan", "lower_bound",
                                            "bound_kind", "gap", "seconds", "peak_memory_bytes", "sends",
-                                           "verified", "seed", "schedule", "solver_versions"});
+                                           "verified", "seed", "schedule", "file", "stopped",
+                                           "solver_versions"});
     CHECK(json["gap"].get<double>() == doctest::Approx(0.2));
     CHECK(json["status"] == "feasible");
     CHECK(parse_result(json) == full());

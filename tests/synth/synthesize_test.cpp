@@ -65,3 +65,9 @@ TEST_CASE("an unknown method is refused") {
     CHECK_THROWS_AS((void)synth::synthesize(test::on_all(test::line(2), {test::custom({0}, {1})}), request),
                     InputError);
 }
+
+TEST_CASE("a search that was not stopped says so") {
+    const auto result =
+        synth::synthesize(test::on_all(test::star(8, {}), {test::collective(CollectiveKind::Broadcast)}), {});
+    CHECK_FALSE(result.stopped);
+}
