@@ -12,15 +12,15 @@ struct Delivery {
 
 }  // namespace
 
-Ticks makespan_of(const HopGraph& graph, const std::vector<Move>& moves) {
+Ticks makespan_of(const std::vector<Move>& moves) {
     Ticks last;
-    for (const auto& [transfer, op] : moves)
-        last = std::max(last, transfer.start + graph.transit(transfer.hop, transfer.chunk));
+    for (const Move& move : moves) last = std::max(last, move.arrival());
     return last;
 }
 
-std::vector<Move> retimed(const HopGraph& graph, std::vector<Move> moves) {
-    const Instance& instance = graph.instance();
+std::vector<Move> retimed(std::vector<Move> moves) {
+    if (moves.empty()) return moves;
+    const Instance& instance = moves.front().graph->instance();
     std::ranges::stable_sort(moves, {}, [](const Move& m) { return m.transfer.start; });
 
     LinkCalendar calendar(instance.topology().links().size());
@@ -30,24 +30,24 @@ std::vector<Move> retimed(const HopGraph& graph, std::vector<Move> moves) {
     };
     for (Move& move : moves) {
         auto& [hop, chunk, start] = move.transfer;
+        const Hop ends = move.graph->hop(hop);
         Ticks ready = instance.release(chunk);
         // A send reads the sum of all that had arrived; it must still do so.
-        for (const Delivery& delivery : deliveries[at(graph.hop(hop).from, chunk)]) {
+        for (const Delivery& delivery : deliveries[at(ends.from, chunk)]) {
             if (delivery.before <= start) ready = std::max(ready, delivery.after);
         }
-        const Ticks earlier = calendar.earliest(graph, hop, chunk, ready);
-        calendar.book(graph, hop, chunk, earlier);
-        const Ticks transit = graph.transit(hop, chunk);
-        deliveries[at(graph.hop(hop).to, chunk)].push_back({start + transit, earlier + transit});
-        start = earlier;
+        const Ticks before = move.arrival();
+        start = calendar.earliest(*move.graph, hop, chunk, ready);
+        calendar.book(*move.graph, hop, chunk, start);
+        deliveries[at(ends.to, chunk)].push_back({before, move.arrival()});
     }
     return moves;
 }
 
-std::vector<Move> compacted(const HopGraph& graph, const std::vector<Move>& moves) {
+std::vector<Move> compacted(const std::vector<Move>& moves) {
     // Through rigid hops a transfer may fall behind one that now fills the gap before it.
-    auto result = retimed(graph, moves);
-    return makespan_of(graph, result) <= makespan_of(graph, moves) ? result : moves;
+    auto result = retimed(moves);
+    return makespan_of(result) <= makespan_of(moves) ? result : moves;
 }
 
 }  // namespace tutti::heuristics

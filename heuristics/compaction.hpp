@@ -5,21 +5,26 @@
 
 namespace tutti::heuristics {
 
-/// A transfer that knows what it does to its destination.
+/// A transfer that knows whose hop it takes and what it does to its destination.
 struct Move {
+    const HopGraph* graph;
     Transfer transfer;
     Op op = Op::Copy;
+
+    [[nodiscard]] Ticks arrival() const {
+        return transfer.start + graph->transit(transfer.hop, transfer.chunk);
+    }
 };
 
 /// The last arrival.
-[[nodiscard]] Ticks makespan_of(const HopGraph& graph, const std::vector<Move>& moves);
+[[nodiscard]] Ticks makespan_of(const std::vector<Move>& moves);
 
 /// Starts every transfer as early as its chunk, its links and the releases allow, in the order of the given
 /// starts, keeping who depends on whom. What is given need not fit the links. O(moves log moves).
-[[nodiscard]] std::vector<Move> retimed(const HopGraph& graph, std::vector<Move> moves);
+[[nodiscard]] std::vector<Move> retimed(std::vector<Move> moves);
 
 /// The same, unless that would end later than what is given. Closes the gaps between the halves of an
 /// all-reduce and between collectives.
-[[nodiscard]] std::vector<Move> compacted(const HopGraph& graph, const std::vector<Move>& moves);
+[[nodiscard]] std::vector<Move> compacted(const std::vector<Move>& moves);
 
 }  // namespace tutti::heuristics

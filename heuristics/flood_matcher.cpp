@@ -61,7 +61,7 @@ class Matcher {
           idle_(graph_.hops(), true),
           woken_(graph_.hops(), false) {
         claimed_.fill();
-        for (std::size_t i = 0; i < spreads_.size(); ++i) {
+        for (std::size_t i = 0; i < spreads_.size() && !((i & 63U) == 0 && stop_.requested()); ++i) {
             for (const NodeId target : spreads_[i].targets) {
                 if (!claimed_.test(target, i)) continue;
                 claimed_.reset(target, i);
@@ -77,6 +77,7 @@ class Matcher {
     }
 
     std::optional<SpreadSolution> run() {
+        if (stop_.requested()) return std::nullopt;  // perhaps before all was set up
         while (missing_ > 0) {
             if (events_.empty() || ((++rounds_ & 63U) == 0 && stop_.requested())) return std::nullopt;
             const Ticks now = events_.top().tick;

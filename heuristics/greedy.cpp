@@ -34,14 +34,6 @@ constexpr std::array<SpreadHeuristic, 2> kHeuristics{flood, insert_trees};
 constexpr std::size_t kSendsToTry = 50'000;
 constexpr std::size_t kMaxRestarts = 64;
 
-std::vector<NodeId> without(std::span<const NodeId> nodes, NodeId node) {
-    std::vector<NodeId> rest;
-    for (const NodeId n : nodes) {
-        if (n != node) rest.push_back(n);
-    }
-    return rest;
-}
-
 /// The best of all heuristics over some seeds. The tries are drawn in a fixed order and run `threads` at a
 /// time; between those rounds it may end early. So the answer depends on the rng and the number of threads
 /// alone, unless stopped.
@@ -79,6 +71,7 @@ class Greedy {
           threads_(threads),
           stop_(stop),
           graph_(instance),
+          gather_graph_(instance, HopGraph::Use::Gather),
           calendar_(links()) {}
 
     std::optional<Schedule> run() {
@@ -87,7 +80,7 @@ class Greedy {
         sum_up_separately();
         if (!spread()) return std::nullopt;
         // Separate sums depend on what is overwritten when, which moving transfers would change.
-        return schedule(has_separate_sums_ ? moves_ : compacted(graph_, moves_));
+        return schedule(has_separate_sums_ ? moves_ : compacted(moves_));
     }
 
   private:
@@ -115,7 +108,7 @@ class Greedy {
                 plain_.push_back({chunk,
                                   {demand.holders.begin(), demand.holders.end()},
                                   instance_.release(chunk),
-                                  {demand.receivers.begin(), demand.receivers.end()}});
+                                  demand.receivers});
             }
         }
     }
@@ -123,7 +116,7 @@ class Greedy {
     /// Phase 1.
     bool gather() {
         if (reductions_.empty()) return true;
-        const HopGraph backwards = graph_.reversed();
+        const HopGraph backwards = gather_graph_.reversed();
         SpreadProblem problem{backwards, {}, LinkCalendar(links())};
         Ticks release;
         bool only_gathers = plain_.empty();
@@ -132,7 +125,7 @@ class Greedy {
             const ChunkId chunk = reduction.chunk;
             const NodeId root = reduction.roots.front();
             const Demand demand = instance_.demand(chunk);
-            problem.spreads.push_back({chunk, {root}, Ticks(0), without(demand.holders, root)});
+            problem.spreads.push_back({chunk, {root}, Ticks(0), demand.holders});
             release = std::max(release, instance_.release(chunk));
             only_gathers = only_gathers && demand.receivers.size() == 1;
         }
@@ -140,16 +133,15 @@ class Greedy {
         const auto solution = best_spread(problem, target, rng_, threads_, stop_);
         if (!solution) return false;
         for (const auto& [hop, chunk, start] : solution->transfers) {
-            const Ticks mirrored = solution->makespan - start - graph_.transit(hop, chunk);
-            moves_.push_back({{hop, chunk, mirrored + release}, Op::Reduce});
+            const Ticks mirrored = solution->makespan - start - gather_graph_.transit(hop, chunk);
+            moves_.push_back({&gather_graph_, {hop, chunk, mirrored + release}, Op::Reduce});
         }
         // Mirrored, rigid hops may meet at a switch that they passed at different ticks backwards.
-        moves_ = graph_.is_simple() ? compacted(graph_, moves_) : retimed(graph_, moves_);
+        moves_ = gather_graph_.is_simple() ? compacted(moves_) : retimed(moves_);
         for (const Move& move : moves_) {
             const auto& [hop, chunk, start] = move.transfer;
-            calendar_.book(graph_, hop, chunk, start);
-            Ticks& complete = complete_[chunk];
-            complete = std::max(complete, start + graph_.transit(hop, chunk));
+            calendar_.book(*move.graph, hop, chunk, start);
+            complete_[chunk] = std::max(complete_[chunk], move.arrival());
         }
         return true;
     }
@@ -174,21 +166,20 @@ class Greedy {
     bool spread() {
         SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_)};
         for (const auto& [chunk, roots] : reductions_) {
-            const auto receivers = instance_.demand(chunk).receivers;
-            problem.spreads.push_back({chunk, roots, complete_[chunk], {receivers.begin(), receivers.end()}});
+            problem.spreads.push_back({chunk, roots, complete_[chunk], instance_.demand(chunk).receivers});
         }
         const auto solution = best_spread(problem, target_, rng_, threads_, stop_);
         if (!solution) return false;
-        for (const Transfer& transfer : solution->transfers) moves_.push_back({transfer, Op::Copy});
+        for (const Transfer& transfer : solution->transfers) moves_.push_back({&graph_, transfer, Op::Copy});
         return true;
     }
 
     [[nodiscard]] Schedule schedule(const std::vector<Move>& moves) const {
-        Schedule schedule{instance_.name(), makespan_of(graph_, moves), {}};
+        Schedule schedule{instance_.name(), makespan_of(moves), {}};
         const Topology& topology = instance_.topology();
         std::vector<LegTime> legs;
-        for (const auto& [transfer, op] : moves) {
-            graph_.leg_times(transfer.hop, transfer.chunk, legs);
+        for (const auto& [graph, transfer, op] : moves) {
+            graph->leg_times(transfer.hop, transfer.chunk, legs);
             for (const LegTime& leg : legs) {
                 // A switch that does not reduce passes a contribution on as it is.
                 const NodeId to = topology.link(leg.link).dst;
@@ -208,6 +199,7 @@ class Greedy {
     const unsigned threads_;
     const Stop& stop_;
     HopGraph graph_;
+    HopGraph gather_graph_;
     LinkCalendar calendar_;
     std::vector<Spread> plain_;
     std::vector<Reduction> reductions_;

@@ -15,19 +15,23 @@ namespace {
 constexpr std::size_t kWaysThrough = 4;
 constexpr std::size_t kWaysBetween = 8;
 
-bool is_stop(const Topology& topology, NodeId node) {
-    return topology.is_npu(node) || (!topology.rule(node).cut_through && !topology.rule(node).buffer);
-}
-
 }  // namespace
 
-HopGraph::HopGraph(const Instance& instance) : instance_(&instance) {
+bool HopGraph::is_stop(NodeId node) const {
+    const Topology& topology = instance_->topology();
+    if (topology.is_npu(node)) return true;
+    const SwitchRule& rule = topology.rule(node);
+    if (rule.cut_through || rule.buffer) return false;
+    return use_ == Use::Spread || rule.reduce || !rule.copy;
+}
+
+HopGraph::HopGraph(const Instance& instance, Use use) : instance_(&instance), use_(use) {
     const Topology& topology = instance.topology();
     branches_.resize(topology.nodes());
     for (std::size_t n = 0; n < topology.nodes(); ++n) {
         const NodeId node(n);
         branches_[n] = topology.is_npu(node) || topology.rule(node).copy;
-        if (is_stop(topology, node)) add_rigid_hops(node);
+        if (is_stop(node)) add_rigid_hops(node);
     }
     direct_ = std::ranges::all_of(
                   ends_, [&](const Ends& e) { return topology.is_npu(e.from) && topology.is_npu(e.to); }) &&
@@ -46,7 +50,7 @@ void HopGraph::add_rigid_hops(NodeId from) {
         for (std::size_t i = 0; i < links.size(); ++i) {
             const LinkId link = links[(i + from.index()) % links.size()];
             const NodeId to = topology.link(link).dst;
-            const bool stop = is_stop(topology, to);
+            const bool stop = is_stop(to);
             if (to == from || (!path.empty() && ways[to] >= (stop ? kWaysBetween : kWaysThrough))) continue;
             if (std::ranges::any_of(path, [&](LinkId l) { return topology.link(l).dst == to; })) continue;
             ++ways[to];

@@ -33,8 +33,13 @@ struct LegTime {
 /// A stop **branches** if it may send what it received more than once: every NPU, and switches that copy.
 class HopGraph {
   public:
+    /// What the hops are for. When reductions gather, two different sums of one chunk must not wait at a
+    /// switch that copies but does not reduce: who takes its value for one that is overwritten would mix them
+    /// up. So such switches are passed in rigid hops then.
+    enum class Use { Spread, Gather };
+
     /// The instance must outlive the graph.
-    explicit HopGraph(const Instance& instance);
+    explicit HopGraph(const Instance& instance, Use use = Use::Spread);
 
     /// The same hops, turned round: what spreads on it gathers on the original when played backwards.
     /// Branching at switches then means reducing.
@@ -71,7 +76,10 @@ class HopGraph {
     void add_rigid_hops(NodeId from);
     void index_hops();
 
+    [[nodiscard]] bool is_stop(NodeId node) const;
+
     const Instance* instance_ = nullptr;
+    Use use_ = Use::Spread;
     bool backwards_ = false;
     bool direct_ = true;
     std::vector<Ends> ends_;

@@ -42,7 +42,7 @@ std::optional<Ticks> sum_up_separately(const HopGraph& graph, ChunkId chunk, con
             for (const HopId hop : *way) {
                 const Ticks start = calendar.earliest(graph, hop, chunk, now);
                 calendar.book(graph, hop, chunk, start);
-                moves.push_back({{hop, chunk, start}, hop == way->back() ? Op::Reduce : Op::Copy});
+                moves.push_back({&graph, {hop, chunk, start}, hop == way->back() ? Op::Reduce : Op::Copy});
                 now = start + graph.transit(hop, chunk);
             }
         }

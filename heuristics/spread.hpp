@@ -5,6 +5,7 @@
 #include "heuristics/link_calendar.hpp"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tutti::heuristics {
@@ -14,7 +15,8 @@ struct Spread {
     ChunkId chunk;
     std::vector<NodeId> sources;
     Ticks ready;  ///< when the sources have it
-    std::vector<NodeId> targets;
+    std::span<const NodeId>
+        targets;  ///< may name sources too; the instance's own list, so that none is copied
 };
 
 /// A chunk takes a hop.

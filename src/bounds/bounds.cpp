@@ -21,19 +21,20 @@
 #include "bounds/distances.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace tutti::bounds {
 namespace {
 
-/// Shortest-path work, in links relaxed, that the bounds may spend.
+/// Work, in links relaxed and receivers counted, that the bounds may spend, and between two looks at the
+/// clock.
 constexpr std::size_t kWorkLimit = 200'000'000;
+constexpr std::size_t kWorkBetweenPolls = 100'000;
 
 /// What must pass through the links of one NPU: how many chunks by how soon, the smallest, and the first
 /// release.
 struct Traffic {
-    std::map<Ticks, std::uint64_t> earliest;
+    std::vector<Ticks> earliest;  ///< one for each chunk, in any order
     std::optional<ChunkId> smallest;
     Ticks release = Ticks::max();
 };
@@ -101,8 +102,12 @@ class Bounds {
 
     /// Adds one demand to all counts; false when the work limit or the stop has been reached.
     bool count(ChunkId chunk) {
-        if (spent_ > kWorkLimit || ((++counted_ & 255U) == 0 && stop_.requested())) return false;
         const Demand demand = instance_.demand(chunk);
+        spent_ += demand.holders.size() + demand.receivers.size();
+        if (spent_ - polled_ > kWorkBetweenPolls) {
+            polled_ = spent_;
+            if (spent_ > kWorkLimit || stop_.requested()) return false;
+        }
         const Key key{demand.holders.data(), demand.holders.size(), demand.receivers.data(),
                       demand.collective, demand.bytes};
         if (demand.reduction) {
@@ -168,7 +173,7 @@ class Bounds {
                                         instance_.release(chunk)}};
                 }
             }
-            if (spent_ > kWorkLimit) break;
+            if (spent_ > kWorkLimit || stop_.requested()) break;
         }
     }
 
@@ -192,7 +197,7 @@ class Bounds {
     }
 
     void add(Traffic& traffic, Ticks earliest, ChunkId chunk, Ticks release) {
-        ++traffic.earliest[earliest];
+        traffic.earliest.push_back(earliest);
         note(traffic, chunk, release);
     }
 
@@ -209,23 +214,27 @@ class Bounds {
         }
     }
 
-    void ports(const std::vector<Traffic>& traffic, bool ingress, std::vector<Bound>& bounds) const {
+    void ports(std::vector<Traffic>& traffic, bool ingress, std::vector<Bound>& bounds) const {
         const Topology& topology = instance_.topology();
         Bound best{ingress ? "ingress" : "egress", Ticks(0), {}};
+        std::size_t work = 0;
         for (std::size_t n = 0; n < traffic.size(); ++n) {
-            const auto& [earliest, smallest, release] = traffic[n];
+            auto& [earliest, smallest, release] = traffic[n];
             const auto links = ingress ? topology.in_links(NodeId(n)) : topology.out_links(NodeId(n));
             if (earliest.empty() || links.empty()) continue;
-            std::uint64_t transfers = 0;
-            for (auto at = earliest.rbegin(); at != earliest.rend(); ++at) {
-                transfers += at->second;
+            work += earliest.size() * links.size();
+            if (work > kWorkLimit || ((n & 15U) == 0 && stop_.requested())) break;
+            std::ranges::sort(earliest, std::ranges::greater{});
+            for (std::size_t i = 0; i < earliest.size(); ++i) {
+                if (i + 1 < earliest.size() && earliest[i + 1] == earliest[i]) continue;
+                const std::uint64_t transfers = i + 1;
                 // Egress is counted back from the end, so its releases come at the far end.
-                Ticks value = least_time(instance_, links, *smallest, ingress ? release : Ticks(0), at->first,
-                                         transfers);
+                Ticks value = least_time(instance_, links, *smallest, ingress ? release : Ticks(0),
+                                         earliest[i], transfers);
                 if (!ingress) value += release;
                 if (value <= best.value) continue;
                 best.value = value;
-                best.certificate = PortCertificate{NodeId(n), ingress, transfers, at->first,
+                best.certificate = PortCertificate{NodeId(n), ingress, transfers, earliest[i],
                                                    instance_.demand(*smallest).bytes};
             }
         }
@@ -253,7 +262,7 @@ class Bounds {
     Distances measured_;
     std::vector<Ticks> from_holders_, to_receivers_;
     std::size_t spent_ = 0;
-    std::uint64_t counted_ = 0;
+    std::size_t polled_ = 0;  ///< what was spent when the stop was last asked
 };
 
 }  // namespace

@@ -142,6 +142,8 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     try {
         result = with_reproducer(instance,
                                  [&] { return synth::synthesize(instance, request_of(options, process)); });
+    } catch (const InputError& error) {
+        throw error.file().empty() ? error.in_file(options.instance) : error;
     } catch (const InfeasibleError&) {
         return no_schedule(Status::Infeasible);
     } catch (const LimitError&) {

@@ -66,6 +66,14 @@ std::uint32_t DemandList::add_size(Bytes bytes) {
     return static_cast<std::uint32_t>(sizes_.size() - 1);
 }
 
+void DemandList::expect_room(std::uint64_t senders, std::uint64_t receivers, std::uint64_t chunks) const {
+    __extension__ using Wide = unsigned __int128;
+    const Wide pairs = static_cast<Wide>(senders) * receivers;
+    if (pairs <= kMaxChunks && pairs * chunks <= kMaxChunks - rows_.size()) return;
+    throw InputError(fmt::format("this makes more than {} chunks, which is all tutti can number", kMaxChunks),
+                     chunks > 1 ? "/chunks" : "");
+}
+
 void DemandList::add_chunks(std::uint64_t count, Row row) {
     if (count > kMaxChunks - rows_.size()) {
         throw InputError(
@@ -78,6 +86,7 @@ void DemandList::add_chunks(std::uint64_t count, Row row) {
 void DemandList::append(const Collective& collective, CollectiveId id, const Group& group) {
     using enum CollectiveKind;
     const std::size_t n = group.members.size();
+    if (collective.kind == AllToAll && n > 1) expect_room(n, n - 1, collective.chunks);
     const std::uint32_t size = add_size(collective.chunk_bytes);
     const auto add = [&](std::uint64_t count, std::uint32_t holders, std::uint32_t receivers,
                          bool reduction = false) {

@@ -43,6 +43,8 @@ class DemandList {
         std::uint32_t size;  ///< position in sizes_
         bool reduction;
     };
+    /// Throws before millions of chunks are made, not while.
+    void expect_room(std::uint64_t senders, std::uint64_t receivers, std::uint64_t chunks) const;
     std::uint32_t add_set(std::vector<NodeId> nodes);
     std::uint32_t add_size(Bytes bytes);
     void add_chunks(std::uint64_t count, Row row);
