@@ -12,6 +12,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 using namespace tutti;
 
 namespace {
@@ -130,5 +133,26 @@ TEST_CASE("the same seed and number of threads give the same schedule") {
         request.threads = threads;
         CHECK(synth::synthesize(instance, request).schedule.sends ==
               synth::synthesize(instance, request).schedule.sends);
+    }
+}
+
+TEST_CASE("two sums of one chunk never wait at a switch that copies but does not reduce") {
+    // Whether the second would queue up or replace the first is a question of how one reads such a switch.
+    const Instance instance =
+        test::on_all(test::star(6, {.copy = true}, 1, 2), {test::collective(CollectiveKind::AllReduce)});
+    const Schedule schedule = synth::synthesize(instance, {}).schedule;
+    std::map<ChunkId, std::vector<Ticks>> arrivals, departures;
+    for (const Send& send : schedule.sends) {
+        const Link& link = instance.topology().link(send.link);
+        if (link.dst == NodeId(6)) arrivals[send.chunk].push_back(send.start + Ticks(3));
+        if (link.src == NodeId(6) && send.op == Op::Reduce) departures[send.chunk].push_back(send.start);
+    }
+    REQUIRE(departures.size() == instance.chunks());
+    for (auto& [chunk, ticks] : departures) {
+        std::ranges::sort(ticks);
+        std::ranges::sort(arrivals[chunk]);
+        // What is summed up passes at once, one at a time; only then comes the sum, to be copied.
+        for (std::size_t i = 0; i < ticks.size(); ++i) CHECK(ticks[i] == arrivals[chunk][i]);
+        CHECK(std::ranges::adjacent_find(ticks) == ticks.end());
     }
 }
