@@ -144,10 +144,9 @@ Command batch_command() {
         "tutti batch --set instances/sets/short.test --json\n";
     OptionGroup what{"Selection and results"};
     what.options.add_options()  //
-        (
-            "set", text("FILE.test"),
-            "only the instances that this file lists, a path per line, relative to its folder or the one "
-            "above")  //
+        ("set", text("FILE.test"),
+         "only the instances that this file lists, a path per line, relative to its folder or the one "
+         "above")  //
         ("results", text("DIR"),
          "where results go (default results/<time>); nothing there is deleted, but "
          "results.jsonl is replaced")                           //

@@ -3,6 +3,7 @@
 #include "batch/result_line.hpp"
 #include "batch/text_table.hpp"
 #include "cli/failure.hpp"
+#include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
 #include "io/bound_json.hpp"
 #include "io/instance_json.hpp"
@@ -49,7 +50,7 @@ void write(const Target& target, const Instance& instance, const Schedule& sched
     writer.finish(schedule.makespan);
 }
 
-synth::Request request_of(const SynthOptions& options, const Process& process) {
+synth::Request request_of(const SynthOptions& options, const Process& process, Heartbeat& heartbeat) {
     synth::Request request;
     request.method = options.method;
     request.seed = options.seed;
@@ -58,8 +59,8 @@ synth::Request request_of(const SynthOptions& options, const Process& process) {
         options.time_limit ? std::optional(std::chrono::duration<double>(*options.time_limit)) : std::nullopt,
         process.interrupted);
     if (!options.quiet) {
-        request.story = [&streams = process.streams](const std::string& line) {
-            streams.err << toned(Tone::Quiet, line, streams.colour_err) << '\n';
+        request.story = [&heartbeat, colours = process.streams.colour_err](const std::string& line) {
+            heartbeat.say(toned(Tone::Quiet, line, colours));
         };
     }
     return request;
@@ -140,8 +141,11 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     };
     synth::Result result;
     try {
-        result = with_reproducer(instance,
-                                 [&] { return synth::synthesize(instance, request_of(options, process)); });
+        Streams streams = process.streams;
+        streams.terminal_err = streams.terminal_err && !options.quiet;
+        Heartbeat heartbeat(streams);
+        result = with_reproducer(
+            instance, [&] { return synth::synthesize(instance, request_of(options, process, heartbeat)); });
     } catch (const InputError& error) {
         throw error.file().empty() ? error.in_file(options.instance) : error;
     } catch (const InfeasibleError&) {

@@ -1,0 +1,42 @@
+#include "cli/heartbeat.hpp"
+
+namespace tutti::cli {
+
+Heartbeat::Heartbeat(const Streams& streams, Duration first, Duration each) : streams_(streams) {
+    if (!streams.terminal_err) return;
+    thread_ = std::jthread([this, first, each](const std::stop_token& stop) { beat(stop, first, each); });
+}
+
+Heartbeat::~Heartbeat() {
+    if (!thread_.joinable()) return;
+    thread_.request_stop();
+    thread_.join();
+    wipe();
+    streams_.err.flush();
+}
+
+void Heartbeat::say(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    wipe();
+    streams_.err << line << '\n';
+}
+
+void Heartbeat::beat(const std::stop_token& stop, Duration first, Duration each) {
+    const auto begin = std::chrono::steady_clock::now();
+    std::unique_lock lock(mutex_);
+    for (Duration pause = first; !ended_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
+         pause = each) {
+        const auto time = std::chrono::steady_clock::now() - begin;
+        streams_.err << fmt::format("\rsearching, {} s (Ctrl-C ends it)\033[K",
+                                    std::chrono::duration_cast<std::chrono::seconds>(time).count());
+        streams_.err.flush();
+        shown_ = true;
+    }
+}
+
+void Heartbeat::wipe() {
+    if (shown_) streams_.err << "\r\033[K";
+    shown_ = false;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "cli/streams.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace tutti::cli {
+
+/// Lets a person at a terminal see that a long search is alive: after two seconds, a line with the time that
+/// is rewritten in place until the search ends. Lines said meanwhile go through say(), so that the two do not
+/// mix.
+class Heartbeat {
+  public:
+    using Duration = std::chrono::milliseconds;
+
+    /// Silent unless `streams.err` is a terminal. `first` and `each` are for tests.
+    explicit Heartbeat(const Streams& streams, Duration first = std::chrono::seconds(2),
+                       Duration each = std::chrono::seconds(1));
+    Heartbeat(const Heartbeat&) = delete;
+    Heartbeat& operator=(const Heartbeat&) = delete;
+    ~Heartbeat();
+
+    void say(const std::string& line);
+
+  private:
+    void beat(const std::stop_token& stop, Duration first, Duration each);
+    void wipe();
+
+    const Streams& streams_;
+    std::mutex mutex_;
+    std::condition_variable_any ended_;
+    bool shown_ = false;
+    std::jthread thread_;  ///< last: it uses all of the above
+};
+
+}  // namespace tutti::cli
