@@ -14,7 +14,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -41,13 +40,7 @@ Target target_of(const SynthOptions& options, const Instance& instance) {
 
 void write(const Target& target, const Instance& instance, const Schedule& schedule) {
     if (target.format == ScheduleFormat::Json) return io::write_schedule_json(target.path, schedule);
-    io::StreamWriter writer(target.path,
-                            {instance.name(), instance.chunks(), instance.topology().links().size()});
-    // Synthesizers make their schedules in this order already; a stream insists on it.
-    std::vector<Send> sends = schedule.sends;
-    std::ranges::sort(sends, starts_before);
-    for (const Send& send : sends) writer.append(send);
-    writer.finish(schedule.makespan);
+    io::write_schedule_stream(target.path, schedule, instance.chunks(), instance.topology().links().size());
 }
 
 synth::Request request_of(const SynthOptions& options, const Process& process, Heartbeat& heartbeat) {

@@ -392,12 +392,17 @@ Schedule read_schedule(const std::string& path) {
     return schedule;
 }
 
-void write_schedule(const std::string& path, const Schedule& schedule, std::uint64_t chunks,
-                    std::uint64_t links) {
-    if (!path.ends_with(kStreamSuffix)) return write_schedule_json(path, schedule);
+void write_schedule_stream(const std::string& path, const Schedule& schedule, std::uint64_t chunks,
+                           std::uint64_t links) {
     StreamWriter writer(path, {schedule.instance, chunks, links});
     for (const std::uint32_t i : writing_order(schedule)) writer.append(schedule.sends[i]);
     writer.finish(schedule.makespan);
+}
+
+void write_schedule(const std::string& path, const Schedule& schedule, std::uint64_t chunks,
+                    std::uint64_t links) {
+    if (!path.ends_with(kStreamSuffix)) return write_schedule_json(path, schedule);
+    write_schedule_stream(path, schedule, chunks, links);
 }
 
 }  // namespace tutti::io

@@ -136,6 +136,10 @@ struct OpenSchedule {
 /// The same, held in memory.
 [[nodiscard]] Schedule read_schedule(const std::string& path);
 
+/// A schedule in memory as a stream, whatever the path is called. `chunks` and `links` are the instance's.
+void write_schedule_stream(const std::string& path, const Schedule& schedule, std::uint64_t chunks,
+                           std::uint64_t links);
+
 /// As a stream if the path ends in ".tsch", else as JSON. `chunks` and `links` are the instance's.
 void write_schedule(const std::string& path, const Schedule& schedule, std::uint64_t chunks,
                     std::uint64_t links);

@@ -66,8 +66,17 @@ TEST_CASE("an unknown method is refused") {
                     InputError);
 }
 
-TEST_CASE("a search that was not stopped says so") {
-    const auto result =
-        synth::synthesize(test::on_all(test::star(8, {}), {test::collective(CollectiveKind::Broadcast)}), {});
-    CHECK_FALSE(result.stopped);
+TEST_CASE("a result says whether its search was stopped, unless it is optimal anyway") {
+    const auto stopped_after_greedy = [](const Instance& instance) {
+        std::atomic<bool> flag = false;
+        synth::Request request;
+        request.stop = Stop(std::nullopt, &flag);
+        request.story = [&](const std::string& line) { flag = flag || line.starts_with("greedy"); };
+        return synth::synthesize(instance, request).stopped;
+    };
+    const Instance above = test::on_all(test::star(8, {}), {test::collective(CollectiveKind::Broadcast)});
+    const Instance optimal = test::on_all(test::line(4), {test::collective(CollectiveKind::AllGather)});
+    CHECK(stopped_after_greedy(above));
+    CHECK_FALSE(stopped_after_greedy(optimal));
+    CHECK_FALSE(synth::synthesize(above, {}).stopped);
 }
