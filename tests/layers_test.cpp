@@ -19,8 +19,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"src/bounds", {"bounds", "core"}},
     {"src/io", {"io", "core"}},
     {"heuristics", {"heuristics", "core"}},
-    {"models", {"models"}},
-    {"src/synth", {"synth", "core", "bounds", "heuristics", "verify"}},
+    {"models", {"models", "core", "bounds"}},
+    {"src/synth", {"synth", "core", "bounds", "heuristics", "models", "verify"}},
     {"src/batch", {"batch", "synth", "io", "core", "verify", "bounds"}},
     {"src/cli", {"cli", "batch", "synth", "io", "core", "verify", "bounds", "models"}},
 };

@@ -1,6 +1,6 @@
 // CP-SAT, the constraint solver of OR-Tools, through the C API that libortools exports: bytes of a
-// CpModelProto and of SatParameters in, bytes of a CpSolverResponse out. protozero writes and reads them, so
-// that no header of OR-Tools and no protobuf is needed to build.
+// CpModelProto and of SatParameters in, bytes of a CpSolverResponse out. cpsat_messages writes and reads them
+// with protozero, so that no header of OR-Tools and no protobuf is needed to build.
 //
 // libortools carries its own HiGHS, protobuf, abseil, SCIP and zlib. It is therefore loaded, not linked, with
 // RTLD_LOCAL, so that nobody else sees its symbols, and RTLD_DEEPBIND, so that it sees its own HiGHS and not
@@ -13,114 +13,19 @@
 // library's even where the program has another (a preloaded jemalloc, say), so the matching free is looked up
 // in the same scope. The library is never unloaded, for we do not know that abseil and protobuf survive it.
 
+#include "models/backends/cpsat_messages.hpp"
 #include "models/backends/library_file.hpp"
 #include "models/backends/openers.hpp"
+#include "models/backends/watcher.hpp"
 
 #include <dlfcn.h>
-#include <protozero/exception.hpp>
-#include <protozero/pbf_builder.hpp>
-#include <protozero/pbf_message.hpp>
 
 #include <array>
-#include <cmath>
 #include <cstdlib>
-#include <initializer_list>
 #include <limits>
 
 namespace tutti::models {
 namespace {
-
-// The fields we use of OR-Tools' cp_model.proto and sat_parameters.proto, package operations_research.sat.
-// The wheel holds them as ortools/sat/*_pb2.py; a field number never changes its meaning.
-enum class CpModelProto : protozero::pbf_tag_type { Variables = 2, Constraints = 3, Objective = 4 };
-enum class IntegerVariableProto : protozero::pbf_tag_type { Name = 1, Domain = 2 };
-enum class ConstraintProto : protozero::pbf_tag_type { Linear = 12 };
-enum class LinearConstraintProto : protozero::pbf_tag_type { Vars = 1, Coeffs = 2, Domain = 3 };
-enum class CpObjectiveProto : protozero::pbf_tag_type { Vars = 1, ScalingFactor = 3, Coeffs = 4 };
-enum class SatParameters : protozero::pbf_tag_type { RandomSeed = 31, NumWorkers = 206 };
-enum class CpSolverResponse : protozero::pbf_tag_type { Status = 1, ObjectiveValue = 3 };
-enum class CpSolverStatus { Unknown = 0, ModelInvalid = 1, Feasible = 2, Infeasible = 3, Optimal = 4 };
-
-constexpr auto kNoLowerBound = std::numeric_limits<std::int64_t>::min();
-
-template <typename Message>
-void add_int32s(protozero::pbf_builder<Message>& message, Message field,
-                std::initializer_list<std::int32_t> values) {
-    message.add_packed_int32(field, values.begin(), values.end());
-}
-
-template <typename Message>
-void add_int64s(protozero::pbf_builder<Message>& message, Message field,
-                std::initializer_list<std::int64_t> values) {
-    message.add_packed_int64(field, values.begin(), values.end());
-}
-
-/// CP-SAT minimises; a scaling factor of -1 makes it report what the negated objective maximises.
-[[nodiscard]] std::string toy_model() {
-    std::string bytes;
-    protozero::pbf_builder<CpModelProto> model(bytes);
-    for (const char* const name : {"x", "y"}) {
-        protozero::pbf_builder<IntegerVariableProto> variable(model, CpModelProto::Variables);
-        variable.add_string(IntegerVariableProto::Name, name);
-        add_int64s(variable, IntegerVariableProto::Domain, {kToy.lower, kToy.upper});
-    }
-    for (const ToyRow& row : kToy.rows) {
-        protozero::pbf_builder<ConstraintProto> constraint(model, CpModelProto::Constraints);
-        protozero::pbf_builder<LinearConstraintProto> linear(constraint, ConstraintProto::Linear);
-        add_int32s(linear, LinearConstraintProto::Vars, {0, 1});
-        add_int64s(linear, LinearConstraintProto::Coeffs, {row.x, row.y});
-        add_int64s(linear, LinearConstraintProto::Domain, {kNoLowerBound, row.at_most});
-    }
-    protozero::pbf_builder<CpObjectiveProto> objective(model, CpModelProto::Objective);
-    add_int32s(objective, CpObjectiveProto::Vars, {0, 1});
-    objective.add_double(CpObjectiveProto::ScalingFactor, -1.0);
-    add_int64s(objective, CpObjectiveProto::Coeffs, {-kToy.x, -kToy.y});
-    return bytes;
-}
-
-[[nodiscard]] std::string toy_parameters() {
-    std::string bytes;
-    protozero::pbf_builder<SatParameters> parameters(bytes);
-    parameters.add_int32(SatParameters::RandomSeed, 1);
-    parameters.add_int32(SatParameters::NumWorkers, 1);
-    return bytes;
-}
-
-[[nodiscard]] std::string word_for(CpSolverStatus status) {
-    switch (status) {
-        case CpSolverStatus::Unknown:
-            return "unknown";
-        case CpSolverStatus::ModelInvalid:
-            return "model invalid";
-        case CpSolverStatus::Feasible:
-            return "feasible";
-        case CpSolverStatus::Infeasible:
-            return "infeasible";
-        case CpSolverStatus::Optimal:
-            return "optimal";
-    }
-    return "status " + std::to_string(static_cast<int>(status));
-}
-
-/// A field that is missing has its default, as proto3 wants it: status unknown, objective 0.
-[[nodiscard]] ToyAnswer toy_answer(const std::string& response) {
-    auto status = CpSolverStatus::Unknown;
-    double objective = 0.0;
-    protozero::pbf_message<CpSolverResponse> message(response);
-    while (message.next()) {
-        switch (message.tag()) {
-            case CpSolverResponse::Status:
-                status = static_cast<CpSolverStatus>(message.get_enum());
-                break;
-            case CpSolverResponse::ObjectiveValue:
-                objective = message.get_double();
-                break;
-            default:
-                message.skip();
-        }
-    }
-    return {status == CpSolverStatus::Optimal, std::llround(objective), word_for(status)};
-}
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr int kBinding = 0;
@@ -128,12 +33,18 @@ constexpr int kBinding = 0;
 constexpr int kBinding = RTLD_DEEPBIND;
 #endif
 
-using SolveFunction = void(const void* model, int model_size, const void* parameters, int parameters_size,
-                           void** response, int* response_size);
+// An environment is a solve that another thread may stop.
+using NewEnvironmentFunction = void*();
+using EnvironmentFunction = void(void* environment);
+using SolveFunction = void(void* environment, const void* model, int model_size, const void* parameters,
+                           int parameters_size, void** response, int* response_size);
 using FreeFunction = void(void*);
 using VersionFunction = int();
 
-constexpr const char* kSolve = "SolveCpModelWithParameters";
+constexpr const char* kSolve = "SolveCpInterruptible";
+constexpr const char* kStop = "SolveCpStopSearch";
+constexpr const char* kNew = "SolveCpNewEnv";
+constexpr const char* kDestroy = "SolveCpDestroyEnv";
 // operations_research::OrToolsMajorVersion() and its siblings: plain ints, hence safe to call by mangled
 // name.
 constexpr std::array kVersionParts{"_ZN19operations_research19OrToolsMajorVersionEv",
@@ -147,9 +58,12 @@ template <typename Function>
 
 class CpsatBackend final : public Backend {
   public:
-    /// `library` comes from dlopen and has kSolve.
+    /// `library` comes from dlopen and has the four functions above.
     explicit CpsatBackend(void* library)
         : library_(library),
+          new_environment_(find<NewEnvironmentFunction>(library, kNew)),
+          destroy_(find<EnvironmentFunction>(library, kDestroy)),
+          stop_(find<EnvironmentFunction>(library, kStop)),
           solve_(find<SolveFunction>(library, kSolve)),
           free_(kBinding == 0 ? &std::free : find<FreeFunction>(library, "free")) {}
 
@@ -164,25 +78,51 @@ class CpsatBackend final : public Backend {
         return {version, library_file(library_, kSolve)};
     }
 
-    [[nodiscard]] ToyAnswer solve_toy() const override {
-        try {
-            return toy_answer(response_to(toy_model(), toy_parameters()));
-        } catch (const protozero::exception& failure) {
-            return {.status = std::string("response cannot be read: ") + failure.what()};
-        }
+    [[nodiscard]] Abilities abilities() const override {
+        return {.intervals = true,
+                .conditional_rows = true,
+                .hints = true,
+                .threads = true,
+                .linear_programs = false};  // it knows integers only
+    }
+
+    using Backend::solve;
+    [[nodiscard]] Answer solve(const Program& program, const SolveLimits& limits) const override {
+        const Stopwatch stopwatch;
+        Answer answer = checked("CP-SAT", program, claim_for(program, limits));
+        answer.seconds = stopwatch.seconds();
+        return answer;
     }
 
   private:
-    [[nodiscard]] std::string response_to(const std::string& model, const std::string& parameters) const {
+    [[nodiscard]] Claim claim_for(const Program& program, const SolveLimits& limits) const {
+        if (limits.stop.requested()) return {.ended = Ended::Stopped, .words = "stopped before it began"};
+        const std::string model = model_bytes(program);
+        // The C API counts bytes with an int, and protobuf reads no message beyond 2 GiB.
+        if (model.size() > std::numeric_limits<int>::max()) {
+            return {.words = "the model is larger than the 2 GiB that CP-SAT can read"};
+        }
+        return claim_of(response_to(model, parameter_bytes(limits), limits.stop));
+    }
+
+    [[nodiscard]] std::string response_to(const std::string& model, const std::string& parameters,
+                                          const Stop& stop) const {
+        const std::unique_ptr<void, EnvironmentFunction*> environment(new_environment_(), destroy_);
         void* response = nullptr;
         int size = 0;
-        solve_(model.data(), static_cast<int>(model.size()), parameters.data(),
-               static_cast<int>(parameters.size()), &response, &size);
+        {
+            const Watcher watcher(stop, [&] { stop_(environment.get()); });
+            solve_(environment.get(), model.data(), static_cast<int>(model.size()), parameters.data(),
+                   static_cast<int>(parameters.size()), &response, &size);
+        }
         const std::unique_ptr<void, FreeFunction*> owner(response, free_);
         return {static_cast<const char*>(response), static_cast<std::size_t>(size)};
     }
 
     void* library_;
+    NewEnvironmentFunction* new_environment_;
+    EnvironmentFunction* destroy_;
+    EnvironmentFunction* stop_;
     SolveFunction* solve_;
     FreeFunction* free_;
 };
@@ -199,7 +139,9 @@ OpenedBackend open_cpsat() {
                 std::string("cannot be loaded: ") + dlerror() +
                     (from_user ? " (named by TUTTI_ORTOOLS)" : " (TUTTI_ORTOOLS may name another file)")};
     }
-    if (dlsym(library, kSolve) == nullptr) return {nullptr, file + " has no " + kSolve};
+    for (const char* const function : {kNew, kDestroy, kStop, kSolve}) {
+        if (dlsym(library, function) == nullptr) return {nullptr, file + " has no " + function};
+    }
     return {std::make_unique<CpsatBackend>(library), {}};
 }
 

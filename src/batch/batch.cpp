@@ -53,6 +53,7 @@ void synthesize_into(io::ResultLine& line, const Job& job, const Settings& setti
     request.method = settings.method;
     request.seed = settings.seed;
     request.threads = settings.threads;
+    request.memory_bytes = settings.memory_limit;
     request.stop =
         Stop(settings.time_limit ? std::optional(std::chrono::duration<double>(*settings.time_limit))
                                  : std::nullopt,

@@ -15,9 +15,10 @@ struct Settings {
     std::string results{};  ///< the folder of the run; made if need be, and nothing in it is deleted
     std::string method = "auto";
     std::uint64_t seed = 1;
-    unsigned threads = 1;                ///< of each synthesis
-    unsigned jobs = 1;                   ///< instances at a time
-    std::optional<double> time_limit{};  ///< seconds for each instance
+    unsigned threads = 1;                       ///< of each synthesis
+    unsigned jobs = 1;                          ///< instances at a time
+    std::optional<double> time_limit{};         ///< seconds for each instance
+    std::optional<std::size_t> memory_limit{};  ///< bytes, for the whole process
     bool update_solu = false;
     const std::atomic<bool>* interrupted = nullptr;  ///< raised to end the run early; may be null
 };

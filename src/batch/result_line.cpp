@@ -12,6 +12,9 @@ void enter(io::ResultLine& line, const synth::Result& result) {
     line.sends = result.schedule.sends.size();
     line.verified = true;
     line.stopped = result.stopped;
+    line.proof = result.proof;
+    line.composed = result.composed;
+    line.solver_versions = result.solver_versions;
 }
 
 }  // namespace tutti::batch

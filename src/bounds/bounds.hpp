@@ -8,9 +8,14 @@
 
 namespace tutti::bounds {
 
-/// The lower bounds that need no solver: latency, ingress, egress, volume; the largest first. Never empty.
-/// Work is limited: on instances with very many different sources some are left out, and the bounds are
-/// then smaller than they could be, never wrong. Precondition: every receiver can be reached.
+/// Lower bounds that need no solver, with their certificates (docs/bounds.md), the largest first. Never
+/// empty. Work is limited: on very large instances the bounds are smaller than they could be, never wrong.
+/// Precondition of both: every receiver can be reached.
+
+/// The fast ones: latency, ingress, egress, volume.
 [[nodiscard]] std::vector<Bound> simple_bounds(const Instance& instance, const Stop& stop = {});
+
+/// Those, and cut and flow, which take seconds on thousands of NPUs.
+[[nodiscard]] std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop = {});
 
 }  // namespace tutti::bounds

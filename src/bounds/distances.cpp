@@ -1,31 +1,39 @@
 #include "bounds/distances.hpp"
 
-#include <algorithm>
-#include <queue>
-
 namespace tutti::bounds {
-namespace {
 
-struct Entry {
-    Ticks time;
-    NodeId node;
-    bool operator>(const Entry& other) const { return time > other.time; }
-};
+Passage::Passage(const Instance& the_instance, Bytes size, std::optional<CollectiveId> of)
+    : instance(&the_instance), bytes(size), collective(of) {
+    const Topology& topology = instance->topology();
+    const std::size_t links = topology.links().size();
+    transit.reserve(links);
+    step.reserve(links);
+    busy.reserve(links);
+    for (std::size_t l = 0; l < links; ++l) {
+        const LinkId id(l);
+        const Ticks beta = topology.beta(id, bytes);
+        transit.push_back(instance->alpha(id) + beta);
+        step.push_back(topology.is_cut_through(topology.link(id).dst) ? instance->alpha(id) : transit.back());
+        busy.push_back(instance->busy(id, beta));
+    }
+}
 
-/// Breadth-first counts of links.
-std::vector<std::uint32_t> link_counts(const Instance& instance, CollectiveId collective,
-                                       std::span<const NodeId> set, Direction direction) {
-    const Topology& topology = instance.topology();
+std::vector<Ticks> distances(const Passage& passage, std::span<const NodeId> set, Direction direction) {
+    return cheapest_ways(passage.instance->topology(), set, direction, kNever, [&](LinkId link, NodeId next) {
+        return passage.admits(next) ? passage.step[link.index()] : kNever;
+    });
+}
+
+std::vector<std::uint32_t> link_counts(const Passage& passage, std::span<const NodeId> set) {
+    const Topology& topology = passage.instance->topology();
     std::vector<std::uint32_t> count(topology.nodes(), UINT32_MAX);
     std::vector<NodeId> queue(set.begin(), set.end());
     for (const NodeId node : queue) count[node.index()] = 0;
     for (std::size_t next = 0; next < queue.size(); ++next) {
         const NodeId node = queue[next];
-        for (const LinkId id :
-             direction == Direction::Forwards ? topology.out_links(node) : topology.in_links(node)) {
-            const NodeId to =
-                direction == Direction::Forwards ? topology.link(id).dst : topology.link(id).src;
-            if (count[to.index()] != UINT32_MAX || !instance.may_carry(to, collective)) continue;
+        for (const LinkId id : topology.out_links(node)) {
+            const NodeId to = topology.link(id).dst;
+            if (count[to.index()] != UINT32_MAX || !passage.admits(to)) continue;
             count[to.index()] = count[node.index()] + 1;
             queue.push_back(to);
         }
@@ -33,48 +41,35 @@ std::vector<std::uint32_t> link_counts(const Instance& instance, CollectiveId co
     return count;
 }
 
-}  // namespace
-
-Distances distances(const Instance& instance, ChunkId chunk, std::span<const NodeId> set,
-                    Direction direction) {
-    const Topology& topology = instance.topology();
-    const CollectiveId collective = instance.demand(chunk).collective;
-    Distances result;
-    result.time.assign(topology.nodes(), Distances::kUnreachable);
-    result.via.resize(topology.nodes());
-    result.link_count = link_counts(instance, collective, set, direction);
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-    for (const NodeId node : set) {
-        result.time[node.index()] = Ticks(0);
-        queue.push({Ticks(0), node});
-    }
-    while (!queue.empty()) {
-        const auto [time, node] = queue.top();
-        queue.pop();
-        if (time != result.time[node.index()]) continue;
-        for (const LinkId id :
-             direction == Direction::Forwards ? topology.out_links(node) : topology.in_links(node)) {
-            const Link& link = topology.link(id);
-            const NodeId to = direction == Direction::Forwards ? link.dst : link.src;
-            if (!instance.may_carry(to, collective)) continue;
-            const Ticks beta = topology.is_cut_through(link.dst) ? Ticks(0) : instance.beta(id, chunk);
-            const Ticks reached = time + link.wire.alpha + beta;
-            if (reached >= result.time[to.index()]) continue;
-            result.time[to.index()] = reached;
-            result.via[to.index()] = id;
-            queue.push({reached, to});
+std::vector<LinkId> fastest_way(const Passage& passage, const std::vector<Ticks>& times, NodeId node) {
+    const Topology& topology = passage.instance->topology();
+    // Searched back from its end among the links of all fastest ways. Steps into crossbars may take no time,
+    // so a node is not visited twice. Into an NPU every step takes some, so an NPU at time 0 is of the set.
+    std::vector<std::optional<LinkId>> onward(topology.nodes());
+    std::vector<bool> seen(topology.nodes(), false);
+    const NodeId end = node;
+    std::vector<NodeId> stack{end};
+    seen[end.index()] = true;
+    while (!stack.empty()) {
+        node = stack.back();
+        stack.pop_back();
+        if (topology.is_npu(node) && times[node.index()] == Ticks(0)) break;
+        const auto in_links = topology.in_links(node);
+        for (std::size_t i = in_links.size(); i-- > 0;) {
+            const LinkId id = in_links[i];
+            const NodeId src = topology.link(id).src;
+            if (seen[src.index()]) continue;
+            if (sum(times[src.index()], passage.step[id.index()]) != times[node.index()]) continue;
+            seen[src.index()] = true;
+            onward[src.index()] = id;
+            stack.push_back(src);
         }
     }
-    return result;
-}
-
-std::vector<LinkId> Distances::path(const Topology& topology, NodeId node, Direction direction) const {
     std::vector<LinkId> links;
-    while (const auto id = via[node.index()]) {
-        links.push_back(*id);
-        node = direction == Direction::Forwards ? topology.link(*id).src : topology.link(*id).dst;
+    while (node != end) {
+        links.push_back(*onward[node.index()]);
+        node = topology.link(links.back()).dst;
     }
-    if (direction == Direction::Forwards) std::ranges::reverse(links);
     return links;
 }
 

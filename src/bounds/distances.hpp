@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bounds/cheapest_ways.hpp"
 #include "core/instance.hpp"
 
 #include <optional>
@@ -7,26 +8,42 @@
 
 namespace tutti::bounds {
 
-enum class Direction { Forwards, Backwards };
+inline constexpr Ticks kNever = Ticks::max();
 
-/// The least time from a set of nodes to every other (forwards) or from every other to the set (backwards)
-/// for a chunk of one size, through the nodes that may carry its collective, with no other traffic.
-struct Distances {
-    static constexpr Ticks kUnreachable = Ticks::max();
-    std::vector<Ticks> time;
-    std::vector<std::uint32_t>
-        link_count;  ///< how many links the fewest-links way has; not the fastest way's
-    std::vector<std::optional<LinkId>>
-        via;  ///< the link next to the node on its fastest way; none at the set itself
+/// a + b, where either may be kNever.
+[[nodiscard]] inline Ticks sum(Ticks a, Ticks b) { return a == kNever || b == kNever ? kNever : a + b; }
 
-    /// The links of the fastest way between the set and the node, in the order of travel.
-    [[nodiscard]] std::vector<LinkId> path(const Topology& topology, NodeId node, Direction direction) const;
+/// The times of all links for chunks of one size, over the nodes that may carry one collective, or over all
+/// nodes.
+struct Passage {
+    Passage(const Instance& instance, Bytes bytes, std::optional<CollectiveId> collective = {});
+
+    /// Whether the forwarding rule lets the node hold such chunks.
+    [[nodiscard]] bool admits(NodeId node) const {
+        return !collective || instance->may_carry(node, *collective);
+    }
+
+    const Instance* instance;
+    Bytes bytes;
+    std::optional<CollectiveId> collective;
+    std::vector<Ticks> transit;  ///< per link: alpha + beta
+    std::vector<Ticks> step;  ///< per link: the same, but alpha alone into a cut-through switch, because beta
+                              ///< is paid once, by the last link at the least
+    std::vector<Ticks> busy;  ///< per link
 };
 
-/// Shortest paths by Dijkstra's algorithm. A link into a cut-through switch counts alpha only, because beta
-/// is paid once, by the last link at the least; so the result is a lower bound of any transfer's time.
-/// O(links log nodes).
-[[nodiscard]] Distances distances(const Instance& instance, ChunkId chunk, std::span<const NodeId> set,
-                                  Direction direction);
+/// The least time from a set of nodes to every other (forwards) or from every other to the set (backwards),
+/// with no other traffic: a lower bound of any transfer's time. kNever where there is no way. Dijkstra's
+/// algorithm, O(links log nodes).
+[[nodiscard]] std::vector<Ticks> distances(const Passage& passage, std::span<const NodeId> set,
+                                           Direction direction);
+
+/// The fewest links of a way from the set to every node; UINT32_MAX where there is none. O(links).
+[[nodiscard]] std::vector<std::uint32_t> link_counts(const Passage& passage, std::span<const NodeId> set);
+
+/// The links of a fastest way to the node, in the order of travel. Precondition: `times` are distances
+/// forwards from NPUs, and finite at the node.
+[[nodiscard]] std::vector<LinkId> fastest_way(const Passage& passage, const std::vector<Ticks>& times,
+                                              NodeId node);
 
 }  // namespace tutti::bounds

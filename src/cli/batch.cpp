@@ -35,6 +35,7 @@ batch::Settings settings_of(const BatchOptions& options, const Process& process)
     settings.threads = options.threads;
     settings.jobs = options.jobs;
     settings.time_limit = options.time_limit;
+    settings.memory_limit = options.memory_limit;
     settings.update_solu = options.update_solu;
     settings.interrupted = process.interrupted;
     return settings;

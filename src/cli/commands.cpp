@@ -39,7 +39,8 @@ OptionGroup search(const char* time_limit_help) {
          "of the random choices (default 1); the same seed and threads give the same schedule, unless a "
          "limit stops the search")                                       //
         ("threads", text("N"), "threads for one synthesis (default 1)")  //
-        ("time-limit", text("SECONDS"), time_limit_help);
+        ("time-limit", text("SECONDS"), time_limit_help)                 //
+        ("memory-limit", text("MB"), "end the search with the best schedule so far beyond this much memory");
     return group;
 }
 
@@ -51,10 +52,14 @@ Command synth_command() {
     command.about =
         "Reads an instance (- is standard input), finds a schedule and a lower bound,\n"
         "verifies the schedule and writes it. What it writes has always passed the\n"
-        "verifier. \"optimal\" means that the makespan meets the bound.\n";
+        "verifier. \"optimal\" means that the makespan meets the bound: either a bound that\n"
+        "anybody can check, or a solver's proof that no schedule is shorter. How it gets there\n"
+        "is told on standard error. Without a time limit, auto looks for a proof for a minute\n"
+        "and the exact methods until there is one.\n";
     command.examples =
         "tutti synth mesh3x3.json\n"
         "tutti synth mesh3x3.json -o best.schedule.json --seed 7\n"
+        "tutti synth mesh3x3.json --method exact --threads 4 --time-limit 600\n"
         "tutti synth big.json -o big.tsch --json\n"
         "tutti synth - -o - < mesh3x3.json | tutti verify mesh3x3.json -\n";
     OptionGroup output{"Output"};
@@ -95,6 +100,34 @@ Command verify_command() {
         ("max-violations", text("N"), "spell out at most N violations (default 20); all are counted");
     command.groups = std::vector<OptionGroup>{verify, common()};
     command.positional = "files";
+    return command;
+}
+
+Command bound_command() {
+    Command command;
+    command.name = "bound";
+    command.summary = "say how good any schedule can be, and why";
+    command.usage = "INSTANCE [options]";
+    command.about =
+        "Prints lower bounds of the makespan: no schedule of the instance (- is standard\n"
+        "input) takes less time. The largest comes first, marked with >. Each has a reason that\n"
+        "can be checked without trust, which --json prints in full and docs/bounds.md explains:\n"
+        "  latency          the slowest of all fastest ways from a holder to a receiver\n"
+        "  ingress, egress  what must pass through the links of one NPU\n"
+        "  cut              what must pass from some nodes to the others\n"
+        "  volume           all transfers, over all links\n"
+        "  flow             all ways, over links of certain lengths\n"
+        "  time-expanded    ways through time, over links that are dear at certain ticks\n"
+        "A schedule whose makespan meets a bound is optimal.\n";
+    command.examples =
+        "tutti bound mesh3x3.json\n"
+        "tutti bound mesh3x3.json --json\n"
+        "tutti bound huge.json --time-limit 10\n";
+    OptionGroup search{"Search"};
+    search.options.add_options()  //
+        ("time-limit", text("SECONDS"), "stop after about this time with the bounds found so far");
+    command.groups = std::vector<OptionGroup>{search, common()};
+    command.positional = "instance";
     return command;
 }
 
@@ -157,6 +190,98 @@ Command batch_command() {
     return command;
 }
 
+Command pareto_command() {
+    Command command;
+    command.name = "pareto";
+    command.summary = "find every best trade of latency against bandwidth (SCCL's question)";
+    command.usage = "INSTANCE [--point S,R,C] [-o DIR] [options]";
+    command.about =
+        "SCCL's question: which synchronous algorithms of the instance's one collective are\n"
+        "Pareto-optimal? An algorithm has S steps; step s lasts at least one round, R in sum;\n"
+        "in a round a pair of NPUs passes as many chunks as it has links (of a faster link:\n"
+        "as often as it is as fast as the slowest one, rounded down). C is the number of\n"
+        "chunks, as the field 'chunks' counts them; the instance's own is ignored. S is what\n"
+        "latency costs, R/C what bandwidth costs. Whatever is better than a row of the table is\n"
+        "proven infeasible, by distances and cuts or by a solver; docs/pareto.md says how. An\n"
+        "all-reduce is composed of a reduce-scatter and an all-gather. Every algorithm has\n"
+        "passed the verifier. Networks with switches are refused. The exit code is 3 if the\n"
+        "time limit left something open.\n";
+    command.examples =
+        "tutti pareto dgx1.json\n"
+        "tutti pareto dgx1.json --max-chunks 6 --k 0 -o algorithms\n"
+        "tutti pareto dgx1.json --point 2,7,6\n";
+    OptionGroup walk{"Walk"};
+    walk.options.add_options()  //
+        ("point", text("S,R,C"),
+         "ask about this one point only: steps, rounds and chunks; \"infeasible\" is an answer too")  //
+        ("max-steps", text("N"), "no algorithms of more steps")                                       //
+        ("max-rounds", text("N"), "no algorithms of more rounds")                                     //
+        ("max-chunks", text("N"),
+         "no algorithms of more chunks (default: as many as it takes to meet the bound on R/C, at least 4; 4 "
+         "if "
+         "that is more than 12)")  //
+        ("k", text("K"), "only k-synchronous algorithms: R <= S + K (of an all-reduce: each half)");
+    OptionGroup output{"Output"};
+    output.options.add_options()  //
+        ("output,o", text("DIR"),
+         "write each algorithm there, by rounds (NAME-sS-rR-cC.json and .schedule.json, alpha 0) and in "
+         "ticks on the "
+         "network as it is (NAME-sS-rR-cC.ticks.json and .ticks.schedule.json)");
+    OptionGroup search{"Search"};
+    search.options.add_options()  //
+        ("backend", text("NAME"),
+         "the solver: auto, cpsat, highs or z3 (default auto: highs for all-to-all and the like, else "
+         "cpsat)")                                           //
+        ("seed", text("N"), "of the solver (default 1)")     //
+        ("threads", text("N"), "of the solver (default 1)")  //
+        ("time-limit", text("SECONDS"),
+         "for everything; a question gets a quarter of what remains, and the walk goes on without its "
+         "answer");
+    command.groups = std::vector<OptionGroup>{walk, output, search, common()};
+    command.positional = "instance";
+    return command;
+}
+
+Command model_command() {
+    Command command;
+    command.name = "model";
+    command.summary = "write the question that exact synthesis asks, for any solver to answer";
+    command.usage = "INSTANCE [--horizon T] [-o FILE] [options]";
+    command.about =
+        "Writes \"is there a schedule of makespan <= T ticks?\" as text: solutions are\n"
+        "schedules, and \"infeasible\" proves that every schedule takes longer (a line on\n"
+        "standard error says whether it does, and if not why). Check our proofs with a solver of\n"
+        "your own, look at a small model, or send its author a hard one. No solver is needed.\n"
+        "Names are readable: chunk0.link3.t2 is 1 if chunk 0 starts on link 3 at unit 2,\n"
+        "chunk0.at1.t4 if NPU 1 has it by unit 4; a unit is the common divisor of all times.\n"
+        "models/README.md has the mathematics, constraint by constraint.\n";
+    command.examples =
+        "tutti model ring4.json | less\n"
+        "tutti model ring4.json --horizon 8 -o ring4.mps\n"
+        "tutti model ring4.json --horizon 8 -o ring4.smt2 && z3 ring4.smt2\n"
+        "tutti model ring4.json --encoding intervals -o ring4.pbtxt\n";
+    OptionGroup question{"Question"};
+    question.options.add_options()  //
+        ("horizon", text("T"),
+         "the makespan allowed, in ticks (default: the best lower bound, see tutti bound)")  //
+        ("encoding", text("NAME"),
+         "how it is asked (default time-indexed):\n"
+         "time-indexed: a Boolean for each chunk, link and time; says everything\n"
+         "symmetric: the same, for schedules that repeat under a symmetry of the network; much smaller, but "
+         "\"infeasible\" proves nothing\n"
+         "intervals: integers for arrival times; small even where times are large, not for every instance");
+    OptionGroup output{"Output"};
+    output.options.add_options()                                                       //
+        ("output,o", text("FILE"), "where the model goes (default: standard output)")  //
+        ("format", text("mps|smt2|cpsat"),
+         "free MPS, SMT-LIB 2.6, or CP-SAT's CpModelProto as text (default: by FILE's ending, .mps, .smt2, "
+         ".pbtxt or "
+         ".txt; mps for standard output)");
+    command.groups = std::vector<OptionGroup>{question, output, common()};
+    command.positional = "instance";
+    return command;
+}
+
 Command doctor_command() {
     Command command;
     command.name = "doctor";
@@ -184,7 +309,8 @@ std::vector<std::string> Command::option_names() const {
 }
 
 std::vector<Command> commands() {
-    return {synth_command(), verify_command(), batch_command(), topology_command(), doctor_command()};
+    return {synth_command(),  verify_command(), bound_command(),    batch_command(),
+            pareto_command(), model_command(),  topology_command(), doctor_command()};
 }
 
 }  // namespace tutti::cli

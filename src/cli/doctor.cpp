@@ -12,15 +12,22 @@
 namespace tutti::cli {
 namespace {
 
+constexpr std::int64_t kToyExpected = -models::kToyOptimum;
+
 /// What there is to say of one solver.
 struct Examination {
     std::string_view name, solver;
     std::string absence;  ///< why it is not there; empty where it is
     models::SolverLibrary library;
-    models::ToyAnswer answer;
+    models::Answer answer;  ///< to the toy
 
     [[nodiscard]] bool present() const { return absence.empty(); }
-    [[nodiscard]] bool ill() const { return present() && !answer.right(); }
+    [[nodiscard]] bool right() const {
+        return answer.ended == models::Ended::Optimal && answer.objective == models::kToyOptimum;
+    }
+    [[nodiscard]] bool ill() const { return present() && !right(); }
+    /// The toy is to be maximised, and solvers are asked to minimise its negation; 0 if there is no answer.
+    [[nodiscard]] std::int64_t found() const { return -answer.objective.value_or(0); }
 };
 
 Examination examine(const models::BackendEntry& entry) {
@@ -31,7 +38,7 @@ Examination examine(const models::BackendEntry& entry) {
         return examination;
     }
     examination.library = opened.backend->library();
-    examination.answer = opened.backend->solve_toy();
+    examination.answer = opened.backend->solve(models::toy(), {});
     return examination;
 }
 
@@ -69,10 +76,9 @@ io::Json examination_json(const Examination& examination) {
     }
     json["version"] = examination.library.version;
     json["file"] = examination.library.file;
-    json["works"] = examination.answer.right();
-    json["toy"] = {{"expected", models::kToy.optimum},
-                   {"found", examination.answer.objective},
-                   {"status", examination.answer.status}};
+    json["works"] = examination.right();
+    json["toy"] = {
+        {"expected", kToyExpected}, {"found", examination.found()}, {"status", examination.answer.words}};
     return json;
 }
 
@@ -89,10 +95,9 @@ void print_for_people(const std::vector<Examination>& examinations, const Stream
                         << batch::fact_sheet({{"reason", examination.absence}}, 2);
             continue;
         }
-        const bool right = examination.answer.right();
-        const std::string toy =
-            fmt::format("{} {} {}, {}", examination.answer.objective,
-                        right ? "==" : "!=", models::kToy.optimum, examination.answer.status);
+        const bool right = examination.right();
+        const std::string toy = fmt::format("{} {} {}, {}", examination.found(),
+                                            right ? "==" : "!=", kToyExpected, examination.answer.words);
         streams.out << fmt::format("\n{}: {}\n", title,
                                    right ? toned(Tone::Good, "works", streams.colour_out)
                                          : toned(Tone::Bad, "ANSWERS WRONGLY", streams.colour_out))

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "core/error.hpp"
 #include "io/json_view.hpp"
+#include "models/backends/registry.hpp"
 #include "synth/synthesize.hpp"
 
 #include <fmt/format.h>
@@ -77,6 +78,12 @@ class Values {
         return result;
     }
 
+    /// Given in megabytes, as people think of memory.
+    [[nodiscard]] std::optional<std::size_t> megabytes(const char* name) const {
+        if (!flag(name)) return std::nullopt;
+        return number<std::size_t>(name, 1, 1, std::size_t{1} << 40) * 1'000'000;
+    }
+
     [[nodiscard]] std::size_t choice(const char* name, const Names& choices) const {
         const std::string value = text(name).value_or(std::string(choices.front()));
         const auto found = std::ranges::find(choices, value);
@@ -110,6 +117,10 @@ class Values {
 };
 
 constexpr unsigned kMostThreads = 1024;
+/// Of steps, rounds and chunks: far beyond what can be solved, far from what could overflow.
+constexpr int kMostParetoSize = 10'000;
+/// Of a horizon, in ticks.
+constexpr std::int64_t kMostHorizon = std::int64_t{1} << 53;
 
 SynthOptions synth_options(const Values& values) {
     SynthOptions options;
@@ -123,6 +134,7 @@ SynthOptions synth_options(const Values& values) {
     options.seed = values.number<std::uint64_t>("seed", 1, 0);
     options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     options.time_limit = values.seconds("time-limit");
+    options.memory_limit = values.megabytes("memory-limit");
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
     if (options.json && options.output == "-") {
@@ -189,11 +201,86 @@ BatchOptions batch_options(const Values& values) {
     options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     options.jobs = values.number<unsigned>("jobs", 1, 1, kMostThreads);
     options.time_limit = values.seconds("time-limit");
+    options.memory_limit = values.megabytes("memory-limit");
     options.update_solu = values.flag("update-solu");
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
     if (options.paths.empty() && options.set.empty()) {
         values.refuse("expected folders or files with instances, or --set FILE.test");
+    }
+    return options;
+}
+
+/// "S,R,C": three whole numbers of at least 1.
+std::optional<std::array<int, 3>> point_of(const Values& values) {
+    const auto text = values.text("point");
+    if (!text) return std::nullopt;
+    std::array<int, 3> point{};
+    const char* at = text->data();
+    const char* const end = at + text->size();
+    for (std::size_t i = 0; i < point.size(); ++i) {
+        const auto [stop, error] = std::from_chars(at, end, point[i]);
+        const bool ends_well = i + 1 < point.size() ? stop != end && *stop == ',' : stop == end;
+        if (error != std::errc() || point[i] < 1 || point[i] > kMostParetoSize || !ends_well) {
+            values.refuse(
+                fmt::format("option --point: expected steps,rounds,chunks, each from 1 to {}, found '{}'",
+                            kMostParetoSize, *text));
+        }
+        at = stop + 1;
+    }
+    return point;
+}
+
+ParetoOptions pareto_options(const Values& values) {
+    ParetoOptions options;
+    options.instance = values.one_positional("instance", "an instance file, or - for standard input");
+    options.output = values.text("output").value_or("");
+    const auto limit = [&](const char* name, int least) -> std::optional<int> {
+        if (!values.flag(name)) return std::nullopt;
+        return values.number<int>(name, least, least, kMostParetoSize);
+    };
+    options.max_steps = limit("max-steps", 1);
+    options.max_chunks = limit("max-chunks", 1);
+    options.max_rounds = limit("max-rounds", 1);
+    options.k = limit("k", 0);
+    options.point = point_of(values);
+    if (options.point && (options.max_steps || options.max_chunks || options.max_rounds || options.k)) {
+        values.refuse("--point asks about one point; limits of the walk have no meaning beside it");
+    }
+    Names backends{"auto"};
+    for (const models::BackendEntry& entry : models::backends()) backends.push_back(entry.name);
+    options.backend = std::string(backends[values.choice("backend", backends)]);
+    options.seed = values.number<std::uint64_t>("seed", 1, 0);
+    options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
+    options.time_limit = values.seconds("time-limit");
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    return options;
+}
+
+BoundOptions bound_options(const Values& values) {
+    BoundOptions options;
+    options.instance = values.one_positional("instance", "an instance file, or - for standard input");
+    options.time_limit = values.seconds("time-limit");
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    return options;
+}
+
+ModelOptions model_options(const Values& values) {
+    ModelOptions options;
+    options.instance = values.one_positional("instance", "an instance file, or - for standard input");
+    if (values.flag("horizon")) options.horizon = values.number<std::int64_t>("horizon", 0, 0, kMostHorizon);
+    options.encoding =
+        static_cast<ModelEncoding>(values.choice("encoding", {"time-indexed", "symmetric", "intervals"}));
+    if (values.flag("format")) {
+        options.format = static_cast<ModelFormat>(values.choice("format", {"mps", "smt2", "cpsat"}));
+    }
+    options.output = values.text("output").value_or("");
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    if (options.json && (options.output.empty() || options.output == "-")) {
+        values.refuse("--json and the model both want standard output; give the model a file with --output");
     }
     return options;
 }
@@ -281,8 +368,11 @@ Options command_options(const Command& command, const std::vector<std::string>& 
     if (values.flag("help")) return HelpOptions{std::string(command.name)};
     if (command.name == "synth") return synth_options(values);
     if (command.name == "verify") return verify_options(values);
+    if (command.name == "bound") return bound_options(values);
     if (command.name == "topology") return topology_options(values, parsed);
     if (command.name == "batch") return batch_options(values);
+    if (command.name == "pareto") return pareto_options(values);
+    if (command.name == "model") return model_options(values);
     if (command.name == "doctor") return doctor_options(values);
     throw InternalError(fmt::format("the command '{}' has no options", command.name));
 }
@@ -300,7 +390,9 @@ const Command& find_command(const std::vector<Command>& table, const std::string
 }  // namespace
 
 Options parse(const std::vector<std::string>& arguments) {
-    if (arguments.empty()) fail("expected a command: synth, verify, batch, topology or doctor", "");
+    if (arguments.empty()) {
+        fail("expected a command: synth, verify, bound, batch, pareto, model, topology or doctor", "");
+    }
     const std::string& first = arguments.front();
     const auto table = commands();
     if (first == "--version") return VersionOptions{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,7 +32,8 @@ struct SynthOptions {
     std::string method = "auto";
     std::uint64_t seed = 1;
     unsigned threads = 1;
-    std::optional<double> time_limit{};  ///< seconds
+    std::optional<double> time_limit{};         ///< seconds
+    std::optional<std::size_t> memory_limit{};  ///< bytes
     bool json = false;
     bool quiet = false;
     friend bool operator==(const SynthOptions&, const SynthOptions&) = default;
@@ -64,11 +66,48 @@ struct BatchOptions {
     std::uint64_t seed = 1;
     unsigned threads = 1;
     unsigned jobs = 1;
-    std::optional<double> time_limit{};  ///< seconds, for each instance
+    std::optional<double> time_limit{};         ///< seconds, for each instance
+    std::optional<std::size_t> memory_limit{};  ///< bytes, of the whole process
     bool update_solu = false;
     bool json = false;
     bool quiet = false;
     friend bool operator==(const BatchOptions&, const BatchOptions&) = default;
+};
+
+struct ParetoOptions {
+    std::string instance{};  ///< a path, or "-"
+    std::string output{};    ///< a folder, or empty
+    std::optional<int> max_steps{}, max_chunks{}, max_rounds{}, k{};
+    std::optional<std::array<int, 3>> point{};  ///< steps, rounds, chunks
+    std::string backend = "auto";
+    std::uint64_t seed = 1;
+    unsigned threads = 1;
+    std::optional<double> time_limit{};  ///< seconds
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ParetoOptions&, const ParetoOptions&) = default;
+};
+
+struct BoundOptions {
+    std::string instance{};              ///< a path, or "-"
+    std::optional<double> time_limit{};  ///< seconds
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const BoundOptions&, const BoundOptions&) = default;
+};
+
+enum class ModelEncoding { TimeIndexed, Symmetric, Intervals };
+enum class ModelFormat { Mps, Smt2, CpSat };
+
+struct ModelOptions {
+    std::string instance{};                 ///< a path, or "-"
+    std::optional<std::int64_t> horizon{};  ///< ticks; the best bound where not given
+    ModelEncoding encoding = ModelEncoding::TimeIndexed;
+    std::optional<ModelFormat> format{};  ///< by the output's suffix where not given
+    std::string output{};                 ///< a path; "-" or empty: standard output
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ModelOptions&, const ModelOptions&) = default;
 };
 
 struct DoctorOptions {
@@ -78,8 +117,8 @@ struct DoctorOptions {
     friend bool operator==(const DoctorOptions&, const DoctorOptions&) = default;
 };
 
-using Options = std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, TopologyOptions,
-                             BatchOptions, DoctorOptions>;
+using Options = std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, BoundOptions,
+                             TopologyOptions, BatchOptions, ParetoOptions, ModelOptions, DoctorOptions>;
 
 /// `arguments` are those after the program's name. Throws InputError, with a suggestion where a name is
 /// close.

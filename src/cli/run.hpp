@@ -17,8 +17,11 @@ struct Process {
 /// Each runs one command to its exit code. What cannot be done at all is thrown: see failure.hpp.
 [[nodiscard]] ExitCode run_synth(const SynthOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_verify(const VerifyOptions& options, const Process& process);
+[[nodiscard]] ExitCode run_bound(const BoundOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_topology(const TopologyOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_batch(const BatchOptions& options, const Process& process);
+[[nodiscard]] ExitCode run_pareto(const ParetoOptions& options, const Process& process);
+[[nodiscard]] ExitCode run_model(const ModelOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_doctor(const DoctorOptions& options, const Process& process);
 
 /// Whichever it is; help and version too.

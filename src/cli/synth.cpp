@@ -48,6 +48,7 @@ synth::Request request_of(const SynthOptions& options, const Process& process, H
     request.method = options.method;
     request.seed = options.seed;
     request.threads = options.threads;
+    request.memory_bytes = options.memory_limit;
     request.stop = Stop(
         options.time_limit ? std::optional(std::chrono::duration<double>(*options.time_limit)) : std::nullopt,
         process.interrupted);
@@ -88,10 +89,15 @@ std::string summary(const io::ResultLine& line, Units units, bool colours) {
         {"makespan", ticks(line.makespan)},
         {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
         {"gap", batch::gap_text(line.gap())},
+        {"proof", line.proof.empty() ? "-" : line.proof},
         {"sends", std::to_string(line.sends)},
         {"verified", line.verified ? "yes" : "no"},
         {"seconds", batch::seconds_text(line.seconds)},
         {"schedule", line.schedule == "-" ? "standard output" : line.schedule}};
+    if (line.composed) {
+        facts.emplace_back("composed", fmt::format("{} is the optimum as reduce-scatter, then all-gather",
+                                                   ticks(line.composed)));
+    }
     if (line.stopped)
         facts.emplace_back("search", "stopped by the time limit or an interrupt; a longer one may find more");
     return batch::fact_sheet(facts);

@@ -5,26 +5,62 @@ namespace {
 
 Json certificate_json(std::monostate) { return nullptr; }
 
-Json certificate_json(const PathCertificate& path) {
-    Json links = Json::array();
-    for (const LinkId link : path.links) links.push_back(link.value());
-    return Json{{"type", "path"},
-                {"chunk", path.chunk.value()},
-                {"links", std::move(links)},
-                {"release", path.release.count()}};
+template <class Id>
+Json numbers(const std::vector<Id>& ids) {
+    Json json = Json::array();
+    for (const Id id : ids) json.push_back(id.value());
+    return json;
 }
 
-Json certificate_json(const PortCertificate& port) {
-    return Json{{"type", "port"},
-                {"node", port.node.value()},
-                {"direction", port.ingress ? "ingress" : "egress"},
-                {"transfers", port.transfers},
-                {"earliest", port.earliest.count()},
-                {"bytes", port.bytes.count}};
+Json certificate_json(const PathCertificate& path) {
+    Json potential = Json::array();
+    for (const Ticks time : path.potential) {
+        potential.push_back(time == Ticks::max() ? Json(nullptr) : Json(time.count()));
+    }
+    return Json{{"type", "path"},
+                {"chunk", path.chunk.value()},
+                {"holder", path.holder.value()},
+                {"receiver", path.receiver.value()},
+                {"links", numbers(path.links)},
+                {"release", path.release.count()},
+                {"potential", std::move(potential)}};
+}
+
+Json certificate_json(const CutCertificate& cut) {
+    return Json{{"type", "cut"},
+                {cut.complement ? "outside" : "inside", numbers(cut.inside)},
+                {"backwards", cut.backwards},
+                {"transfers", cut.transfers},
+                {"earliest", cut.earliest.count()},
+                {"bytes", cut.bytes.count}};
 }
 
 Json certificate_json(const VolumeCertificate& volume) {
     return Json{{"type", "volume"}, {"transfers", volume.transfers}, {"bytes", volume.bytes.count}};
+}
+
+Json certificate_json(const LengthsCertificate& lengths) {
+    return Json{{"type", "lengths"}, {"length", lengths.length}};
+}
+
+Json certificate_json(const TimedLengthsCertificate& timed) {
+    Json weights = Json::array();
+    for (const TimedLengthsCertificate::Weight& weight : timed.weights) {
+        weights.push_back(
+            {{"link", weight.link.value()}, {"window", weight.window.count()}, {"weight", weight.weight}});
+    }
+    Json json{{"type", "timed_lengths"}, {"horizon", timed.horizon.count()}};
+    if (timed.target) json["target"] = timed.target->value();
+    json["weights"] = std::move(weights);
+    return json;
+}
+
+Json certificate_json(const SolverProof& proof) {
+    return Json{{"type", "solver"},
+                {"solver", proof.solver},
+                {"parameters", proof.parameters},
+                {"encoding", proof.encoding},
+                {"horizon", proof.horizon.count()}};
 }
 
 }  // namespace

@@ -75,7 +75,9 @@ Json result_json(const ResultLine& result) {
               {"seed", result.seed},
               {"schedule", or_null(result.schedule)},
               {"file", or_null(result.file)},
-              {"stopped", result.stopped}};
+              {"stopped", result.stopped},
+              {"proof", or_null(result.proof)}};
+    if (result.composed) json["composed_optimum"] = result.composed->count();
     if (!result.error.empty()) json["error"] = result.error;
     if (!result.solver_versions.empty()) {
         Json& versions = json["solver_versions"] = Json::object();
@@ -101,6 +103,8 @@ ResultLine parse_result(const Json& json) {
     result.schedule = read_string(view, "schedule");
     result.file = read_string(view, "file");
     if (const auto stopped = given(view, "stopped")) result.stopped = stopped->boolean();
+    result.proof = read_string(view, "proof");
+    result.composed = read_ticks(view, "composed_optimum");
     result.error = read_string(view, "error");
     if (const auto versions = given(view, "solver_versions")) {
         for (const auto& [solver, version] : versions->fields())

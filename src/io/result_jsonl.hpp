@@ -26,7 +26,10 @@ struct ResultLine {
     std::string schedule;  ///< the path; empty where none was written
     std::string file;      ///< where the instance came from
     bool stopped = false;  ///< the time limit or an interrupt ended the search
-    std::string error;     ///< why there is no schedule; empty where there is one
+    std::string proof;     ///< why it is optimal, or why that is not known; a sentence
+    std::optional<Ticks>
+        composed;       ///< of an all-reduce: the proven optimum as reduce-scatter, then all-gather
+    std::string error;  ///< why there is no schedule; empty where there is one
     std::map<std::string, std::string> solver_versions;
 
     /// Follows from makespan and bound, so it is written but never believed.

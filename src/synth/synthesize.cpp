@@ -1,9 +1,18 @@
+// The order of `auto`: cheap bounds, greedy; if greedy meets the bound that is the proof and no solver is
+// asked. Else the dearer bounds, then exact synthesis if the model fits. An all-reduce is first solved as its
+// two halves, each exactly: that gives a good schedule, and the direct model then says whether the
+// composition can be beaten.
+
 #include "synth/synthesize.hpp"
 
 #include "bounds/bounds.hpp"
 #include "heuristics/greedy.hpp"
+#include "models/exact.hpp"
+#include "synth/bounding.hpp"
+#include "synth/composition.hpp"
+#include "synth/judge.hpp"
+#include "synth/memory_watch.hpp"
 #include "synth/reachability.hpp"
-#include "verify/schedule_verifier.hpp"
 
 #include <fmt/format.h>
 
@@ -14,10 +23,19 @@
 namespace tutti::synth {
 namespace {
 
-constexpr std::array<Method, 2> kMethods{{
-    {"auto", "the best method for the instance; today that is greedy"},
+constexpr std::array<Method, 6> kMethods{{
+    {"auto", "greedy, and where it does not meet the bound an exact method, if the model fits"},
     {"greedy", "match chunks to free links in time; polynomial, any size"},
+    {"exact", "all solvers side by side until the schedule is proven optimal"},
+    {"cpsat", "exact, with OR-Tools CP-SAT alone"},
+    {"highs", "exact, with HiGHS alone (mixed-integer programs)"},
+    {"z3", "exact, with Z3 alone (satisfiability modulo theories)"},
 }};
+
+/// Beyond this no encoding fits, and trying would take longer than greedy did.
+constexpr std::size_t kMostChunksTimesLinks = 4'000'000;
+/// How long a proof that anybody can check is looked for where a solver has one.
+constexpr Stop::Seconds kForCheckableProof{2};
 
 class Clock {
   public:
@@ -29,19 +47,165 @@ class Clock {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Nothing leaves unverified. What fails here is a bug of ours, not of the user's input.
-void check(const Instance& instance, const Schedule& schedule, Ticks bound) {
-    const Verdict verdict = verify::verify(instance, schedule);
-    if (!verdict.valid()) {
-        const Violation& first = verdict.violations.front();
-        throw InternalError(fmt::format("greedy made a schedule that breaks V{} ({}): {}",
-                                        number_of(first.rule), code_of(first.rule), first.message));
+class Synthesis {
+  public:
+    Synthesis(const Instance& instance, const Request& request, const Stop& stop)
+        : instance_(instance), request_(request), stop_(stop) {}
+
+    Result run() {
+        if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
+        raise(bounds::simple_bounds(instance_, stop_).front());
+        search_greedily();
+        if (gap() && !stop_.requested()) raise(bounds::all_bounds(instance_, stop_).front());
+        if (!gap()) {
+            result_.proof =
+                fmt::format("greedy meets the bound ({}): no solver is needed", result_.bound.kind);
+            tell("choice   " + result_.proof);
+        } else if (request_.method != "greedy") {
+            search_exactly();
+        }
+        return finished();
     }
-    if (verdict.makespan < bound) {
-        throw InternalError(fmt::format("a verified schedule has makespan {}, below the lower bound {}",
-                                        verdict.makespan.count(), bound.count()));
+
+  private:
+    [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
+    [[nodiscard]] bool is_auto() const { return request_.method == "auto"; }
+    void tell(const std::string& line) const {
+        if (request_.story) request_.story(line);
     }
-}
+
+    void raise(Bound bound) {
+        if (!result_.bound.kind.empty() && bound.value <= result_.bound.value) return;
+        judge(instance_, bound);
+        result_.bound = std::move(bound);
+        tell(fmt::format("bound    {} ({}), {:.3f} s", result_.bound.value.count(), result_.bound.kind,
+                         clock_.seconds()));
+    }
+
+    void accept(Schedule schedule, const std::string& who) {
+        result_.schedule = std::move(schedule);
+        result_.method = who;
+    }
+
+    void search_greedily() {
+        Rng rng(request_.seed);
+        auto schedule = heuristics::greedy(instance_, rng, result_.bound.value, request_.threads, stop_);
+        if (!schedule) throw LimitError("stopped by the limits or an interrupt before there was a schedule");
+        judge(instance_, *schedule, result_.bound, "greedy");
+        accept(std::move(*schedule), "greedy");
+        tell(fmt::format("greedy   {} in {} sends, {:.3f} s", result_.schedule.makespan.count(),
+                         result_.schedule.sends.size(), clock_.seconds()));
+    }
+
+    void search_exactly() {
+        const std::vector<std::string> backends = is_auto() || request_.method == "exact"
+                                                      ? std::vector<std::string>{}
+                                                      : std::vector{request_.method};
+        if (const std::string missing = models::why_no_solver(backends); !missing.empty()) {
+            result_.proof = missing;
+            tell("choice   greedy and bounds only: " + missing);
+            return;
+        }
+        if (instance_.chunks() * instance_.topology().links().size() > kMostChunksTimesLinks) {
+            result_.proof = fmt::format("no proof: {} chunks on {} links are too many for exact methods",
+                                        instance_.chunks(), instance_.topology().links().size());
+            tell("choice   greedy and bounds only: " + result_.proof);
+            return;
+        }
+        compose();
+        if (!gap()) {
+            result_.proof = fmt::format("the composition meets the bound ({})", result_.bound.kind);
+            return;
+        }
+        const Stop stop = is_auto() && !stop_.remaining() ? stop_.within(Stop::Seconds(kAutoSeconds)) : stop_;
+        models::WalkRequest request{instance_,
+                                    result_.bound,
+                                    result_.schedule,
+                                    backends,
+                                    request_.threads,
+                                    request_.seed,
+                                    request_.memory_bytes,
+                                    stop,
+                                    [this](const std::string& line) { tell(line); },
+                                    [this](const Schedule& schedule, const std::string& who) {
+                                        judge(instance_, schedule, result_.bound, who);
+                                    }};
+        models::WalkResult walked = models::walk(request);
+        if (!walked.found_by.empty()) accept(std::move(walked.schedule), walked.found_by);
+        if (walked.bound.value > result_.bound.value) {
+            result_.bound = std::move(walked.bound);
+            prefer_checkable_proof(stop);
+        }
+        result_.solver_versions = std::move(walked.versions);
+        gave_up_ = walked.stopped;
+        if (gap()) {
+            result_.proof = !walked.obstacle.empty()
+                                ? "no proof: " + walked.obstacle
+                                : std::string("no proof within the limits; a longer search may find one");
+        } else if (walked.refuted_by.empty()) {
+            result_.proof = fmt::format("{} found a schedule that meets the bound ({})", result_.method,
+                                        result_.bound.kind);
+        } else {
+            result_.proof = fmt::format("{} proved that no schedule is shorter", walked.refuted_by);
+        }
+        tell("choice   exact: " + result_.proof);
+    }
+
+    /// A dual of a linear program is shorter to check than a solver's word.
+    void prefer_checkable_proof(const Stop& stop) {
+        auto better = checkable_proof(instance_, result_.bound.value, stop.within(kForCheckableProof));
+        if (!better) return;
+        judge(instance_, *better);
+        result_.bound = std::move(*better);
+    }
+
+    /// The best reduce-scatter followed by the best all-gather.
+    void compose() {
+        const auto halves = halves_of(instance_);
+        if (!halves) return;
+        Request request = request_;
+        const auto solve = [&](const Instance& half, const char* name) {
+            request.story = [this, name](const std::string& line) {
+                if (line.starts_with("horizon")) tell(fmt::format("{} ({})", line, name));
+            };
+            const auto limit = stop_.remaining() ? *stop_.remaining() / 4 : Stop::Seconds(kAutoSeconds / 4);
+            return Synthesis(half, request, stop_.within(limit)).run();
+        };
+        Result first, second;
+        try {
+            first = solve(halves->reduce_scatter, "reduce-scatter");
+            second = solve(halves->all_gather, "all-gather");
+        } catch (const LimitError&) {
+            return;  // no time for one of them
+        }
+        Schedule composition = joined(instance_, first.schedule, second.schedule);
+        judge(instance_, composition, result_.bound, "the composition");
+        if (first.status == Status::Optimal && second.status == Status::Optimal) {
+            result_.composed = composition.makespan;
+            tell(fmt::format(
+                "composed {} is the best reduce-scatter followed by the best all-gather (proven), {:.3f} s",
+                composition.makespan.count(), clock_.seconds()));
+        }
+        if (composition.makespan < result_.schedule.makespan) accept(std::move(composition), "composition");
+    }
+
+    Result finished() {
+        result_.stopped = gap() && (gave_up_ || stop_.requested());
+        result_.status = gap() ? Status::Feasible : Status::Optimal;
+        judge(instance_, result_.schedule, result_.bound, result_.method);
+        tell(fmt::format("verified{}, {:.3f} s", gap() ? "" : " and optimal: the makespan meets the bound",
+                         clock_.seconds()));
+        result_.seconds = clock_.seconds();
+        return std::move(result_);
+    }
+
+    const Instance& instance_;
+    const Request& request_;
+    const Stop stop_;
+    const Clock clock_;
+    Result result_;
+    bool gave_up_ = false;
+};
 
 }  // namespace
 
@@ -51,33 +215,14 @@ Result synthesize(const Instance& instance, const Request& request) {
     if (std::ranges::find(kMethods, request.method, &Method::name) == kMethods.end()) {
         throw InputError(fmt::format("unknown method '{}'", request.method));
     }
-    const Clock clock;
-    const auto tell = [&](const std::string& line) {
-        if (request.story) request.story(line);
-    };
-    if (const auto who = unreachable(instance)) throw InfeasibleError(*who);
-
-    Result result;
-    result.bound = bounds::simple_bounds(instance, request.stop).front();
-    tell(fmt::format("bound    {} ({}), {:.3f} s", result.bound.value.count(), result.bound.kind,
-                     clock.seconds()));
-
-    Rng rng(request.seed);
-    auto schedule = heuristics::greedy(instance, rng, result.bound.value, request.threads, request.stop);
-    if (!schedule) throw LimitError("stopped by the time limit or an interrupt before there was a schedule");
-    result.method = "greedy";
-    result.schedule = std::move(*schedule);
-    tell(fmt::format("greedy   {} in {} sends, {:.3f} s", result.schedule.makespan.count(),
-                     result.schedule.sends.size(), clock.seconds()));
-
-    result.stopped = request.stop.requested() && result.schedule.makespan > result.bound.value;
-    check(instance, result.schedule, result.bound.value);
-    result.status = result.schedule.makespan == result.bound.value ? Status::Optimal : Status::Feasible;
-    tell(fmt::format("verified{}, {:.3f} s",
-                     result.status == Status::Optimal ? " and optimal: the makespan meets the bound" : "",
-                     clock.seconds()));
-    result.seconds = clock.seconds();
-    return result;
+    const bool needs_solver = request.method != "auto" && request.method != "greedy";
+    if (needs_solver) {
+        const std::string missing = models::why_no_solver(
+            request.method == "exact" ? std::vector<std::string>{} : std::vector{request.method});
+        if (!missing.empty()) throw LimitError(missing);
+    }
+    const MemoryWatch memory(request.memory_bytes);
+    return Synthesis(instance, request, request.stop.within(std::nullopt, memory.flag())).run();
 }
 
 }  // namespace tutti::synth

@@ -5,6 +5,7 @@
 #include "core/stop.hpp"
 
 #include <functional>
+#include <map>
 #include <string>
 
 namespace tutti::synth {
@@ -14,15 +15,21 @@ struct Request {
     std::uint64_t seed = 1;
     unsigned threads = 1;
     Stop stop;
+    std::optional<std::size_t> memory_bytes = {};  ///< beyond it the search ends with the best so far
     /// Told, one line at a time, how the synthesis goes. May be empty.
     std::function<void(const std::string&)> story;
 };
 
 struct Result {
     Status status = Status::Unknown;
-    std::string method;    ///< what made the schedule
-    Schedule schedule;     ///< verified
-    Bound bound;           ///< the best lower bound known
+    std::string method;  ///< what made the schedule
+    std::string proof;   ///< why it is optimal, or why that is not known; one sentence
+    Schedule schedule;   ///< verified
+    Bound bound;         ///< the best lower bound known
+    /// Of an all-reduce: the best makespan of a reduce-scatter followed by an all-gather, if both were
+    /// proven.
+    std::optional<Ticks> composed = {};
+    std::map<std::string, std::string> solver_versions = {};  ///< of the solvers that were asked
     bool stopped = false;  ///< the request ended the search, and a longer one may find more
     double seconds = 0;
 };
@@ -34,9 +41,13 @@ struct Method {
 };
 [[nodiscard]] std::span<const Method> methods();
 
+/// How long `auto` looks for a proof where the request has no time limit of its own.
+inline constexpr double kAutoSeconds = 60;
+
 /// Finds a schedule, verifies it and bounds how good it can be. Throws InfeasibleError when a receiver cannot
-/// be reached, LimitError when the request stops it before there is a schedule, InternalError when the
-/// schedule made does not verify, InputError for an unknown method.
+/// be reached, LimitError when the request stops it before there is a schedule or no solver is there for an
+/// exact method, InternalError when a schedule or a bound does not stand its check, InputError for an unknown
+/// method.
 [[nodiscard]] Result synthesize(const Instance& instance, const Request& request);
 
 }  // namespace tutti::synth

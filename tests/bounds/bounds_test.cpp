@@ -44,7 +44,7 @@ TEST_CASE("ingress counts what an NPU lacks against what its links can bring") {
                                            }()});
     const Bound bound = bound_of(instance, "ingress");
     CHECK(bound.value == Ticks(1 + 3 * 4));
-    CHECK(std::get<PortCertificate>(bound.certificate).transfers == 3);
+    CHECK(std::get<CutCertificate>(bound.certificate).transfers == 3);
 }
 
 TEST_CASE("with one message in flight, alpha counts for every transfer") {
@@ -93,4 +93,44 @@ TEST_CASE("volume counts hops of an all-to-all, and 2(n-1) transfers for an all-
 TEST_CASE("what everybody has already takes no time") {
     const Instance instance = test::on_all(test::line(2), {test::custom({0, 1}, {1})});
     CHECK(bounds::simple_bounds(instance).front().value == Ticks(0));
+}
+
+TEST_CASE("volume counts a send more where a switch cannot copy") {
+    const auto transfers = [](const SwitchRule& rule, CollectiveKind kind) {
+        const Instance instance = test::on_all(test::star(4, rule), {test::collective(kind)});
+        return std::get<VolumeCertificate>(bound_of(instance, "volume").certificate).transfers;
+    };
+    // A broadcast to 3 others: into the switch and out of it for each, or into it once.
+    CHECK(transfers({}, CollectiveKind::Broadcast) == 6);
+    CHECK(transfers({.copy = true}, CollectiveKind::Broadcast) == 4);
+    CHECK(transfers({}, CollectiveKind::Reduce) == 6);
+    CHECK(transfers({}, CollectiveKind::AllReduce) == 4 * 12);
+    CHECK(transfers({.reduce = true}, CollectiveKind::Reduce) == 3);
+}
+
+TEST_CASE("where distances would be too many, ports are still counted") {
+    Collective c = test::collective(CollectiveKind::Broadcast);
+    c.chunks = 3;
+    const Instance instance = test::on_all(test::star(7200, {}, 0, 2), {c});
+    const Bound ingress = bound_of(instance, "ingress");
+    CHECK(std::get<CutCertificate>(ingress.certificate).transfers == 3);
+    CHECK(ingress.value == Ticks(3 * 2));
+    CHECK(bound_of(instance, "egress").value == Ticks(3 * 2));
+}
+
+TEST_CASE("chunks of one size do not hide behind smaller ones") {
+    // 3 chunks of 8 kB and one of 1 kB over one link of 1 GB/s: the smallest alone must not stand for all.
+    InstanceParts parts;
+    parts.topology.npus = 2;
+    parts.topology.links = {{NodeId(0), NodeId(1), {Ticks(0), Ticks(0), {1, 0}}}};
+    parts.groups = {{"all", test::nodes({0, 1})}};
+    Collective large = test::collective(CollectiveKind::Broadcast, "large");
+    large.chunks = 3;
+    large.chunk_bytes = Bytes{8000};
+    Collective small = test::collective(CollectiveKind::Broadcast, "small");
+    small.chunk_bytes = Bytes{1000};
+    parts.collectives = {large, small};
+    const Bound bound = bound_of(Instance(parts), "ingress");
+    CHECK(bound.value == Ticks(3 * 8'000'000));
+    CHECK(std::get<CutCertificate>(bound.certificate).bytes == Bytes{8000});
 }

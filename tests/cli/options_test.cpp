@@ -58,6 +58,8 @@ TEST_CASE("synth takes its options in any order, with or without an equals sign"
 }
 
 TEST_CASE("a dash is a file, not an option") {
+    CHECK(parsed("bound a.json --time-limit 2.5 -q") ==
+          Options(BoundOptions{.instance = "a.json", .time_limit = 2.5, .quiet = true}));
     CHECK(parsed("synth - -o -") == Options(SynthOptions{.instance = "-", .output = "-"}));
 }
 
@@ -112,6 +114,30 @@ TEST_CASE("batch takes folders and files, or a set") {
     CHECK(parsed("batch --set s.test") == Options(BatchOptions{.set = "s.test"}));
     CHECK(contains(complaint("batch --json"), "expected folders or files"));
     CHECK(contains(complaint("batch a --jobs 0"), "from 1 to"));
+}
+
+TEST_CASE("pareto takes an instance, limits or a point") {
+    ParetoOptions expected;
+    expected.instance = "a.json";
+    CHECK(parsed("pareto a.json") == Options(expected));
+    expected.max_steps = 4;
+    expected.max_chunks = 6;
+    expected.max_rounds = 9;
+    expected.k = 0;
+    expected.backend = "z3";
+    expected.output = "found";
+    CHECK(parsed("pareto a.json --max-steps 4 --max-chunks 6 --max-rounds 9 --k 0 --backend z3 -o found") ==
+          Options(expected));
+    ParetoOptions one;
+    one.instance = "a.json";
+    one.point = {{2, 7, 6}};
+    CHECK(parsed("pareto a.json --point 2,7,6") == Options(one));
+    for (const char* bad : {"2", "2,7", "2,7,", "2,7,6,1", "0,7,6", "-2,7,6", "2,7,6x", "99999,1,1"}) {
+        INFO(bad);
+        CHECK(contains(complaint(std::string("pareto a.json --point=") + bad), "--point"));
+    }
+    CHECK(contains(complaint("pareto a.json --point 2,7,6 --max-steps 3"), "one point"));
+    CHECK(contains(complaint("pareto a.json b.json"), "one argument"));
 }
 
 TEST_CASE("doctor takes no arguments") {

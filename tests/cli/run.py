@@ -7,6 +7,7 @@ copy of tests/cli/files. What they print and return is compared, after what chan
   stdout   of all lines together          stderr   likewise; without this file it may be anything
   exit     a code per line                keys     fields that every line of stdout must have as a JSON object
   left     the files left behind (tests/cli/files aside)
+  needs    solvers without which the case is passed over
 A file that is not there is not compared. --update writes what a case has (all but keys and left, if it is new).
 """
 
@@ -118,6 +119,12 @@ def run_case(case, program, update):
     return complaints
 
 
+def solvers_of(program):
+    """The solvers that the program can use."""
+    doctor = subprocess.run([str(program), "doctor", "--json", "--quiet"], stdout=subprocess.PIPE, check=False)
+    return {row["name"] for row in json.loads(doctor.stdout)["backends"] if row.get("works")}
+
+
 def main():
     parser = argparse.ArgumentParser(description="Runs the cases of the command line.")
     parser.add_argument("program", type=pathlib.Path, help="the tutti to be tested")
@@ -128,6 +135,10 @@ def main():
     cases = sorted(p.parent for p in HERE.glob("*/args"))
     if options.cases:
         cases = [case for case in cases if case.name in options.cases]
+    solvers = solvers_of(program)
+    needs = {case: set((case / "needs").read_text().split()) if (case / "needs").exists() else set() for case in cases}
+    passed_over = [case for case in cases if not needs[case] <= solvers]
+    cases = [case for case in cases if case not in passed_over]
     if not cases:
         sys.exit("there are no such cases")
 
@@ -139,7 +150,7 @@ def main():
             failed += 1
             print(f"FAILED {case.name}: {(case / 'args').read_text().strip()}")
             print("\n".join(f"    {line}" for line in complaints))
-    print(f"{len(cases)} cases, {failed} failed")
+    print(f"{len(cases)} cases, {failed} failed" + (f", {len(passed_over)} need other solvers" if passed_over else ""))
     sys.exit(1 if failed else 0)
 
 

@@ -41,11 +41,12 @@ TEST_CASE("every backend built in solves the toy, again and beside the others") 
             const OpenedBackend opened = entry.open();
             if (!opened) continue;
             CAPTURE(entry.name);
-            const ToyAnswer answer = opened.backend->solve_toy();
-            CAPTURE(answer.status);
-            CHECK(answer.optimal);
-            CHECK(answer.objective == 11);
-            CHECK(answer.right());
+            const Answer answer = opened.backend->solve(toy(), {});
+            CAPTURE(answer.words);
+            CHECK(answer.ended == Ended::Optimal);
+            CHECK(answer.objective == kToyOptimum);
+            CHECK(answer.bound == kToyOptimum);
+            CHECK(answer.values == std::vector<std::int64_t>{3, 1});
         }
     }
 }

@@ -19,6 +19,12 @@ using namespace tutti;
 
 namespace {
 
+synth::Request greedily() {
+    synth::Request request;
+    request.method = "greedy";
+    return request;
+}
+
 struct Named {
     std::string name;
     TopologyParts parts;
@@ -69,14 +75,14 @@ TEST_CASE("on rings, meshes, tori and hypercubes greedy is within 1.5 of the sim
         for (const Named& net : regular_networks({Ticks(alpha), Ticks(beta), {}})) {
             for (const CollectiveKind kind : {Broadcast, Scatter, Gather, Reduce, AllGather, ReduceScatter}) {
                 for (const std::uint64_t chunks : {1U, 3U}) {
-                    const auto result = synth::synthesize(whole(net, kind, chunks), {});
+                    const auto result = synth::synthesize(whole(net, kind, chunks), greedily());
                     check_within(1.5, net, kind, chunks, result.bound.value, result.schedule.makespan);
                 }
             }
             // What is composed of two halves is measured against the bounds of both.
             const Ticks halves = bounds::simple_bounds(whole(net, ReduceScatter, 1)).front().value +
                                  bounds::simple_bounds(whole(net, AllGather, 1)).front().value;
-            const auto result = synth::synthesize(whole(net, AllReduce, 1), {});
+            const auto result = synth::synthesize(whole(net, AllReduce, 1), greedily());
             check_within(1.5, net, AllReduce, 1, halves, result.schedule.makespan);
         }
     }
@@ -86,7 +92,7 @@ TEST_CASE("on instances with a proven optimum greedy is never below it and at mo
     for (const test::ProvenOptimum& proven : test::proven_optima()) {
         const Instance& instance = proven.instance;
         CAPTURE(instance.name());
-        const auto result = synth::synthesize(instance, {});
+        const auto result = synth::synthesize(instance, greedily());
         CHECK(result.schedule.makespan >= proven.optimum);
         CHECK(result.schedule.makespan.count() * 2 <= proven.optimum.count() * 3);
         CHECK(result.bound.value <= proven.optimum);
@@ -100,10 +106,10 @@ TEST_CASE("members that do not touch are joined by relays outside the group") {
     parts.topology = generators::mesh(dims, wires);
     parts.groups = {{"corners", test::nodes({0, 2, 6, 8})}};
     parts.collectives = {test::collective(CollectiveKind::AllGather)};
-    const auto result = synth::synthesize(Instance(parts), {});
+    const auto result = synth::synthesize(Instance(parts), greedily());
     CHECK(result.schedule.makespan == Ticks(4));  // the way from corner to corner
     parts.collectives[0].forwarding = Forwarding::Group;
-    CHECK_THROWS_AS((void)synth::synthesize(Instance(parts), {}), InfeasibleError);
+    CHECK_THROWS_AS((void)synth::synthesize(Instance(parts), greedily()), InfeasibleError);
 }
 
 TEST_CASE("two collectives on disjoint halves of a ring run at the same time") {
@@ -117,10 +123,10 @@ TEST_CASE("two collectives on disjoint halves of a ring run at the same time") {
                                               one.collectives.pop_back();
                                               return one;
                                           }()),
-                                          {})
+                                          greedily())
                             .schedule.makespan;
     parts.collectives[1].group = GroupId(1);
-    CHECK(synth::synthesize(Instance(parts), {}).schedule.makespan == alone);
+    CHECK(synth::synthesize(Instance(parts), greedily()).schedule.makespan == alone);
 }
 
 TEST_CASE("the same seed and number of threads give the same schedule") {
@@ -128,7 +134,7 @@ TEST_CASE("the same seed and number of threads give the same schedule") {
                                              std::vector<Wire>{{Ticks(1), Ticks(3), {}}})};
     const Instance instance = whole(net, CollectiveKind::AllReduce, 2);
     for (const unsigned threads : {1U, 3U}) {
-        synth::Request request;
+        synth::Request request = greedily();
         request.seed = 7;
         request.threads = threads;
         CHECK(synth::synthesize(instance, request).schedule.sends ==
@@ -140,7 +146,7 @@ TEST_CASE("two sums of one chunk never wait at a switch that copies but does not
     // Whether the second would queue up or replace the first is a question of how one reads such a switch.
     const Instance instance =
         test::on_all(test::star(6, {.copy = true}, 1, 2), {test::collective(CollectiveKind::AllReduce)});
-    const Schedule schedule = synth::synthesize(instance, {}).schedule;
+    const Schedule schedule = synth::synthesize(instance, greedily()).schedule;
     std::map<ChunkId, std::vector<Ticks>> arrivals, departures;
     for (const Send& send : schedule.sends) {
         const Link& link = instance.topology().link(send.link);

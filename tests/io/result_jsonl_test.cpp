@@ -45,7 +45,7 @@ TEST_CASE("a result has the contract's keys in their order, and reads back") {
     for (const auto& [key, value] : json.items()) keys.push_back(key);
     CHECK(keys == std::vector<std::string>{"instance", "method", "status", "makespan", "lower_bound",
                                            "bound_kind", "gap", "seconds", "peak_memory_bytes", "sends",
-                                           "verified", "seed", "schedule", "file", "stopped",
+                                           "verified", "seed", "schedule", "file", "stopped", "proof",
                                            "solver_versions"});
     CHECK(json["gap"].get<double>() == doctest::Approx(0.2));
     CHECK(json["status"] == "feasible");

@@ -53,14 +53,30 @@ TEST_CASE("a file that cannot be read is malformed, with the reason and the plac
 }
 
 TEST_CASE("a bound is written with its certificate") {
+    const PathCertificate path{
+        ChunkId(1), NodeId(2), NodeId(0), {LinkId(4), LinkId(0)}, {Ticks(9), Ticks::max(), Ticks(2)},
+        Ticks(2)};
     CHECK(
-        json_line(bound_json(
-            {"latency", Ticks(9), PathCertificate{ChunkId(1), {LinkId(4), LinkId(0)}, Ticks(2)}}, 0.5)) ==
-        R"({"kind":"latency","value":9,"seconds":0.5,"certificate":{"type":"path","chunk":1,"links":[4,0],"release":2}})");
+        json_line(bound_json({"latency", Ticks(9), path}, 0.5)) ==
+        R"({"kind":"latency","value":9,"seconds":0.5,"certificate":{"type":"path","chunk":1,"holder":2,"receiver":0,"links":[4,0],"release":2,"potential":[9,null,2]}})");
+    const CutCertificate egress{{NodeId(3)}, true, true, 7, Ticks(1), Bytes{8}};
+    CHECK(
+        json_line(bound_json({"egress", Ticks(9), egress})) ==
+        R"({"kind":"egress","value":9,"certificate":{"type":"cut","outside":[3],"backwards":true,"transfers":7,"earliest":1,"bytes":8}})");
+    const CutCertificate cut{{NodeId(0), NodeId(2)}, false, false, 7, Ticks(1), Bytes{8}};
+    CHECK(
+        json_line(bound_json({"cut", Ticks(9), cut})) ==
+        R"({"kind":"cut","value":9,"certificate":{"type":"cut","inside":[0,2],"backwards":false,"transfers":7,"earliest":1,"bytes":8}})");
+    CHECK(json_line(bound_json({"flow", Ticks(9), LengthsCertificate{{0, 3}}})) ==
+          R"({"kind":"flow","value":9,"certificate":{"type":"lengths","length":[0,3]}})");
+    const TimedLengthsCertificate timed{Ticks(8), {{LinkId(1), Ticks(3), 5}}, NodeId(2)};
+    CHECK(
+        json_line(bound_json({"time-expanded", Ticks(9), timed})) ==
+        R"({"kind":"time-expanded","value":9,"certificate":{"type":"timed_lengths","horizon":8,"target":2,"weights":[{"link":1,"window":3,"weight":5}]}})");
     CHECK(
         json_line(
-            bound_json({"egress", Ticks(9), PortCertificate{NodeId(3), false, 7, Ticks(1), Bytes{8}}})) ==
-        R"({"kind":"egress","value":9,"certificate":{"type":"port","node":3,"direction":"egress","transfers":7,"earliest":1,"bytes":8}})");
+            bound_json({"solver", Ticks(9), SolverProof{"S 1.0", "seed 1", "time-indexed", Ticks(8)}})) ==
+        R"({"kind":"solver","value":9,"certificate":{"type":"solver","solver":"S 1.0","parameters":"seed 1","encoding":"time-indexed","horizon":8}})");
     CHECK(json_line(bound_json({"volume", Ticks(9), VolumeCertificate{70, Bytes{8}}})) ==
           R"({"kind":"volume","value":9,"certificate":{"type":"volume","transfers":70,"bytes":8}})");
     CHECK(bound_json({"trivial", Ticks(0), {}})["certificate"].is_null());

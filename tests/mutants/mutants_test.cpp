@@ -26,6 +26,7 @@ namespace {
 std::optional<Schedule> healthy_schedule(const Instance& instance, std::uint64_t seed) {
     try {
         synth::Request request;
+        request.method = "greedy";
         request.seed = seed;
         const Schedule schedule = synth::synthesize(instance, request).schedule;
         if (oracle::second_check(instance, schedule).valid()) return schedule;

@@ -10,6 +10,7 @@ namespace tutti::test {
 struct ProvenOptimum {
     Instance instance;
     Ticks optimum;
+    double prototype_seconds = 0;  ///< what proving it took others
 };
 
 [[nodiscard]] std::vector<ProvenOptimum> proven_optima();

@@ -1,0 +1,312 @@
+// Arrival times and optional intervals. Between two nodes that keep the chunk it takes a way: one hop, or
+// several with waits in switches that pass each copy once. A literal chooses the way by which a node gets the
+// chunk; the start of its last hop is then known from the arrival, so that a way of one hop needs no variable
+// of its own.
+//
+// Times are actual ones, so that chunks that spread and sums that gather can share links: backwards the time
+// of a node is the horizon less its own time, and the inequalities turn round.
+
+#include "models/encode/interval.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace tutti::models {
+namespace {
+
+constexpr std::size_t kMostWays = 200'000;
+
+/// Hops from one keeper to another; at the stops between, the chunk may wait.
+struct Way {
+    NodeId from, to;
+    std::vector<std::uint32_t> hops;
+    Units64 length = 0;
+};
+
+std::vector<Way> ways_of(const Network& network) {
+    std::vector<Way> ways;
+    std::vector<Way> open;
+    for (std::size_t n = 0; n < network.rule.size(); ++n) {
+        if (network.rule[n] != StopRule::Keeps) continue;
+        open.push_back({NodeId(n), NodeId(n), {}, 0});
+        while (!open.empty() && ways.size() + open.size() < kMostWays) {
+            const Way way = open.back();
+            open.pop_back();
+            for (const std::uint32_t h : network.out[way.to.index()]) {
+                const Hop& hop = network.hops[h];
+                const NodeId to = hop.ends.front().node;
+                // Nobody passes a node twice.
+                if (to == way.from || std::ranges::any_of(way.hops, [&](std::uint32_t other) {
+                        return network.hops[other].ends.front().node == to;
+                    })) {
+                    continue;
+                }
+                Way next = way;
+                next.to = to;
+                next.hops.push_back(h);
+                next.length += hop.ends.front().after;
+                (network.rule[to.index()] == StopRule::Keeps ? ways : open).push_back(std::move(next));
+            }
+        }
+        open.clear();
+    }
+    return ways;
+}
+
+/// A chunk that spreads; a flow is taken as one for each of its chunks.
+struct Item {
+    std::size_t commodity;
+    NodeId target;  ///< of a flow's chunk
+};
+
+class IntervalEncoder {
+  public:
+    IntervalEncoder(const Routing& routing, const Asked& asked)
+        : routing_(routing), asked_(asked), uses_(routing.instance().topology().links().size()) {
+        for (const Network& network : routing.networks()) ways_.push_back(ways_of(network));
+    }
+
+    Question make() {
+        for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {
+            const Commodity& commodity = routing_.commodities()[c];
+            if (commodity.moves != Moves::Flow) {
+                add(c, commodity, commodity.targets);
+                continue;
+            }
+            for (const NodeId target : commodity.targets) add(c, commodity, {target});
+        }
+        for (const auto& uses : uses_) {
+            if (uses.size() > 1) program_.no_overlap(uses);
+        }
+        Question question;
+        question.program = std::move(program_);
+        question.refutes = routing_.incomplete().empty();
+        question.read = [choices = std::move(choices_)](std::span<const std::int64_t> values) {
+            std::vector<Transfer> transfers;
+            for (const Chosen& chosen : choices) {
+                if (values[chosen.literal.var.index] == 0) continue;
+                for (const Started& start : chosen.starts) {
+                    const std::int64_t value = values[start.var.index];
+                    transfers.push_back(
+                        {chosen.commodity, start.hop, start.base + start.sign * value, Op::Copy});
+                }
+            }
+            return transfers;
+        };
+        return question;
+    }
+
+  private:
+    /// The own time of a hop's start is base + sign * var.
+    struct Started {
+        std::uint32_t hop;
+        Var var;
+        Units64 base, sign;
+    };
+    struct Chosen {
+        std::size_t commodity;
+        Literal literal;
+        std::vector<Started> starts;
+    };
+    /// What a chunk's time at a node is: a variable, or known.
+    struct Time {
+        std::optional<Var> var;
+        Units64 own = 0;  ///< if known
+    };
+
+    [[nodiscard]] Units64 actual(const Network& network, Units64 own) const {
+        return network.backwards ? asked_.horizon - own : own;
+    }
+    [[nodiscard]] Var time_var(const Network& network, Units64 first, Units64 last, std::string name) {
+        const Units64 a = actual(network, first), b = actual(network, last);
+        return program_.integer(std::min(a, b), std::max(a, b), std::move(name));
+    }
+
+    /// own(later) - own(earlier) >= gap, where the literal holds.
+    void after(const Network& network, const Time& later, const Time& earlier, Units64 gap, Literal literal) {
+        std::vector<Term> terms;
+        const std::int64_t sign = network.backwards ? -1 : 1;
+        Units64 known = 0;  // own(later) - own(earlier) is sum of terms + known
+        if (later.var) {
+            terms.push_back({*later.var, sign});
+            known += network.backwards ? asked_.horizon : 0;
+        } else {
+            known += later.own;
+        }
+        if (earlier.var) {
+            terms.push_back({*earlier.var, -sign});
+            known -= network.backwards ? asked_.horizon : 0;
+        } else {
+            known -= earlier.own;
+        }
+        program_.row(terms, gap - known, kPlusInfinity, literal);
+    }
+
+    void add(std::size_t c, const Commodity& commodity, const std::vector<NodeId>& targets) {
+        const Network& network = routing_.network_of(commodity);
+        Commodity item = commodity;
+        item.targets = targets;
+        const Windows windows = windows_of(routing_, item, asked_.horizon);
+        const std::string name =
+            fmt::format("chunk{}{}", commodity.chunks.front().value(),
+                        commodity.moves == Moves::Flow ? fmt::format("_{}", serial_++) : std::string());
+
+        std::vector<Time> at(network.rule.size());
+        std::vector<bool> there(network.rule.size(), false);
+        for (std::size_t n = 0; n < network.rule.size(); ++n) {
+            if (network.rule[n] != StopRule::Keeps) continue;
+            const Units64 first = windows.earliest[n], last = windows.latest[n];
+            const bool is_source = std::ranges::binary_search(item.sources, NodeId(n));
+            if (is_source) {
+                at[n] = {std::nullopt, item.ready};
+                there[n] = true;
+                continue;
+            }
+            if (first == Windows::kNever || last == Windows::kNever || first > last) continue;
+            at[n] = {time_var(network, first, last, fmt::format("{}.at{}", name, n)), 0};
+            there[n] = true;
+        }
+        std::vector<std::vector<Literal>> in(network.rule.size()), out(network.rule.size());
+        for (const Way& way : ways_[commodity.network]) {
+            const std::size_t from = way.from.index(), to = way.to.index();
+            if (!there[from] || !there[to] || !at[to].var) continue;
+            if (windows.earliest[from] + way.length > windows.latest[to]) continue;
+            const Literal literal = add_way(c, network, way, at, windows, name);
+            in[to].push_back(literal);
+            if (at[from].var) out[from].push_back(literal);
+        }
+        for (std::size_t n = 0; n < network.rule.size(); ++n) {
+            const bool is_target = std::ranges::find(targets, NodeId(n)) != targets.end();
+            if (is_target) {
+                program_.choice(Promise::ExactlyOne, in[n]);  // I1
+                continue;
+            }
+            if (in[n].size() > 1) program_.choice(Promise::AtMostOne, in[n]);
+            for (const auto& [some, others] : {std::pair(&out[n], &in[n]), std::pair(&in[n], &out[n])}) {
+                if (!there[n] || !at[n].var) continue;
+                for (const Literal literal : *some) {  // I2: who sends got it, who got it sends
+                    std::vector<Literal> why(*others);
+                    why.push_back(!literal);
+                    program_.choice(Promise::AtLeastOne, why);
+                }
+            }
+        }
+        add_order(c, commodity, targets, at, network);
+    }
+
+    Literal add_way(std::size_t c, const Network& network, const Way& way, const std::vector<Time>& at,
+                    const Windows& windows, const std::string& name) {
+        std::string links;
+        for (const std::uint32_t h : way.hops) {
+            for (const Leg& leg : network.hops[h].legs) {
+                links += fmt::format("{}{}", links.empty() ? "" : "_", leg.link.value());
+            }
+        }
+        const Literal literal = program_.boolean(fmt::format("{}.by{}", name, links));
+        Chosen chosen{c, literal, {}};
+        const std::size_t from = way.from.index(), to = way.to.index();
+        // Own times of the hops' starts; the last one follows from the arrival.
+        Time before = at[from];
+        Units64 least = windows.earliest[from], rest = way.length, needed = 0;
+        for (std::size_t i = 0; i < way.hops.size(); ++i) {
+            const Hop& hop = network.hops[way.hops[i]];
+            const Units64 length = hop.ends.front().after;
+            const bool is_last = i + 1 == way.hops.size();
+            Var var = *at[to].var;
+            Units64 shift = length;  // own start = own(var) - shift
+            if (!is_last) {
+                var = time_var(network, least, windows.latest[to] - rest,
+                               fmt::format("{}.by{}.hop{}", name, links, i));
+                shift = 0;
+            }
+            after(network, {var, 0}, before, needed + shift, literal);  // I3
+            for (const Leg& leg : hop.legs) {                           // I4
+                const Units64 offset = network.backwards ? shift - leg.offset - leg.busy : leg.offset - shift;
+                uses_[leg.link.index()].push_back({var, leg.busy, literal, offset});
+            }
+            chosen.starts.push_back({way.hops[i], var, network.backwards ? asked_.horizon - shift : -shift,
+                                     network.backwards ? -1 : 1});
+            before = {var, 0};
+            needed = length;
+            least += length;
+            rest -= length;
+        }
+        choices_.push_back(std::move(chosen));
+        return literal;
+    }
+
+    /// I5: chunks alike in everything arrive at one target in order.
+    void add_order(std::size_t c, const Commodity& commodity, const std::vector<NodeId>& targets,
+                   const std::vector<Time>& at, const Network& network) {
+        const NodeId target = targets.back();
+        const auto var = at[target.index()].var;
+        const bool alike =
+            last_ && last_->targets == targets && last_->at && var &&
+            (last_->commodity == c || same(routing_.commodities()[last_->commodity], commodity));
+        if (alike) {
+            const std::int64_t sign = network.backwards ? -1 : 1;
+            program_.row(std::vector<Term>{{*var, sign}, {*last_->at, -sign}}, 0, kPlusInfinity);
+        }
+        last_ = Last{c, targets, var};
+    }
+    [[nodiscard]] static bool same(const Commodity& a, const Commodity& b) {
+        return a.moves == Moves::Spread && b.moves == Moves::Spread && a.network == b.network &&
+               a.sources == b.sources && a.targets == b.targets && a.ready == b.ready && a.spare == b.spare;
+    }
+
+    const Routing& routing_;
+    const Asked asked_;
+    Program program_;
+    std::vector<std::vector<Way>> ways_;  ///< per network
+    std::vector<std::vector<Interval>> uses_;
+    std::vector<Chosen> choices_;
+    std::size_t serial_ = 0;
+    struct Last {
+        std::size_t commodity;
+        std::vector<NodeId> targets;
+        std::optional<Var> at;
+    };
+    std::optional<Last> last_;
+};
+
+}  // namespace
+
+Question interval(const Routing& routing, const Asked& asked) {
+    return IntervalEncoder(routing, asked).make();
+}
+
+std::string why_no_interval(const Routing& routing) {
+    if (routing.has_sums()) return "a reduction has several receivers";
+    if (routing.has_limited_buffers()) return "a switch has a limited buffer";
+    for (const Network& network : routing.networks()) {
+        if (network.has_trees) return "a cut-through switch branches";
+        const bool passes = std::ranges::any_of(network.passages, [](const auto& p) { return !p.empty(); });
+        if (passes && network.order_matters) return "links at cut-through switches differ in beta";
+        if (ways_of(network).size() + 1 >= kMostWays) return "there are too many ways through switches";
+    }
+    return {};
+}
+
+IntervalSize interval_size(const Routing& routing) {
+    IntervalSize size;
+    std::vector<std::vector<Way>> ways;
+    for (const Network& network : routing.networks()) ways.push_back(ways_of(network));
+    std::vector<std::size_t> uses(routing.instance().topology().links().size(), 0);
+    for (const Commodity& commodity : routing.commodities()) {
+        const std::size_t chunks = commodity.moves == Moves::Flow ? commodity.targets.size() : 1;
+        for (const Way& way : ways[commodity.network]) {
+            size.ways += chunks;
+            for (const std::uint32_t h : way.hops) {
+                for (const Leg& leg : routing.network_of(commodity).hops[h].legs)
+                    uses[leg.link.index()] += chunks;
+            }
+        }
+    }
+    for (const std::size_t count : uses) size.pairs += count * count / 2;
+    return size;
+}
+
+}  // namespace tutti::models

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "models/program.hpp"
+#include "models/routing.hpp"
+
+#include <functional>
+
+namespace tutti::models {
+
+/// "Is there a schedule of makespan <= horizon?", put as a program, and how to read its solution.
+struct Question {
+    Program program;
+    std::function<std::vector<Transfer>(std::span<const std::int64_t>)> read;
+    /// Whether "no" is the answer for every schedule; else only for those of some form (invariant under a
+    /// symmetry).
+    bool refutes = true;
+};
+
+/// The horizon asked about, and where to look first.
+struct Asked {
+    Units64 horizon = 0;
+    std::span<const Transfer> hint = {};
+};
+
+}  // namespace tutti::models

@@ -1,0 +1,340 @@
+// The walk. Most of the proof is the bound, and the question at the bound is mostly "find one": a feasibility
+// question at a tight horizon is far easier than minimising. So the walk asks at the bound first; "no" lifts
+// it by one. Where the horizons are many (physical units) or nobody answers in his slice of time, it asks
+// half-way and just below the incumbent, so that each answer tightens the interval.
+//
+// Who answers best depends on the instance (measured in tests/bench): symmetric networks, the quotient;
+// meshes and physical times, intervals; chunks for one node each, flows with HiGHS. So each gets a short
+// slice in that order, then all get one four times as long, and so on: at most some four times the time of
+// the best one alone. With several threads they run side by side and the first answer stops the others.
+
+#include "models/exact.hpp"
+
+#include "models/backends/registry.hpp"
+#include "models/encode/interval.hpp"
+#include "models/encode/time_indexed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
+
+namespace tutti::models {
+namespace {
+
+enum class Encoding { TimeIndexed, Symmetric, Intervals };
+
+constexpr std::string_view name_of(Encoding encoding) {
+    return encoding == Encoding::TimeIndexed ? "time-indexed"
+           : encoding == Encoding::Symmetric ? "symmetric"
+                                             : "intervals";
+}
+
+struct Pairing {
+    std::string_view backend;
+    Encoding encoding;
+};
+
+// In the order in which they are asked. A flow: chunks for one node each.
+constexpr Pairing kForFlows[] = {{"highs", Encoding::Symmetric}, {"highs", Encoding::TimeIndexed},
+                                 {"cpsat", Encoding::Symmetric}, {"cpsat", Encoding::TimeIndexed},
+                                 {"cpsat", Encoding::Intervals}, {"z3", Encoding::Intervals},
+                                 {"z3", Encoding::TimeIndexed}};
+constexpr Pairing kForSpreads[] = {{"cpsat", Encoding::Symmetric},   {"cpsat", Encoding::Intervals},
+                                   {"cpsat", Encoding::TimeIndexed}, {"highs", Encoding::TimeIndexed},
+                                   {"z3", Encoding::Intervals},      {"z3", Encoding::TimeIndexed}};
+constexpr Pairing kForSums[] = {{"cpsat", Encoding::Symmetric},
+                                {"cpsat", Encoding::TimeIndexed},
+                                {"z3", Encoding::TimeIndexed},
+                                {"highs", Encoding::TimeIndexed}};
+
+/// Beyond these an encoding is too large to be worth a try.
+constexpr std::size_t kMostStarts = 400'000;
+constexpr std::size_t kMostWays = 60'000;
+constexpr std::size_t kMostPairs = 100'000;
+constexpr Units64 kMostUnits = 20'000;
+/// How long the first slice is, and how much longer each next.
+constexpr double kFirstSlice = 1.5;
+constexpr double kSliceGrowth = 4;
+/// Up to so many horizons are tried one by one.
+constexpr Units64 kNarrow = 24;
+
+/// A solver with an encoding, and what it has learnt.
+struct Runner {
+    std::string name;  ///< "cpsat intervals"
+    std::string solver;
+    Encoding encoding;
+    std::unique_ptr<Backend> backend;
+    Units64 no_form = -1;   ///< no schedule of this encoding's form up to this horizon
+    std::size_t group = 0;  ///< of Symmetric: which of the groups, the largest first
+    bool again = false;     ///< has turned to a smaller group
+    bool failed = false;
+};
+
+enum class Reply { Yes, No, Unknown };
+
+class Walk {
+  public:
+    explicit Walk(const WalkRequest& request)
+        : request_(request), routing_(request.instance), none_(no_quotient(routing_)) {
+        result_.bound = request.bound;
+        result_.schedule = request.incumbent;
+        low_ = (request.bound.value.count() + routing_.unit() - 1) / routing_.unit();
+        open_runners();
+    }
+
+    WalkResult run() {
+        if (low_ < high() && runners_.empty()) result_.obstacle = "the model is too large for every encoding";
+        double slice = kFirstSlice;
+        while (low_ < high() && !runners_.empty()) {
+            if (request_.stop.requested()) {
+                result_.stopped = true;
+                break;
+            }
+            const Reply reply = ask_best(slice);
+            if (reply == Reply::Unknown) {
+                slice *= kSliceGrowth;
+                if (nobody_left()) break;
+            }
+        }
+        if (low_ < high() && !result_.stopped && result_.obstacle.empty())
+            result_.obstacle = routing_.incomplete();
+        return std::move(result_);
+    }
+
+  private:
+    [[nodiscard]] Units64 high() const {
+        return (result_.schedule.makespan.count() + routing_.unit() - 1) / routing_.unit();
+    }
+    void tell(const std::string& line) const {
+        if (request_.story) request_.story(line);
+    }
+
+    void open_runners() {
+        const bool flows = std::ranges::all_of(routing_.commodities(),
+                                               [](const Commodity& c) { return c.moves == Moves::Flow; });
+        const std::span<const Pairing> pairings = routing_.has_sums() ? std::span<const Pairing>(kForSums)
+                                                  : flows             ? std::span<const Pairing>(kForFlows)
+                                                                      : std::span<const Pairing>(kForSpreads);
+        const std::string no_interval = why_no_interval(routing_);
+        const IntervalSize size = no_interval.empty() ? interval_size(routing_) : IntervalSize{};
+        const auto few_ways = [&](std::string_view backend) {
+            return no_interval.empty() && size.ways <= kMostWays &&
+                   (backend == "cpsat" || size.pairs <= kMostPairs);
+        };
+        // A group has at most as many elements as there are commodities.
+        if (low_ <= kMostUnits &&
+            time_indexed_starts(routing_, none_, low_) / routing_.commodities().size() <= kMostStarts) {
+            quotients_ = quotients_of(routing_, request_.stop.within(Stop::Seconds(1)));
+        }
+        for (const Pairing& pairing : pairings) {
+            if (!request_.backends.empty() &&
+                std::ranges::find(request_.backends, pairing.backend) == request_.backends.end()) {
+                continue;
+            }
+            if (pairing.encoding == Encoding::Intervals ? !few_ways(pairing.backend)
+                                                        : !fits(pairing.encoding, 0, low_))
+                continue;
+            // Contributions make poor linear programs: HiGHS only if nobody else is asked.
+            if (routing_.has_sums() && pairing.backend == "highs" && !runners_.empty()) continue;
+            OpenedBackend opened = find_backend(pairing.backend)->open();
+            if (!opened) continue;
+            Runner runner;
+            runner.name = fmt::format("{} {}", pairing.backend, name_of(pairing.encoding));
+            const std::string version = opened.backend->library().version;
+            runner.solver = fmt::format("{} {}", find_backend(pairing.backend)->solver, version);
+            result_.versions[std::string(pairing.backend)] = version;
+            runner.encoding = pairing.encoding;
+            runner.backend = std::move(opened.backend);
+            runners_.push_back(std::move(runner));
+        }
+        hint_ = transfers_of(routing_, high(), result_.schedule);
+    }
+
+    [[nodiscard]] const Quotient& quotient(Encoding encoding, std::size_t group) const {
+        return encoding == Encoding::Symmetric ? quotients_[group] : none_;
+    }
+
+    [[nodiscard]] bool fits(Encoding encoding, std::size_t group, Units64 horizon) const {
+        if (encoding == Encoding::Symmetric && group >= quotients_.size()) return false;
+        if (encoding == Encoding::Intervals) return true;
+        return horizon <= kMostUnits &&
+               time_indexed_starts(routing_, quotient(encoding, group), horizon) <= kMostStarts;
+    }
+
+    [[nodiscard]] bool nobody_left() const {
+        return std::ranges::all_of(runners_,
+                                   [&](const Runner& r) { return r.failed || r.no_form >= high() - 1; });
+    }
+
+    /// Asks at the bound, then half-way, then just below the incumbent, until somebody answers.
+    Reply ask_best(double slice) {
+        std::vector<Units64> horizons{low_, (low_ + high()) / 2, high() - 1};
+        // Far apart, halves are quicker than steps, once the bound itself has been refuted.
+        if (result_.bound.kind == "solver" && high() - low_ > kNarrow) std::swap(horizons[0], horizons[1]);
+        std::vector<Units64> asked;
+        for (const Units64 horizon : horizons) {
+            if (std::ranges::find(asked, horizon) != asked.end()) continue;
+            asked.push_back(horizon);
+            const Reply reply = ask(horizon, slice);
+            if (reply != Reply::Unknown || request_.stop.requested()) return reply;
+        }
+        return Reply::Unknown;
+    }
+
+    Reply ask(Units64 horizon, double slice) {
+        std::vector<Runner*> able;
+        for (Runner& runner : runners_) {
+            if (!runner.failed && runner.no_form < horizon && fits(runner.encoding, runner.group, horizon)) {
+                able.push_back(&runner);
+            }
+        }
+        const std::size_t side_by_side = std::max(1U, request_.threads);
+        for (std::size_t first = 0; first < able.size(); first += side_by_side) {
+            const auto group = std::span(able).subspan(first, std::min(side_by_side, able.size() - first));
+            // The likelier it is to answer, the more time.
+            const double share = first == 0 ? 1 : first <= 2 ? 0.5 : 0.25;
+            Reply reply = race(group, horizon, slice * share);
+            while (reply == Reply::Unknown && std::ranges::any_of(group, &Runner::again)) {
+                for (Runner* runner : group) runner->again = false;
+                reply = race(group, horizon, slice * share);
+            }
+            if (reply != Reply::Unknown || request_.stop.requested()) return reply;
+        }
+        return Reply::Unknown;
+    }
+
+    struct Finish {
+        Answer answer;
+        std::vector<Transfer> transfers;
+        bool refutes = false;
+    };
+
+    Finish solve(const Runner& runner, Units64 horizon, const Stop& stop, unsigned threads) const {
+        const Asked asked{horizon, hint_};
+        const Question question =
+            runner.encoding == Encoding::Intervals
+                ? interval(routing_, asked)
+                : time_indexed(routing_, quotient(runner.encoding, runner.group), asked);
+        SolveLimits limits{stop, threads, request_.seed, request_.memory_bytes};
+        Finish finish;
+        finish.answer = runner.backend->solve(question.program, limits);
+        finish.refutes = question.refutes;
+        if (finish.answer.has_solution()) finish.transfers = question.read(finish.answer.values);
+        return finish;
+    }
+
+    Reply race(std::span<Runner* const> group, Units64 horizon, double slice) {
+        std::atomic<bool> answered = false;
+        const Stop stop = request_.stop.within(Stop::Seconds(slice), &answered);
+        const unsigned each = std::max(1U, request_.threads / static_cast<unsigned>(group.size()));
+        std::vector<std::future<Finish>> running;
+        for (const Runner* runner : group) {
+            running.push_back(
+                std::async(group.size() > 1 ? std::launch::async : std::launch::deferred, [&, runner] {
+                    Finish finish = solve(*runner, horizon, stop, each);
+                    const Ended ended = finish.answer.ended;
+                    if (finish.answer.has_solution() || (ended == Ended::Infeasible && finish.refutes))
+                        answered = true;
+                    return finish;
+                }));
+        }
+        Reply reply = Reply::Unknown;
+        std::vector<Finish> finishes;
+        for (auto& one : running) finishes.push_back(one.get());
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            const Reply one = learn(*group[i], finishes[i], horizon);
+            if (reply == Reply::Unknown) reply = one;
+        }
+        return reply;
+    }
+
+    /// What an answer tells: a shorter schedule, a higher bound, or something about the runner alone.
+    Reply learn(Runner& runner, const Finish& finish, Units64 horizon) {
+        const Answer& answer = finish.answer;
+        const auto say = [&](std::string_view what) {
+            tell(fmt::format("horizon  {}: {} ({}, {:.3f} s)", routing_.ticks(horizon).count(), what,
+                             runner.name, answer.seconds));
+        };
+        if (answer.has_solution()) {
+            Schedule schedule = schedule_of(routing_, horizon, finish.transfers);
+            request_.judge(schedule, runner.name);
+            if (schedule.makespan > routing_.ticks(horizon)) {
+                throw InternalError(fmt::format("{} claims a schedule within {} ticks but its makespan is {}",
+                                                runner.name, routing_.ticks(horizon).count(),
+                                                schedule.makespan.count()));
+            }
+            say("found");
+            if (schedule.makespan < result_.schedule.makespan) {
+                result_.schedule = std::move(schedule);
+                result_.found_by = runner.name;
+                hint_ = transfers_of(routing_, high(), result_.schedule);
+            }
+            return Reply::Yes;
+        }
+        if (answer.ended == Ended::Infeasible) {
+            if (!finish.refutes) {
+                if (runner.encoding == Encoding::Symmetric &&
+                    fits(runner.encoding, runner.group + 1, horizon)) {
+                    ++runner.group;
+                    runner.again = true;
+                } else {
+                    runner.no_form = std::max(runner.no_form, horizon);
+                }
+                say(runner.encoding == Encoding::Symmetric ? "no symmetric one"
+                                                           : "none of the form that the model knows");
+                return Reply::Unknown;
+            }
+            say("infeasible");
+            if (horizon + 1 > low_) {
+                low_ = horizon + 1;
+                const Ticks value = routing_.ticks(low_);
+                const SolveLimits limits{request_.stop, 1, request_.seed, {}};
+                result_.bound = {"solver", value,
+                                 SolverProof{runner.solver, parameters_of(limits),
+                                             std::string(name_of(runner.encoding)), value - Ticks(1)},
+                                 answer.seconds};
+                result_.refuted_by = runner.name;
+            }
+            return Reply::No;
+        }
+        if (answer.ended == Ended::Failed) {
+            runner.failed = true;
+            say("failed: " + answer.words);
+        } else if (!request_.stop.requested()) {
+            if (answer.seconds > 1) say("no answer yet");
+        }
+        return Reply::Unknown;
+    }
+
+    const WalkRequest& request_;
+    const Routing routing_;
+    const Quotient none_;
+    std::vector<Quotient> quotients_;  ///< the largest group first
+    std::vector<Runner> runners_;
+    std::vector<Transfer> hint_;
+    Units64 low_ = 0;  ///< no schedule has a smaller makespan
+    WalkResult result_;
+};
+
+}  // namespace
+
+WalkResult walk(const WalkRequest& request) { return Walk(request).run(); }
+
+std::string why_no_solver(const std::vector<std::string>& names) {
+    std::string reasons;
+    for (const BackendEntry& entry : backends()) {
+        if (!names.empty() && std::ranges::find(names, entry.name) == names.end()) continue;
+        const OpenedBackend opened = entry.open();
+        if (opened) return {};
+        reasons += fmt::format("{}{} ({})", reasons.empty() ? "" : "; ", entry.solver, opened.absence);
+    }
+    return fmt::format(
+        "no solver for exact synthesis: {}. `scripts/setup` brings all of them, then configure again; "
+        "`tutti doctor` shows what is there",
+        reasons);
+}
+
+}  // namespace tutti::models

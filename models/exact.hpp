@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/bound.hpp"
+#include "core/instance.hpp"
+#include "core/schedule.hpp"
+#include "core/stop.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tutti::models {
+
+/// What the walk starts from and who watches it.
+struct WalkRequest {
+    const Instance& instance;
+    Bound bound;                        ///< the best lower bound so far
+    Schedule incumbent;                 ///< the best schedule so far, verified
+    std::vector<std::string> backends;  ///< who may answer; empty: all that are built in
+    unsigned threads = 1;
+    std::uint64_t seed = 1;
+    std::optional<std::size_t> memory_bytes = {};
+    Stop stop;
+    /// Told one line at a time how it goes. May be empty.
+    std::function<void(const std::string&)> story;
+    /// Judges every schedule that a solver claims; throws if it is not valid or not as short as asked.
+    std::function<void(const Schedule&, const std::string& who)> judge;
+};
+
+struct WalkResult {
+    Bound bound;             ///< at least the one it started from
+    Schedule schedule;       ///< at most as long as the incumbent
+    std::string found_by;    ///< who found it; empty: it is the incumbent
+    std::string refuted_by;  ///< who proved the bound; empty: it is the first one
+    std::string obstacle;    ///< why there is no proof, if it is not for want of time; else empty
+    std::map<std::string, std::string> versions;  ///< of the solvers that were asked
+    bool stopped = false;                         ///< the request's stop ended it
+
+    [[nodiscard]] bool proven() const { return schedule.makespan <= bound.value; }
+};
+
+/// Walks the horizons between bound and incumbent: "is there a schedule of makespan <= T?" is asked of
+/// encodings and solvers, on few threads one after the other in growing slices of time, on more side by side;
+/// the first answer counts for all. Yes brings the incumbent down, no the bound up, until they meet.
+[[nodiscard]] WalkResult walk(const WalkRequest& request);
+
+/// Why exact synthesis cannot be tried at all: no solver is built in, or none of those named; with how to get
+/// one. Empty if it can.
+[[nodiscard]] std::string why_no_solver(const std::vector<std::string>& backends);
+
+}  // namespace tutti::models

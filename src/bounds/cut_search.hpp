@@ -1,0 +1,15 @@
+#pragma once
+
+#include "bounds/traffic.hpp"
+
+#include <functional>
+
+namespace tutti::bounds {
+
+/// Calls `visit` with sets of nodes that much must enter over little: sets of blocks and balls, then for each
+/// receiver and each source the set whose ratio of chunks to speed is largest, if it beats all before. Ends
+/// when `visit` answers no. Bounded in its work; O(NPUs) maximum flows at most.
+void search_cuts(const Traffic& traffic, const Stop& stop,
+                 const std::function<bool(std::vector<bool> inside)>& visit);
+
+}  // namespace tutti::bounds

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "bounds/traffic.hpp"
+#include "core/bound.hpp"
+
+namespace tutti::bounds {
+
+/// One function per family of bounds, each in a file of that name. docs/bounds.md has their formulas. All are
+/// bounded in their work and heed the stop; what was not looked at makes a bound smaller, never wrong.
+/// Precondition of all: every receiver can be reached.
+
+/// The slowest of the fastest ways. O(different holder sets * links log nodes).
+[[nodiscard]] Bound latency(Traffic& traffic, const Stop& stop);
+
+/// What must pass through the links of one NPU.
+/// O(NPUs * their links * chunk classes that pass) after the distances.
+[[nodiscard]] Bound ingress(Traffic& traffic, const Stop& stop);
+[[nodiscard]] Bound egress(Traffic& traffic, const Stop& stop);
+
+/// What must pass from any set of nodes to the others: every set where there are at most 16 nodes, else sets
+/// found by maximum flows and by sweeps.
+[[nodiscard]] Bound cut(Traffic& traffic, const Stop& stop);
+
+/// All transfers against all links. O(chunk classes * receivers + different holder sets * links).
+[[nodiscard]] Bound volume(Traffic& traffic, const Stop& stop);
+
+/// The dual of a multicommodity flow, by multiplicative weights. O(phases * different holder sets * links log
+/// nodes).
+[[nodiscard]] Bound lengths(Traffic& traffic, const Stop& stop);
+
+/// The room of every link for any chunk at all (docs/bounds.md, "The room of all links together").
+[[nodiscard]] std::vector<struct Room> rooms_of_all_links(const Traffic& traffic);
+
+}  // namespace tutti::bounds

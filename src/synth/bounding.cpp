@@ -1,0 +1,53 @@
+#include "synth/bounding.hpp"
+
+#include "bounds/bounds.hpp"
+#include "models/backends/registry.hpp"
+#include "models/relaxation.hpp"
+#include "synth/judge.hpp"
+
+#include <algorithm>
+
+namespace tutti::synth {
+namespace {
+
+/// The simplex method takes long on time-expanded programs: it gets so much of the time and no more.
+constexpr Stop::Seconds kForLinearPrograms{20};
+
+}  // namespace
+
+std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
+    std::vector<Bound> all = bounds::all_bounds(instance, stop);
+    if (const auto opened = models::find_backend("highs")->open()) {
+        models::SolveLimits limits;
+        limits.stop = stop.within(kForLinearPrograms);
+        if (auto flow = models::flow_bound(instance, *opened.backend, limits)) {
+            // One flow bound is enough: the better of the two.
+            const auto other = std::ranges::find(all, "flow", &Bound::kind);
+            if (other == all.end()) {
+                all.push_back(std::move(*flow));
+            } else if (flow->value >= other->value) {
+                *other = std::move(*flow);
+            }
+        }
+        const Ticks best = std::ranges::max(all, {}, &Bound::value).value;
+        limits.stop = stop.within(kForLinearPrograms);
+        if (auto timed = models::time_expanded_bound(instance, *opened.backend, best, limits)) {
+            all.push_back(std::move(*timed));
+        }
+    }
+    std::ranges::stable_sort(all, std::ranges::greater{}, &Bound::value);
+    for (const Bound& bound : all) judge(instance, bound);
+    return all;
+}
+
+std::optional<Bound> checkable_proof(const Instance& instance, Ticks value, const Stop& stop) {
+    const auto opened = models::find_backend("highs")->open();
+    if (!opened) return std::nullopt;
+    models::SolveLimits limits;
+    limits.stop = stop;
+    auto bound = models::time_expanded_bound(instance, *opened.backend, value - Ticks(1), limits);
+    if (!bound || bound->value < value) return std::nullopt;
+    return bound;
+}
+
+}  // namespace tutti::synth

@@ -1,0 +1,39 @@
+#include "synth/judge.hpp"
+
+#include "verify/certificate.hpp"
+#include "verify/schedule_verifier.hpp"
+
+#include <fmt/format.h>
+
+namespace tutti::synth {
+
+void judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who) {
+    const Verdict verdict = verify::verify(instance, schedule);
+    if (!verdict.valid()) {
+        const Violation& first = verdict.violations.front();
+        throw InternalError(fmt::format("{} made a schedule that breaks V{} ({}): {}", who,
+                                        number_of(first.rule), code_of(first.rule), first.message));
+    }
+    if (verdict.makespan < bound.value) {
+        throw InternalError(
+            fmt::format("{} made a valid schedule of makespan {}, below the lower bound {} ({})", who,
+                        verdict.makespan.count(), bound.value.count(), bound.kind));
+    }
+}
+
+bool is_checkable(const Instance& instance) {
+    constexpr std::size_t kMostWork = 20'000'000;
+    return instance.topology().links().size() *
+               std::min<std::size_t>(instance.chunks(), instance.topology().npus()) <=
+           kMostWork;
+}
+
+void judge(const Instance& instance, const Bound& bound) {
+    if (!is_checkable(instance)) return;
+    if (const auto fault = verify::check_certificate(instance, bound)) {
+        throw InternalError(fmt::format("the certificate of the lower bound {} ({}) does not prove it: {}",
+                                        bound.value.count(), bound.kind, *fault));
+    }
+}
+
+}  // namespace tutti::synth

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/bound.hpp"
+#include "core/instance.hpp"
+#include "core/schedule.hpp"
+
+#include <string>
+
+namespace tutti::synth {
+
+/// Nothing leaves unverified, and no solver is believed: throws InternalError, which names `who`, when the
+/// schedule is not valid or beats a lower bound. What fails here is a bug of ours (or of a solver), never the
+/// user's.
+void judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who);
+
+/// Throws InternalError when the certificate does not prove the bound. On very large instances, where
+/// checking would take longer than finding, it is left to `tutti bound --check`.
+void judge(const Instance& instance, const Bound& bound);
+
+/// Whether the above checks at all.
+[[nodiscard]] bool is_checkable(const Instance& instance);
+
+}  // namespace tutti::synth

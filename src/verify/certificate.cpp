@@ -1,0 +1,47 @@
+#include "verify/certificate.hpp"
+
+#include "verify/certificate_checks.hpp"
+
+namespace tutti::verify {
+namespace {
+
+struct Check {
+    const Instance& instance;
+    Ticks value;
+
+    Objection operator()(const std::monostate&) const {
+        return "there is no certificate, which proves no bound above 0";
+    }
+    Objection operator()(const PathCertificate& path) const { return check_path(instance, path, value); }
+    Objection operator()(const CutCertificate& cut) const { return check_cut(instance, cut, value); }
+    Objection operator()(const VolumeCertificate& volume) const {
+        return check_volume(instance, volume, value);
+    }
+    Objection operator()(const LengthsCertificate& lengths) const {
+        return check_lengths(instance, lengths, value);
+    }
+    Objection operator()(const TimedLengthsCertificate& timed) const {
+        return check_timed_lengths(instance, timed, value);
+    }
+    Objection operator()(const SolverProof& proof) const { return check_solver_proof(proof, value); }
+};
+
+}  // namespace
+
+std::optional<std::string> check_certificate(const Instance& instance, const Bound& bound) {
+    // No makespan is negative, so that this much needs no proof.
+    if (bound.value <= Ticks(0)) return std::nullopt;
+    return std::visit(Check{instance, bound.value}, bound.certificate);
+}
+
+Objection check_solver_proof(const SolverProof& proof, Ticks value) {
+    if (proof.solver.empty() || proof.parameters.empty() || proof.encoding.empty()) {
+        return "a solver's proof must name the solver, its parameters and the encoding";
+    }
+    if (proof.horizon < Ticks(0) || proof.horizon >= value || proof.horizon + Ticks(1) != value) {
+        return "the solver's horizon is not the bound - 1";
+    }
+    return std::nullopt;
+}
+
+}  // namespace tutti::verify

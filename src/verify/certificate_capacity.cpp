@@ -1,0 +1,176 @@
+// Volume and lengths: what all chunks together need, against what all links together can carry by the bound.
+//
+// Volume counts transfers. A plain chunk: into each receiver that does not hold it leads a chain of transfers
+// from the nearest node that can copy (an NPU, a copying switch), and no two of these chains share a
+// transfer, because nobody copied inside them. The receiver that is reached first is reached from a holder,
+// by a way that shares no transfer with the other chains either. A reduction: let v be the first receiver
+// that has the whole sum. From each holder but v leads a chain to the nearest node that can add; from then on
+// each receiver but v gets the arrival that completes it, at the end of a chain as above, and none of these
+// transfers was among the first, which all led to v before that.
+//
+// Lengths weigh transfers: a chunk pays the length of each link it uses, so at least the length of a way to
+// its dearest receiver, and link e is paid at most length[e] for each transfer that it can carry.
+
+#include "verify/certificate_checks.hpp"
+#include "verify/certificate_ways.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::verify {
+namespace {
+
+constexpr auto kOne = [](LinkId) { return Wide{1}; };
+
+/// Links per chunk of one collective that no other chain shares: into a node since the last that copies, or
+/// out of it up to the next that adds.
+std::vector<Wide> chains(const Instance& instance, CollectiveId collective, Direction direction) {
+    const Topology& topology = instance.topology();
+    const bool into = direction == Direction::Forwards;
+    std::vector<Wide> at(topology.nodes(), kNever);
+    for (std::size_t v = 0; v < at.size(); ++v) {
+        const NodeId node(v);
+        const bool ends =
+            topology.is_npu(node) || (into ? topology.rule(node).copy : topology.rule(node).reduce);
+        if (ends) at[v] = 0;
+    }
+    const auto way = cheapest_ways(instance, collective, direction, std::move(at), kOne);
+    std::vector<Wide> links(topology.nodes(), kNever);
+    for (std::size_t e = 0; e < topology.links().size(); ++e) {
+        if (!may_use(instance, LinkId(e), collective)) continue;
+        const Link& link = topology.link(LinkId(e));
+        const NodeId here = into ? link.dst : link.src, there = into ? link.src : link.dst;
+        links[here.index()] = std::min(links[here.index()], way[there.index()] + 1);
+    }
+    return links;
+}
+
+/// The least transfers of the needs of one collective.
+class Volume {
+  public:
+    Volume(const Instance& instance, CollectiveId collective)
+        : instance_(instance),
+          collective_(collective),
+          into_(chains(instance, collective, Direction::Forwards)),
+          out_of_(chains(instance, collective, Direction::Backwards)) {}
+
+    Wide of(const Need& need) {
+        const Demand demand = instance_.demand(need.chunk);
+        return demand.reduction ? of_reduction(demand) : of_plain(demand);
+    }
+
+  private:
+    Wide of_plain(const Demand& demand) {
+        const auto& hops = hops_from(demand.holders);
+        Wide sum = 0, first_adds = kNever, farthest = 0;
+        for (const NodeId node : demand.receivers) {
+            if (std::ranges::binary_search(demand.holders, node)) continue;
+            if (hops[node.index()] >= kNever) return kNever;
+            sum += into_[node.index()];
+            first_adds = std::min(first_adds, hops[node.index()] - into_[node.index()]);
+            farthest = std::max(farthest, hops[node.index()]);
+        }
+        return std::max(sum + first_adds, farthest);
+    }
+
+    Wide of_reduction(const Demand& demand) const {
+        const auto bounded = [](Wide links) { return std::min(links, kNever >> 30); };
+        Wide sum = 0, spared = 0;
+        for (const NodeId node : demand.holders) sum += bounded(out_of_[node.index()]);
+        for (const NodeId node : demand.receivers) {
+            const bool both = std::ranges::binary_search(demand.holders, node);
+            sum += bounded(into_[node.index()]);
+            spared =
+                std::max(spared, bounded(into_[node.index()]) + (both ? bounded(out_of_[node.index()]) : 0));
+        }
+        return sum - spared;
+    }
+
+    const std::vector<Wide>& hops_from(std::span<const NodeId> holders) {
+        if (!std::ranges::equal(holders, known_)) {
+            known_.assign(holders.begin(), holders.end());
+            std::vector<Wide> at(instance_.topology().nodes(), kNever);
+            for (const NodeId node : holders) at[node.index()] = 0;
+            hops_ = cheapest_ways(instance_, collective_, Direction::Forwards, std::move(at), kOne);
+        }
+        return hops_;
+    }
+
+    const Instance& instance_;
+    CollectiveId collective_;
+    std::vector<Wide> into_, out_of_;
+    std::vector<NodeId> known_;  ///< the holders whose hops_ these are
+    std::vector<Wide> hops_;
+};
+
+Bytes smallest(const Instance& instance, const std::vector<Need>& needs) {
+    Bytes bytes = instance.demand(needs.front().chunk).bytes;
+    for (const Need& need : needs) bytes = std::min(bytes, instance.demand(need.chunk).bytes);
+    return bytes;
+}
+
+}  // namespace
+
+Objection check_volume(const Instance& instance, const VolumeCertificate& volume, Ticks value) {
+    auto needs = needs_of(instance);
+    std::erase_if(needs, [&](const Need& need) { return instance.demand(need.chunk).bytes < volume.bytes; });
+    Wide transfers = 0;
+    for (const auto& [kind, members] : by_kind(instance, needs)) {
+        Volume least(instance, kind.first);
+        for (const std::size_t i : members) {
+            const Wide each = least.of(needs[i]);
+            if (each >= kNever) return std::nullopt;  // somebody cannot be reached: every bound holds
+            transfers += each * needs[i].count;
+        }
+    }
+    if (transfers < Wide{volume.transfers}) {
+        return fmt::format("the demands need only {} transfers, not {}", text_of(transfers),
+                           volume.transfers);
+    }
+    Wide possible = 0;
+    for (const LinkUse& use : uses_of_links(instance, trips_of(instance, needs), volume.bytes)) {
+        possible += use.transfers_by(value.count() - 1);
+    }
+    if (possible >= Wide{volume.transfers}) {
+        return fmt::format("by tick {} the links manage {} transfers, and {} are needed", value.count() - 1,
+                           text_of(possible), volume.transfers);
+    }
+    return std::nullopt;
+}
+
+Objection check_lengths(const Instance& instance, const LengthsCertificate& lengths, Ticks value) {
+    const std::size_t links = instance.topology().links().size();
+    if (lengths.length.size() != links) {
+        return fmt::format("expected {} lengths, one per link, found {}", links, lengths.length.size());
+    }
+    if (std::ranges::any_of(lengths.length, [](std::int64_t length) { return length < 0; })) {
+        return "a length is negative";
+    }
+    const auto needs = needs_of(instance);
+    if (needs.empty()) return "no chunk has to move";
+    DearestPrices dearest(instance, [&](ChunkId chunk, std::span<const NodeId> starts) {
+        std::vector<Wide> at(instance.topology().nodes(), kNever);
+        for (const NodeId node : starts) at[node.index()] = 0;
+        return cheapest_ways(instance, instance.demand(chunk).collective, Direction::Forwards, std::move(at),
+                             [&](LinkId link) { return Wide{lengths.length[link.index()]}; });
+    });
+    Wide needed = 0;
+    for (const Need& need : needs) {
+        const Wide each = dearest.of(need);
+        if (each >= kNever) return std::nullopt;  // somebody cannot be reached: every bound holds
+        needed += each * need.count;
+    }
+    Wide possible = 0;
+    const auto uses = uses_of_links(instance, trips_of(instance, needs), smallest(instance, needs));
+    for (std::size_t e = 0; e < links && possible < needed; ++e) {  // stops before the sum can overflow
+        possible += uses[e].transfers_by(value.count() - 1) * lengths.length[e];
+    }
+    if (possible >= needed) {
+        return fmt::format("by tick {} the links can carry the total length {} that the chunks need",
+                           value.count() - 1, text_of(needed));
+    }
+    return std::nullopt;
+}
+
+}  // namespace tutti::verify

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/bound.hpp"
+#include "core/instance.hpp"
+
+#include <optional>
+#include <string>
+
+// One check per kind of certificate: none if it proves that no schedule has a makespan below `value`, else
+// why not. Precondition of all: value > 0.
+
+namespace tutti::verify {
+
+using Objection = std::optional<std::string>;
+
+[[nodiscard]] Objection check_path(const Instance& instance, const PathCertificate& path, Ticks value);
+[[nodiscard]] Objection check_cut(const Instance& instance, const CutCertificate& cut, Ticks value);
+[[nodiscard]] Objection check_volume(const Instance& instance, const VolumeCertificate& volume, Ticks value);
+[[nodiscard]] Objection check_lengths(const Instance& instance, const LengthsCertificate& lengths,
+                                      Ticks value);
+[[nodiscard]] Objection check_timed_lengths(const Instance& instance, const TimedLengthsCertificate& timed,
+                                            Ticks value);
+[[nodiscard]] Objection check_solver_proof(const SolverProof& proof, Ticks value);
+
+}  // namespace tutti::verify

@@ -1,0 +1,187 @@
+// A cut: chunks that must enter a set of nodes, each at least once, over the links into it. Each of them has
+// one transfer over such a link that lies on a way from a holder to the receiver inside that we choose to
+// look at; of that transfer we know when it can start at the earliest and at the latest, and a link is busy
+// for a while with each.
+
+#include "verify/certificate_checks.hpp"
+#include "verify/certificate_ways.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::verify {
+namespace {
+
+class CutCheck {
+  public:
+    CutCheck(const Instance& instance, const CutCertificate& cut)
+        : instance_(instance),
+          topology_(instance.topology()),
+          cut_(cut),
+          inside_(topology_.nodes(), cut.complement) {
+        for (const NodeId node : cut.inside) inside_[node.index()] = !cut.complement;
+    }
+
+    Objection operator()(Ticks value) const {
+        std::vector<Trip> counted;
+        std::uint64_t transfers = 0;
+        const auto needs = needs_of(instance_);
+        for (const auto& [kind, members] : by_kind(instance_, needs)) {
+            if (kind.second < cut_.bytes) continue;
+            const Times times = times_of(needs, members);
+            for (const std::size_t i : members) {
+                const auto trip = counted_trip(needs[i], times);
+                if (!trip) continue;
+                counted.push_back(*trip);
+                transfers += needs[i].count;
+            }
+        }
+        if (transfers < cut_.transfers) {
+            return fmt::format("only {} chunks must enter the set as late as that, not {}", transfers,
+                               cut_.transfers);
+        }
+        const Wide possible = transfers_by(value - Ticks(1), counted);
+        if (possible >= Wide{cut_.transfers}) {
+            return fmt::format("by tick {} the links into the set manage {} transfers, and {} are needed",
+                               value.count() - 1, text_of(possible), cut_.transfers);
+        }
+        return std::nullopt;
+    }
+
+  private:
+    /// For chunks of one collective and size, per node.
+    struct Times {
+        std::vector<Wide> before;  ///< from there to an arrival over a link into the set
+        std::vector<Wide> after;   ///< from a start on a link into the set to there, and to its own arrival
+    };
+
+    bool crosses(LinkId id) const {
+        const Link& link = topology_.link(id);
+        return !inside_[link.src.index()] && inside_[link.dst.index()];
+    }
+    bool is_inside(NodeId node) const { return inside_[node.index()]; }
+
+    Times times_of(const std::vector<Need>& needs, const std::vector<std::size_t>& members) const {
+        const ChunkId chunk = needs[members.front()].chunk;
+        const CollectiveId collective = instance_.demand(chunk).collective;
+        const auto time = [&](LinkId link) { return Wide{transit(instance_, link, chunk).count()}; };
+        std::vector<LinkId> entering;
+        std::vector<Wide> before(topology_.nodes(), kNever), after(topology_.nodes(), kNever);
+        bool through = false;
+        for (std::size_t e = 0; e < topology_.links().size(); ++e) {
+            if (!crosses(LinkId(e)) || !may_use(instance_, LinkId(e), collective)) continue;
+            const Link& link = topology_.link(LinkId(e));
+            entering.emplace_back(e);
+            through = through || topology_.is_cut_through(link.dst);
+            const Wide all = arrival(instance_, LinkId(e), chunk).count();
+            before[link.src.index()] = std::min(before[link.src.index()], all);
+            after[link.dst.index()] = std::min(after[link.dst.index()], time(LinkId(e)));
+        }
+        before = cheapest_ways(instance_, collective, Direction::Backwards, std::move(before), time);
+        if (through) {
+            after = after_each_alone(needs, members, entering);
+        } else {
+            after = cheapest_ways(instance_, collective, Direction::Forwards, std::move(after), time);
+        }
+        return {std::move(before), std::move(after)};
+    }
+
+    /// Times::after where a transfer may go on through a switch before it has arrived there. Which entering
+    /// link is the best then depends on where the chunk goes, so that each receiver is looked at alone.
+    std::vector<Wide> after_each_alone(const std::vector<Need>& needs,
+                                       const std::vector<std::size_t>& members,
+                                       const std::vector<LinkId>& entering) const {
+        const ChunkId chunk = needs[members.front()].chunk;
+        const auto time = [&](LinkId link) { return Wide{transit(instance_, link, chunk).count()}; };
+        std::vector<bool> wanted(topology_.nodes(), false);
+        for (const std::size_t i : members) {
+            for (const NodeId node : instance_.demand(needs[i].chunk).receivers)
+                wanted[node.index()] = is_inside(node);
+        }
+        std::vector<Wide> after(topology_.nodes(), kNever);
+        for (std::size_t v = 0; v < wanted.size(); ++v) {
+            if (!wanted[v]) continue;
+            std::vector<Wide> at(topology_.nodes(), kNever);
+            at[v] = 0;
+            const auto way = cheapest_ways(instance_, instance_.demand(chunk).collective,
+                                           Direction::Backwards, std::move(at), time);
+            for (const LinkId link : entering) {
+                const Wide rest = time(link) + way[topology_.link(link).dst.index()];
+                after[v] = std::min(after[v], std::max(rest, Wide{arrival(instance_, link, chunk).count()}));
+            }
+        }
+        return after;
+    }
+
+    /// The trip into the set that each chunk of the need must make; none if it need not, or not with as much
+    /// time before or after as is claimed. Which contribution of a reduction and which receiver we look at is
+    /// ours to choose: the dearest, of equal ones the first.
+    std::optional<Trip> counted_trip(const Need& need, const Times& times) const {
+        const Demand demand = instance_.demand(need.chunk);
+        Trip trip{need.chunk, demand.holders, {}};
+        Wide before = demand.reduction ? -1 : kNever, after = -1;
+        for (std::size_t h = 0; h < demand.holders.size(); ++h) {
+            const Wide time = times.before[demand.holders[h].index()];
+            if (is_inside(demand.holders[h])) {
+                if (!demand.reduction) return {};
+            } else if (!demand.reduction) {
+                before = std::min(before, time);
+            } else if (time > before) {
+                before = time;
+                trip.from = demand.holders.subspan(h, 1);
+            }
+        }
+        for (std::size_t r = 0; r < demand.receivers.size(); ++r) {
+            const Wide time = times.after[demand.receivers[r].index()];
+            if (!is_inside(demand.receivers[r]) || time <= after) continue;
+            after = time;
+            trip.to = demand.receivers.subspan(r, 1);
+        }
+        if (before < 0 || after < 0) return {};
+        const Wide claimed = cut_.earliest.count();
+        const bool late =
+            cut_.backwards ? after >= claimed : before + instance_.release(need.chunk).count() >= claimed;
+        return late ? std::optional(trip) : std::nullopt;
+    }
+
+    Wide transfers_by(Ticks makespan, const std::vector<Trip>& counted) const {
+        auto uses = uses_of_links(instance_, counted, cut_.bytes);
+        Bytes largest = cut_.bytes;
+        for (const Trip& trip : counted) largest = std::max(largest, instance_.demand(trip.chunk).bytes);
+        Wide possible = 0;
+        for (std::size_t e = 0; e < uses.size(); ++e) {
+            if (!crosses(LinkId(e))) continue;
+            LinkUse& use = uses[e];
+            const Wide claimed = cut_.earliest.count();
+            if (cut_.backwards) {
+                use.last = std::max(use.last, claimed);
+            } else {
+                // It arrives no earlier than claimed; how long before that it started, we only know of the
+                // largest.
+                const Ticks longest = instance_.alpha(LinkId(e)) + topology_.beta(LinkId(e), largest);
+                use.first = std::max(use.first, claimed - longest.count());
+            }
+            possible += use.transfers_by(makespan.count());
+        }
+        return possible;
+    }
+
+    const Instance& instance_;
+    const Topology& topology_;
+    const CutCertificate& cut_;
+    std::vector<bool> inside_;
+};
+
+}  // namespace
+
+Objection check_cut(const Instance& instance, const CutCertificate& cut, Ticks value) {
+    for (const NodeId node : cut.inside) {
+        if (node.index() >= instance.topology().nodes())
+            return fmt::format("there is no node {}", node.value());
+    }
+    if (cut.earliest < Ticks(0)) return "the earliest tick is negative";
+    return CutCheck(instance, cut)(value);
+}
+
+}  // namespace tutti::verify
