@@ -170,9 +170,10 @@ Command batch_command() {
         "An instance that fails is a row with its error, and the exit code is then 1. So is a\n"
         "result that contradicts a value in FOLDER/FOLDER.solu or FOLDER.solu. Ctrl-C ends the run\n"
         "after what is done so far is written (exit code 130); a second one kills it.\n"
-        "Times are in ticks, which are 1 ps for instances in physical units.\n";
+        "Times are in ticks, which are 1 ps for instances in physical units. Without a time\n"
+        "limit, auto looks for a proof for a minute where greedy does not meet the bound.\n";
     command.examples =
-        "tutti batch instances\n"
+        "tutti batch instances --time-limit 2\n"
         "tutti batch instances/mesh a.json --results results/mine --time-limit 60 --jobs 2\n"
         "tutti batch --set instances/sets/short.test --json\n";
     OptionGroup what{"Selection and results"};

@@ -115,6 +115,7 @@ class Synthesis {
         compose();
         if (!gap()) {
             result_.proof = fmt::format("the composition meets the bound ({})", result_.bound.kind);
+            tell("choice   exact: " + result_.proof);
             return;
         }
         const Stop stop = is_auto() && !stop_.remaining() ? stop_.within(Stop::Seconds(kAutoSeconds)) : stop_;
