@@ -55,6 +55,7 @@ constexpr std::size_t kMostStarts = 400'000;
 constexpr std::size_t kMostWays = 60'000;
 constexpr std::size_t kMostPairs = 100'000;
 constexpr Units64 kMostUnits = 20'000;
+constexpr const char* kTooLarge = "the model is too large for every encoding";
 /// How long the first slice is, and how much longer each next.
 constexpr double kFirstSlice = 1.5;
 constexpr double kSliceGrowth = 4;
@@ -86,21 +87,25 @@ class Walk {
     }
 
     WalkResult run() {
-        if (low_ < high() && runners_.empty()) result_.obstacle = "the model is too large for every encoding";
+        if (low_ < high() && runners_.empty()) result_.obstacle = kTooLarge;
         double slice = kFirstSlice;
         while (low_ < high() && !runners_.empty()) {
             if (request_.stop.requested()) {
                 result_.stopped = true;
                 break;
             }
+            races_ = 0;
             const Reply reply = ask_best(slice);
             if (reply == Reply::Unknown) {
                 slice *= kSliceGrowth;
-                if (nobody_left()) break;
+                if (races_ == 0) break;  // nobody can say more
+            } else {
+                for (Runner& runner : runners_) runner.group = 0;  // another horizon, another chance
             }
         }
-        if (low_ < high() && !result_.stopped && result_.obstacle.empty())
-            result_.obstacle = routing_.incomplete();
+        if (low_ < high() && !result_.stopped && result_.obstacle.empty()) {
+            result_.obstacle = routing_.incomplete().empty() ? kTooLarge : routing_.incomplete();
+        }
         return std::move(result_);
     }
 
@@ -164,11 +169,6 @@ class Walk {
                time_indexed_starts(routing_, quotient(encoding, group), horizon) <= kMostStarts;
     }
 
-    [[nodiscard]] bool nobody_left() const {
-        return std::ranges::all_of(runners_,
-                                   [&](const Runner& r) { return r.failed || r.no_form >= high() - 1; });
-    }
-
     /// Asks at the bound, then half-way, then just below the incumbent, until somebody answers.
     Reply ask_best(double slice) {
         std::vector<Units64> horizons{low_, (low_ + high()) / 2, high() - 1};
@@ -227,6 +227,7 @@ class Walk {
     }
 
     Reply race(std::span<Runner* const> group, Units64 horizon, double slice) {
+        ++races_;
         std::atomic<bool> answered = false;
         const Stop stop = request_.stop.within(Stop::Seconds(slice), &answered);
         const unsigned each = std::max(1U, request_.threads / static_cast<unsigned>(group.size()));
@@ -314,6 +315,7 @@ class Walk {
     const Quotient none_;
     std::vector<Quotient> quotients_;  ///< the largest group first
     std::vector<Runner> runners_;
+    std::size_t races_ = 0;  ///< in the present slice
     std::vector<Transfer> hint_;
     Units64 low_ = 0;  ///< no schedule has a smaller makespan
     WalkResult result_;

@@ -9,7 +9,7 @@
 // Where first + last is beyond the makespan, the room is 0 and not negative. The program cannot say so; but
 // it may take any known bound in its place, so it takes the longest trip.
 //
-// Size: commodities * links columns. All-to-all on a torus, one core, HiGHS's simplex: 4x4 in 0.1 s, 6x6 1.6
+// Size: shipments * links columns. All-to-all on a torus, one core, HiGHS's simplex: 4x4 in 0.1 s, 6x6 1.6
 // s, 8x8 7 s, 10x10 26 s; kMaxRelaxationEntries ends it at some 400 NPUs.
 
 #include "models/relaxation.hpp"
@@ -71,17 +71,17 @@ std::vector<LinkRoom> rooms_of(const Instance& instance, Bytes bytes) {
 class FlowProgram {
   public:
     FlowProgram(const Instance& instance, const std::vector<Trip>& trips, const std::vector<LinkRoom>& rooms)
-        : instance_(instance), rooms_(rooms), commodities_(commodities(trips)) {}
+        : instance_(instance), rooms_(rooms), shipments_(shipments(trips)) {}
 
-    [[nodiscard]] std::size_t entries() const { return 3 * commodities_.size() * rooms_.size(); }
+    [[nodiscard]] std::size_t entries() const { return 3 * shipments_.size() * rooms_.size(); }
 
     /// The duals of the links' rows, times busy: what a transfer should cost there; empty if the solver has
     /// none.
     [[nodiscard]] std::vector<double> lengths(const Backend& backend, const SolveLimits& limits) {
         const std::uint32_t makespan = program_.add_column(1);
         std::vector<std::vector<std::uint32_t>> on_link(rooms_.size());
-        for (const Commodity& commodity : commodities_) add_flow(commodity, on_link);
-        const std::int64_t known = longest_trip(instance_, commodities_, 1);
+        for (const Shipment& shipment : shipments_) add_flow(shipment, on_link);
+        const std::int64_t known = longest_trip(instance_, shipments_, 1);
         const std::size_t first_row = program_.rows();
         for (std::size_t e = 0; e < rooms_.size(); ++e) {
             if (on_link[e].empty()) continue;
@@ -104,25 +104,25 @@ class FlowProgram {
   private:
     /// A column per usable link and a row per node: by source, each target gets its count; by target, each
     /// source gives its own.
-    void add_flow(const Commodity& commodity, std::vector<std::vector<std::uint32_t>>& on_link) {
+    void add_flow(const Shipment& shipment, std::vector<std::vector<std::uint32_t>>& on_link) {
         const Topology& topology = instance_.topology();
-        const KindNetwork network(instance_, commodity.kind, 1);
+        const KindNetwork network(instance_, shipment.kind, 1);
         std::vector<std::int64_t> column(rooms_.size(), -1), balance(topology.nodes(), 0);
         std::vector<bool> end(topology.nodes(), false);  // where no balance is kept
         for (const NodeId node :
-             commodity.by_source ? commodity.trips.front()->from : std::vector{commodity.trips.front()->to}) {
+             shipment.by_source ? shipment.trips.front()->from : std::vector{shipment.trips.front()->to}) {
             end[node.index()] = true;
         }
         for (std::size_t e = 0; e < rooms_.size(); ++e) {
             const Link& link = topology.link(LinkId(e));
             if (!network.usable(e) || !rooms_[e].open()) continue;
-            if (end[(commodity.by_source ? link.dst : link.src).index()]) continue;
+            if (end[(shipment.by_source ? link.dst : link.src).index()]) continue;
             column[e] = program_.add_column(0);
             on_link[e].push_back(static_cast<std::uint32_t>(column[e]));
         }
         std::vector<std::vector<std::uint32_t>> given(topology.nodes());
-        for (const Trip* trip : commodity.trips) {
-            if (commodity.by_source) {
+        for (const Trip* trip : shipment.trips) {
+            if (shipment.by_source) {
                 balance[trip->to.index()] += trip->count;
             } else if (trip->from.size() == 1) {
                 balance[trip->from.front().index()] += trip->count;
@@ -134,7 +134,7 @@ class FlowProgram {
                 program_.end_row(trip->count);
             }
         }
-        const std::int64_t sign = commodity.by_source ? 1 : -1;
+        const std::int64_t sign = shipment.by_source ? 1 : -1;
         for (std::size_t v = 0; v < topology.nodes(); ++v) {
             if (end[v]) continue;
             for (const LinkId link : topology.in_links(NodeId(v))) add(column[link.index()], sign);
@@ -150,7 +150,7 @@ class FlowProgram {
 
     const Instance& instance_;
     const std::vector<LinkRoom>& rooms_;
-    std::vector<Commodity> commodities_;
+    std::vector<Shipment> shipments_;
     LinearProgram program_;
 };
 
@@ -158,13 +158,13 @@ class FlowProgram {
 Wide needed(const Instance& instance, const std::vector<Trip>& trips,
             const std::vector<std::int64_t>& lengths) {
     Wide sum = 0;
-    for (const Commodity& commodity : commodities(trips)) {
-        const KindNetwork network(instance, commodity.kind, 1);
-        const Trip& first = *commodity.trips.front();
+    for (const Shipment& shipment : shipments(trips)) {
+        const KindNetwork network(instance, shipment.kind, 1);
+        const Trip& first = *shipment.trips.front();
         const auto way =
-            commodity.by_source ? network.from(first.from, &lengths) : network.to({first.to}, &lengths);
-        for (const Trip* trip : commodity.trips) {
-            sum += Wide{least(*trip, commodity.by_source, way)} * trip->count;
+            shipment.by_source ? network.from(first.from, &lengths) : network.to({first.to}, &lengths);
+        for (const Trip* trip : shipment.trips) {
+            sum += Wide{least(*trip, shipment.by_source, way)} * trip->count;
         }
     }
     return sum;

@@ -137,7 +137,7 @@ std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend
             const Ticks busy = instance.busy(LinkId(e), instance.topology().beta(LinkId(e), bytes));
             timed.busy.push_back(busy.count() / timed.unit);
         }
-        const std::int64_t alone = longest_trip(instance, commodities(trips), timed.unit);
+        const std::int64_t alone = longest_trip(instance, shipments(trips), timed.unit);
         if (alone >= kNoWay) return std::nullopt;
         if (alone * timed.unit > best.value.count()) {
             // A chunk alone takes that long, whatever the weights.

@@ -1,4 +1,4 @@
-// The time-expanded program. Columns: f[k, e, t], how much of commodity k starts on link e at t, for the t at
+// The time-expanded program. Columns: f[k, e, t], how much of shipment k starts on link e at t, for the t at
 // which that can be of use; h[k, v, t], how much waits at node v from t to t + 1. Rows:
 //   R1  at each node and tick, what arrives and waited is what starts and waits on;
 //   R2  in every `busy` ticks a link starts at most 1 in sum;
@@ -6,7 +6,7 @@
 //   by target:
 //       at each source at the release).
 // Minimised is what is missing, so that there is always a solution, and a dual. Nodes may wait and copy
-// nothing; the source of a commodity by source has unlimited supply, the target of one by target takes all:
+// nothing; the source of a shipment by source has unlimited supply, the target of one by target takes all:
 // no rows there.
 
 #include "models/relaxation/time_expanded.hpp"
@@ -28,9 +28,9 @@ class TimedProgram {
         if (timed_.horizon > static_cast<std::int64_t>(kMaxRelaxationEntries / topology_.links().size())) {
             return {Word::TooLarge, {}};
         }
-        for (const Commodity& commodity : commodities(timed_.trips)) {
+        for (const Shipment& shipment : shipments(timed_.trips)) {
             if (limits.stop.requested()) return {};
-            add(commodity);
+            add(shipment);
             if (program_.entries.size() > kMaxRelaxationEntries) return {Word::TooLarge, {}};
         }
         std::vector<WindowWeight> windows = add_windows();
@@ -60,11 +60,11 @@ class TimedProgram {
         return ticked;
     }
 
-    void add(const Commodity& commodity) {
-        const KindNetwork network(timed_.instance, commodity.kind, timed_.unit);
-        const bool by_source = commodity.by_source;
+    void add(const Shipment& shipment) {
+        const KindNetwork network(timed_.instance, shipment.kind, timed_.unit);
+        const bool by_source = shipment.by_source;
         std::vector<NodeId> sources, targets;
-        for (const Trip* trip : commodity.trips) {
+        for (const Trip* trip : shipment.trips) {
             sources.insert(sources.end(), trip->from.begin(), trip->from.end());
             targets.push_back(trip->to);
         }
@@ -88,7 +88,7 @@ class TimedProgram {
         }
         std::vector<std::vector<std::uint32_t>> given(topology_.nodes());
         std::vector<std::int64_t> wanted(topology_.nodes(), 0);
-        for (const Trip* trip : commodity.trips) {
+        for (const Trip* trip : shipment.trips) {
             if (by_source) wanted[trip->to.index()] += trip->count;
             if (!by_source) add_supply(*trip, given);
         }
@@ -160,7 +160,7 @@ class TimedProgram {
     const TimedCase& timed_;
     const Topology& topology_;
     LinearProgram program_;
-    std::vector<std::vector<Ticked>> starts_;  ///< per link, of every commodity
+    std::vector<std::vector<Ticked>> starts_;  ///< per link, of every shipment
 };
 
 }  // namespace

@@ -122,14 +122,14 @@ std::vector<Selection> selections(const Instance& instance) {
     return all;
 }
 
-std::vector<Commodity> commodities(const std::vector<Trip>& trips) {
+std::vector<Shipment> shipments(const std::vector<Trip>& trips) {
     std::map<std::pair<Kind, std::vector<NodeId>>, std::vector<const Trip*>> by_source, by_target;
     for (const Trip& trip : trips) {
         by_source[{trip.kind, trip.from}].push_back(&trip);
         by_target[{trip.kind, {trip.to}}].push_back(&trip);
     }
     const bool source = by_source.size() <= by_target.size();
-    std::vector<Commodity> all;
+    std::vector<Shipment> all;
     for (auto& [key, members] : source ? by_source : by_target) {
         all.push_back({key.first, source, std::move(members)});
     }
@@ -178,15 +178,15 @@ std::int64_t least(const Trip& trip, bool by_source, const std::vector<std::int6
     return best;
 }
 
-std::int64_t longest_trip(const Instance& instance, const std::vector<Commodity>& commodities,
+std::int64_t longest_trip(const Instance& instance, const std::vector<Shipment>& shipments,
                           std::int64_t unit) {
     std::int64_t longest = 0;
-    for (const Commodity& commodity : commodities) {
-        const KindNetwork network(instance, commodity.kind, unit);
-        const Trip& first = *commodity.trips.front();
-        const auto times = commodity.by_source ? network.from(first.from) : network.to({first.to});
-        for (const Trip* trip : commodity.trips) {
-            longest = std::max(longest, network.release() + least(*trip, commodity.by_source, times));
+    for (const Shipment& shipment : shipments) {
+        const KindNetwork network(instance, shipment.kind, unit);
+        const Trip& first = *shipment.trips.front();
+        const auto times = shipment.by_source ? network.from(first.from) : network.to({first.to});
+        for (const Trip* trip : shipment.trips) {
+            longest = std::max(longest, network.release() + least(*trip, shipment.by_source, times));
         }
     }
     return longest;

@@ -46,13 +46,13 @@ struct Selection {
 [[nodiscard]] std::vector<Selection> selections(const Instance& instance);
 
 /// Trips that a flow need not tell apart: of one kind, all from the same nodes, or all to the same node.
-struct Commodity {
+struct Shipment {
     Kind kind;
     bool by_source = true;
     std::vector<const Trip*> trips;
 };
 /// By source or by target, whichever are fewer. The trips must outlive them.
-[[nodiscard]] std::vector<Commodity> commodities(const std::vector<Trip>& trips);
+[[nodiscard]] std::vector<Shipment> shipments(const std::vector<Trip>& trips);
 
 /// The network as chunks of one kind see it, in units of `unit` ticks.
 class KindNetwork {
@@ -83,10 +83,10 @@ class KindNetwork {
 };
 
 /// The earliest tick by which every trip can be made, if each is alone, in units of `unit` ticks.
-[[nodiscard]] std::int64_t longest_trip(const Instance& instance, const std::vector<Commodity>& commodities,
+[[nodiscard]] std::int64_t longest_trip(const Instance& instance, const std::vector<Shipment>& shipments,
                                         std::int64_t unit);
 
-/// Of a trip of a commodity, given the cheapest ways from its source (by source) or to its target (by
+/// Of a trip of a shipment, given the cheapest ways from its source (by source) or to its target (by
 /// target).
 [[nodiscard]] std::int64_t least(const Trip& trip, bool by_source, const std::vector<std::int64_t>& ways);
 
