@@ -55,7 +55,7 @@ constexpr std::size_t kMostStarts = 400'000;
 constexpr std::size_t kMostWays = 60'000;
 constexpr std::size_t kMostPairs = 100'000;
 constexpr Units64 kMostUnits = 20'000;
-constexpr const char* kTooLarge = "the model is too large for every encoding";
+constexpr const char* kTooLarge = "the model is too large for every encoding of the solvers asked";
 /// How long the first slice is, and how much longer each next.
 constexpr double kFirstSlice = 1.5;
 constexpr double kSliceGrowth = 4;
@@ -277,6 +277,7 @@ class Walk {
         }
         if (answer.ended == Ended::Infeasible) {
             if (!finish.refutes) {
+                const std::size_t asked_group = runner.group;
                 if (runner.encoding == Encoding::Symmetric &&
                     fits(runner.encoding, runner.group + 1, horizon)) {
                     ++runner.group;
@@ -284,8 +285,9 @@ class Walk {
                 } else {
                     runner.no_form = std::max(runner.no_form, horizon);
                 }
-                say(runner.encoding == Encoding::Symmetric ? "no symmetric one"
-                                                           : "none of the form that the model knows");
+                say(runner.encoding == Encoding::Symmetric
+                        ? fmt::format("none with all {} symmetries", quotients_[asked_group].order)
+                        : std::string("none of the form that the model knows"));
                 return Reply::Unknown;
             }
             say("infeasible");

@@ -275,7 +275,7 @@ class NetworkMaker {
         if (!network_.incomplete.empty()) return;
         if (use_ == Use::Sum && (waits || branching)) {
             network_.incomplete =
-                "sums with several receivers are passed through switches without waiting or branching";
+                "the model of sums with several receivers knows no waiting, copying or adding in switches";
         } else if (circle_of_crossbars()) {
             network_.incomplete = "a chunk might circle through cut-through switches to lose time";
         } else if (meets && network_.order_matters) {

@@ -290,6 +290,7 @@ class Z3Backend final : public Backend {
                                                          : z3::solver(context);
         z3::params parameters(context);
         parameters.set("random_seed", static_cast<unsigned>(limits.seed & 0x7fffffff));
+        parameters.set("ctrl_c", false);  // the program's own signals are none of its business
         solver.set(parameters);
         const Z3Program z3_program(context, solver, program, limits.stop);
         if (!z3_program.is_complete()) return {.ended = Ended::Stopped, .words = "stopped"};

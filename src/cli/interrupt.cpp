@@ -1,6 +1,7 @@
 #include "cli/interrupt.hpp"
 
 #include <csignal>
+#include <ctime>
 
 namespace tutti::cli {
 namespace {
@@ -9,14 +10,29 @@ namespace {
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void raise_flag(int) { interrupted.store(true); }
+std::atomic<std::int64_t> first_at{0};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+/// The first signal asks for an end; a second one, at least a second later, kills. (Tools like `timeout` send
+/// theirs twice at once, to the process and to its group.) Only calls that are safe in a handler.
+void raise_flag(int signal) {
+    timespec now{};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const auto milliseconds = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+    if (!interrupted.exchange(true)) {
+        first_at.store(milliseconds);
+    } else if (milliseconds - first_at.load() >= 1000) {
+        (void)std::signal(signal, SIG_DFL);
+        (void)std::raise(signal);
+    }
+}
 
 }  // namespace
 
 const std::atomic<bool>& catch_signals() {
     struct sigaction action {};
     action.sa_handler = raise_flag;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | static_cast<unsigned>(SA_RESTART));
+    action.sa_flags = SA_RESTART;
     for (const int signal : {SIGINT, SIGTERM}) {
         struct sigaction before {};
         // Whoever starts us in the background with the signal ignored wants it to stay so.

@@ -99,7 +99,7 @@ std::string summary(const io::ResultLine& line, Units units, bool colours) {
                                                    ticks(line.composed)));
     }
     if (line.stopped)
-        facts.emplace_back("search", "stopped by the time limit or an interrupt; a longer one may find more");
+        facts.emplace_back("search", "stopped by a limit or an interrupt; a longer one may find more");
     return batch::fact_sheet(facts);
 }
 

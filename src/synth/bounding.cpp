@@ -12,12 +12,15 @@ namespace {
 
 /// The simplex method takes long on time-expanded programs: it gets so much of the time and no more.
 constexpr Stop::Seconds kForLinearPrograms{20};
+/// Beyond this it would not end in that time.
+constexpr std::size_t kMostChunksTimesLinks = 300'000;
 
 }  // namespace
 
 std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
     std::vector<Bound> all = bounds::all_bounds(instance, stop);
-    if (const auto opened = models::find_backend("highs")->open()) {
+    const bool is_small = instance.chunks() * instance.topology().links().size() <= kMostChunksTimesLinks;
+    if (const auto opened = models::find_backend("highs")->open(); opened && is_small && !stop.requested()) {
         models::SolveLimits limits;
         limits.stop = stop.within(kForLinearPrograms);
         if (auto flow = models::flow_bound(instance, *opened.backend, limits)) {
@@ -36,7 +39,9 @@ std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
         }
     }
     std::ranges::stable_sort(all, std::ranges::greater{}, &Bound::value);
-    for (const Bound& bound : all) judge(instance, bound);
+    for (const Bound& bound : all) {
+        if (!stop.requested()) judge(instance, bound);
+    }
     return all;
 }
 

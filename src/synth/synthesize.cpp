@@ -140,9 +140,10 @@ class Synthesis {
         result_.solver_versions = std::move(walked.versions);
         gave_up_ = walked.stopped;
         if (gap()) {
-            result_.proof = !walked.obstacle.empty()
-                                ? "no proof: " + walked.obstacle
-                                : std::string("no proof within the limits; a longer search may find one");
+            result_.proof =
+                !walked.obstacle.empty()
+                    ? "no proof: " + walked.obstacle
+                    : std::string("no proof before the search was stopped; a longer one may find it");
         } else if (walked.refuted_by.empty()) {
             result_.proof = fmt::format("{} found a schedule that meets the bound ({})", result_.method,
                                         result_.bound.kind);
