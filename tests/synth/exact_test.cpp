@@ -59,7 +59,7 @@ std::vector<test::ProvenOptimum> quick_optima(double seconds) {
 TEST_CASE("auto proves the optima that others have proven") {
     if (!has_solvers()) return;
     std::size_t judged = 0;
-    for (const auto& known : quick_optima(3)) {
+    for (const auto& known : quick_optima(1e9)) {
         CAPTURE(known.instance.name());
         const synth::Result result = solved(known.instance, "auto");
         CHECK(result.schedule.makespan == known.optimum);
@@ -68,7 +68,7 @@ TEST_CASE("auto proves the optima that others have proven") {
         CHECK_FALSE(verify::check_certificate(known.instance, result.bound).has_value());
         ++judged;
     }
-    CHECK(judged * kEach >= 100);
+    CHECK(judged * kEach >= 112);
 }
 
 TEST_CASE("each backend alone proves small optima") {
