@@ -341,6 +341,6 @@ TEST_CASE("no certificate proves more than a schedule that exists") {
         positive +=
             makespan > 1 && proves(instance, random_windows(instance, rng, makespan / 2), makespan / 2 + 1);
     });
-    CHECK(positive > 1000);  // else the test would test nothing
+    CHECK(positive > 300);  // else the test would test nothing
     CHECK(tight > 20);
 }
