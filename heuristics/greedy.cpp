@@ -37,15 +37,15 @@ constexpr std::size_t kMaxRestarts = 64;
 /// The best of all heuristics over some seeds. The tries are drawn in a fixed order and run `threads` at a
 /// time; between those rounds it may end early. So the answer depends on the rng and the number of threads
 /// alone, unless stopped.
-std::optional<SpreadSolution> best_spread(const SpreadProblem& problem, Ticks target, Rng& rng,
-                                          unsigned threads, const Stop& stop) {
+std::optional<SpreadSolution> best_spread(const SpreadProblem& problem, Rng& rng, unsigned threads,
+                                          const Stop& stop) {
     std::size_t sends = 1;
     for (const Spread& spread : problem.spreads) sends += spread.targets.size();
     const std::size_t restarts = std::clamp<std::size_t>(kSendsToTry / sends, 1, kMaxRestarts);
     const std::size_t tries = restarts * kHeuristics.size();
     std::optional<SpreadSolution> best;
     for (std::size_t i = 0; i < tries;) {
-        if (stop.requested() || (best && best->makespan <= target)) return best;
+        if (stop.requested() || (best && best->makespan <= problem.target)) return best;
         std::vector<std::future<std::optional<SpreadSolution>>> round;
         for (; i < tries && round.size() < std::max(threads, 1U); ++i) {
             const SpreadHeuristic heuristic = kHeuristics[i % kHeuristics.size()];
@@ -105,10 +105,7 @@ class Greedy {
                 const auto root = roots.common(chunk, turn);
                 reductions_.push_back({chunk, root ? std::vector{*root} : roots.separate(chunk)});
             } else {
-                plain_.push_back({chunk,
-                                  {demand.holders.begin(), demand.holders.end()},
-                                  instance_.release(chunk),
-                                  demand.receivers});
+                plain_.push_back({chunk, demand.holders, instance_.release(chunk), demand.receivers});
             }
         }
     }
@@ -117,20 +114,19 @@ class Greedy {
     bool gather() {
         if (reductions_.empty()) return true;
         const HopGraph backwards = gather_graph_.reversed();
-        SpreadProblem problem{backwards, {}, LinkCalendar(links())};
+        SpreadProblem problem{backwards, {}, LinkCalendar(links()), Ticks(0)};
         Ticks release;
         bool only_gathers = plain_.empty();
         for (const Reduction& reduction : reductions_) {
             if (reduction.is_separate()) continue;
             const ChunkId chunk = reduction.chunk;
-            const NodeId root = reduction.roots.front();
             const Demand demand = instance_.demand(chunk);
-            problem.spreads.push_back({chunk, {root}, Ticks(0), demand.holders});
+            problem.spreads.push_back({chunk, reduction.roots, Ticks(0), demand.holders});
             release = std::max(release, instance_.release(chunk));
             only_gathers = only_gathers && demand.receivers.size() == 1;
         }
-        const Ticks target = only_gathers ? target_ - std::min(target_, release) : Ticks(0);
-        const auto solution = best_spread(problem, target, rng_, threads_, stop_);
+        if (only_gathers) problem.target = target_ - std::min(target_, release);
+        const auto solution = best_spread(problem, rng_, threads_, stop_);
         if (!solution) return false;
         for (const auto& [hop, chunk, start] : solution->transfers) {
             const Ticks mirrored = solution->makespan - start - gather_graph_.transit(hop, chunk);
@@ -164,11 +160,11 @@ class Greedy {
 
     /// Phase 2.
     bool spread() {
-        SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_)};
+        SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_), target_};
         for (const auto& [chunk, roots] : reductions_) {
             problem.spreads.push_back({chunk, roots, complete_[chunk], instance_.demand(chunk).receivers});
         }
-        const auto solution = best_spread(problem, target_, rng_, threads_, stop_);
+        const auto solution = best_spread(problem, rng_, threads_, stop_);
         if (!solution) return false;
         for (const Transfer& transfer : solution->transfers) moves_.push_back({&graph_, transfer, Op::Copy});
         return true;

@@ -11,12 +11,12 @@
 namespace tutti::heuristics {
 
 /// A chunk that some nodes have and others want: what every demand comes to, a reduction after time reversal.
+/// The lists are the instance's own or the caller's: an all-to-all has millions of spreads, none owns memory.
 struct Spread {
     ChunkId chunk;
-    std::vector<NodeId> sources;
-    Ticks ready;  ///< when the sources have it
-    std::span<const NodeId>
-        targets;  ///< may name sources too; the instance's own list, so that none is copied
+    std::span<const NodeId> sources;
+    Ticks ready;                      ///< when the sources have it
+    std::span<const NodeId> targets;  ///< may name sources too
 };
 
 /// A chunk takes a hop.
@@ -32,6 +32,7 @@ struct SpreadProblem {
     const HopGraph& graph;
     std::vector<Spread> spreads;
     LinkCalendar calendar;
+    Ticks target;  ///< no solution is shorter; reaching it ends the search. 0: nothing is known
 };
 
 /// Transfers in no particular order, and the last arrival.

@@ -166,9 +166,9 @@ std::vector<std::uint32_t> distances(const HopGraph& graph, const std::vector<Sp
     std::vector<std::uint32_t> farthest(spreads.size());
     std::vector<std::uint32_t> depth(graph.nodes());
     for (std::size_t i = 0; i < spreads.size(); ++i) {
-        if (i == 0 || spreads[i].sources != spreads[i - 1].sources) {
+        if (i == 0 || !std::ranges::equal(spreads[i].sources, spreads[i - 1].sources)) {
             std::ranges::fill(depth, kFar);
-            std::vector<NodeId> queue = spreads[i].sources;
+            std::vector<NodeId> queue(spreads[i].sources.begin(), spreads[i].sources.end());
             for (const NodeId source : queue) depth[source.index()] = 0;
             for (std::size_t next = 0; next < queue.size(); ++next) {
                 for (const HopId id : graph.out(queue[next])) {

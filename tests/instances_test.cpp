@@ -6,6 +6,7 @@
 #include "io/json_text.hpp"
 #include "io/solu.hpp"
 #include "io/source.hpp"
+#include "source_dir.hpp"
 #include "synth/synthesize.hpp"
 #include "tests/support/both_checkers.hpp"
 

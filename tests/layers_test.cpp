@@ -1,5 +1,7 @@
 // The direction of dependencies between rooms (README, "The rooms"), held by reading the includes.
 
+#include "source_dir.hpp"
+
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -4,18 +4,31 @@
 #include <numeric>
 
 namespace tutti {
+namespace {
 
-ScheduleSource::ScheduleSource(const Schedule& schedule)
-    : schedule_(schedule), order_(schedule.sends.size()) {
-    std::iota(order_.begin(), order_.end(), 0U);
+constexpr std::size_t kBatch = 4096;
+
+}  // namespace
+
+ScheduleSource::ScheduleSource(const Schedule& schedule) : schedule_(schedule) {
     const auto& sends = schedule.sends;
+    if (std::ranges::is_sorted(sends, {}, &Send::start)) return;
+    order_.resize(sends.size());
+    std::iota(order_.begin(), order_.end(), std::uint64_t{0});
     std::ranges::stable_sort(order_, [&](auto a, auto b) { return sends[a].start < sends[b].start; });
 }
 
-bool ScheduleSource::next(Send& send) {
-    if (next_ == order_.size()) return false;
-    send = schedule_.sends[order_[next_++]];
-    return true;
+std::span<const Send> ScheduleSource::next() {
+    const auto& sends = schedule_.sends;
+    begin_ = end_;
+    if (order_.empty()) {
+        end_ = sends.size();
+        return std::span(sends).subspan(begin_);
+    }
+    end_ = std::min(begin_ + kBatch, order_.size());
+    batch_.clear();
+    for (std::size_t i = begin_; i < end_; ++i) batch_.push_back(sends[order_[i]]);
+    return batch_;
 }
 
 }  // namespace tutti

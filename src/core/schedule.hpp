@@ -3,6 +3,7 @@
 #include "core/ids.hpp"
 #include "core/ticks.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,16 +33,16 @@ struct Schedule {
     std::vector<Send> sends;
 };
 
-/// A schedule that is read send by send, because it may be too large to hold.
+/// A schedule that is read some sends at a time, because it may be too large to hold.
 class SendSource {
   public:
     virtual ~SendSource() = default;
-    /// The next send into `send`; false at the end. Sends come in order of `start`.
-    [[nodiscard]] virtual bool next(Send& send) = 0;
-    /// As stated. Complete only after next() returned false: a stream ends with its makespan.
+    /// The next sends, in order of `start`; none at the end. They stay valid until the next call.
+    [[nodiscard]] virtual std::span<const Send> next() = 0;
+    /// As stated. Complete only after next() returned none: a stream ends with its makespan.
     [[nodiscard]] virtual Ticks makespan() const = 0;
-    /// The position of the last returned send in the file it came from, for messages.
-    [[nodiscard]] virtual std::uint64_t position() const = 0;
+    /// The position, in the file it came from, of the i-th of the sends that next() gave last; for messages.
+    [[nodiscard]] virtual std::uint64_t position(std::size_t i) const = 0;
 };
 
 /// A schedule in memory, played in order of start; positions are those in `schedule.sends`.
@@ -49,14 +50,18 @@ class ScheduleSource final : public SendSource {
   public:
     /// The schedule must outlive the source.
     explicit ScheduleSource(const Schedule& schedule);
-    [[nodiscard]] bool next(Send& send) override;
+    [[nodiscard]] std::span<const Send> next() override;
     [[nodiscard]] Ticks makespan() const override { return schedule_.makespan; }
-    [[nodiscard]] std::uint64_t position() const override { return order_[next_ - 1]; }
+    [[nodiscard]] std::uint64_t position(std::size_t i) const override {
+        return order_.empty() ? begin_ + i : order_[begin_ + i];
+    }
 
   private:
     const Schedule& schedule_;
-    std::vector<std::uint32_t> order_;
-    std::size_t next_ = 0;
+    std::vector<std::uint64_t> order_;  ///< empty if the schedule is in order already
+    std::vector<Send> batch_;
+    std::size_t begin_ = 0;  ///< of the last sends given
+    std::size_t end_ = 0;
 };
 
 }  // namespace tutti

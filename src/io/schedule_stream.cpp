@@ -21,8 +21,7 @@
 // block is noticed, and a block can be read without those before it. zstd's own checksum (XXH64) guards what
 // they hold.
 //
-// The reader decodes a thousand sends at a time into a buffer that fits the cache; next() only copies from
-// there.
+// The reader decodes a thousand sends at a time into a buffer that fits the cache, and hands that out.
 
 namespace tutti::io {
 namespace {
@@ -330,12 +329,11 @@ void StreamSource::decode_sends(Op op) {
     chunk_ = chunk;
 }
 
-bool StreamSource::decode_more() {
+void StreamSource::decode_more() {
     before_ += decoded_.size();
     decoded_.clear();
-    next_ = 0;
     if (group_left_ == 0) {
-        if (cursor_ == raw_end_ && !begin_block()) return false;
+        if (cursor_ == raw_end_ && !begin_block()) return;
         begin_group();
     }
     decoded_.resize(std::min<std::uint64_t>(group_left_, kBatch));
@@ -345,7 +343,6 @@ bool StreamSource::decode_more() {
     } else {
         decode_sends<false>(mode_ == kAllCopy ? Op::Copy : Op::Reduce);
     }
-    return true;
 }
 
 namespace {
@@ -354,9 +351,9 @@ namespace {
 class HeldSchedule final : public SendSource {
   public:
     explicit HeldSchedule(Schedule schedule) : schedule_(std::move(schedule)), source_(schedule_) {}
-    [[nodiscard]] bool next(Send& send) override { return source_.next(send); }
+    [[nodiscard]] std::span<const Send> next() override { return source_.next(); }
     [[nodiscard]] Ticks makespan() const override { return source_.makespan(); }
-    [[nodiscard]] std::uint64_t position() const override { return source_.position(); }
+    [[nodiscard]] std::uint64_t position(std::size_t i) const override { return source_.position(i); }
 
   private:
     Schedule schedule_;
@@ -387,7 +384,9 @@ Schedule read_schedule(const std::string& path) {
     if (!is_stream(source)) return read_schedule_json(source);
     StreamSource stream(std::move(source));
     Schedule schedule{stream.header().instance, Ticks(0), {}};
-    for (Send send; stream.next(send);) schedule.sends.push_back(send);
+    for (auto sends = stream.next(); !sends.empty(); sends = stream.next()) {
+        schedule.sends.insert(schedule.sends.end(), sends.begin(), sends.end());
+    }
     schedule.makespan = stream.makespan();
     return schedule;
 }

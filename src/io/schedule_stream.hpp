@@ -74,13 +74,12 @@ class StreamSource final : public SendSource {
 
     [[nodiscard]] const StreamHeader& header() const { return header_; }
 
-    [[nodiscard]] bool next(Send& send) override {
-        if (next_ == decoded_.size() && !decode_more()) return false;
-        send = decoded_[next_++];
-        return true;
+    [[nodiscard]] std::span<const Send> next() override {
+        decode_more();
+        return decoded_;
     }
     [[nodiscard]] Ticks makespan() const override { return makespan_; }
-    [[nodiscard]] std::uint64_t position() const override { return before_ + next_ - 1; }
+    [[nodiscard]] std::uint64_t position(std::size_t i) const override { return before_ + i; }
 
   private:
     struct Decompressor {
@@ -94,7 +93,7 @@ class StreamSource final : public SendSource {
     void read_end();
     bool begin_block();
     void begin_group();
-    bool decode_more();
+    void decode_more();
     template <bool Mixed>
     void decode_sends(Op op);
 
@@ -121,7 +120,6 @@ class StreamSource final : public SendSource {
     std::uint64_t link_ = 0, chunk_ = 0;
 
     std::vector<Send> decoded_;
-    std::size_t next_ = 0;
     std::uint64_t before_ = 0;  ///< sends before decoded_
 };
 

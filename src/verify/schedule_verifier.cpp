@@ -58,22 +58,8 @@ class Sweep {
           cut_through_(instance, report_) {}
 
     Verdict run(SendSource& source) {
-        Send send;
-        while (source.next(send)) {
-            ++sends_;
-            const Placed placed{send, source.position()};
-            if (!names_are_known(placed)) continue;
-            if (send.start < now_) {
-                report_.add(Rule::OutOfOrder, [&] {
-                    return violation(
-                        placed, fmt::format("send {} starts at tick {}, after a send that starts at tick {}",
-                                            placed.position, send.start.count(), now_.count()));
-                });
-                continue;
-            }
-            if (send.start > now_) take_batch();
-            now_ = send.start;
-            batch_.push_back(placed);
+        for (auto sends = source.next(); !sends.empty(); sends = source.next()) {
+            for (std::size_t i = 0; i < sends.size(); ++i) receive({sends[i], source.position(i)});
         }
         take_batch();
         arrive_until(Ticks::max());
@@ -88,6 +74,23 @@ class Sweep {
     }
 
   private:
+    void receive(const Placed& placed) {
+        ++sends_;
+        if (!names_are_known(placed)) return;
+        const Ticks start = placed.send.start;
+        if (start < now_) {
+            report_.add(Rule::OutOfOrder, [&] {
+                return violation(placed,
+                                 fmt::format("send {} starts at tick {}, after a send that starts at tick {}",
+                                             placed.position, start.count(), now_.count()));
+            });
+            return;
+        }
+        if (start > now_) take_batch();
+        now_ = start;
+        batch_.push_back(placed);
+    }
+
     // Reports.
 
     static Violation violation(const Placed& placed, std::string message) {

@@ -1,5 +1,6 @@
 // The example that opens src/tutti.hpp, as a user would write it.
 
+#include "source_dir.hpp"
 #include "tutti.hpp"
 
 #include <doctest/doctest.h>

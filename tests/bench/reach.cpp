@@ -5,6 +5,7 @@
 
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
+#include "source_dir.hpp"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 #include "io/schedule_json.hpp"
 #include "io/schedule_stream.hpp"
 #include "scratch.hpp"
+#include "source_dir.hpp"
 
 #include <map>
 #include <set>

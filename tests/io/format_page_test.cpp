@@ -3,6 +3,7 @@
 #include "io/schedule_json.hpp"
 #include "io/schedule_stream.hpp"
 #include "scratch.hpp"
+#include "source_dir.hpp"
 #include "verify/schedule_verifier.hpp"
 
 #include <zstd.h>

@@ -135,7 +135,7 @@ void read_schedule_text(const std::string& text) {
 
 void read_stream_bytes(const std::string& bytes) {
     StreamSource source(Source::of_text(bytes, "mutant.tsch"));
-    for (Send send; source.next(send);) {
+    while (!source.next().empty()) {
     }
 }
 

@@ -38,9 +38,11 @@ void write(const std::string& path, const std::vector<Send>& sends, Ticks makesp
 std::vector<Send> sends_of(SendSource& source) {
     std::vector<Send> sends;
     bool positions_count_up = true;
-    for (Send send; source.next(send);) {
-        positions_count_up = positions_count_up && source.position() == sends.size();
-        sends.push_back(send);
+    for (auto batch = source.next(); !batch.empty(); batch = source.next()) {
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            positions_count_up = positions_count_up && source.position(i) == sends.size();
+            sends.push_back(batch[i]);
+        }
     }
     CHECK(positions_count_up);
     return sends;
@@ -50,7 +52,7 @@ std::vector<Send> sends_of(SendSource& source) {
 InputError refused(const std::string& bytes) {
     const auto error = refusal([&] {
         StreamSource source(Source::of_text(bytes, "x.tsch"));
-        for (Send send; source.next(send);) {
+        while (!source.next().empty()) {
         }
     });
     CHECK(error.file() == "x.tsch");
@@ -85,8 +87,7 @@ TEST_CASE("a stream gives back its sends, makespan and header") {
             CHECK(source.header() == StreamHeader{"an instance", 5000, 3000});
             CHECK(sends_of(source) == sends);
             CHECK(source.makespan() == Ticks(12345));
-            Send send;
-            CHECK_FALSE(source.next(send));
+            CHECK(source.next().empty());
         }
     }
     CHECK(scratch.count() == 1);

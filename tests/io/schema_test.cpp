@@ -5,6 +5,7 @@
 #include "io/instance_json.hpp"
 #include "io/schedule_json.hpp"
 #include "scratch.hpp"
+#include "source_dir.hpp"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "source_dir.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

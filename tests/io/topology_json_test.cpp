@@ -1,6 +1,7 @@
 #include "io/topology_json.hpp"
 
 #include "core/rng.hpp"
+#include "source_dir.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 #pragma GCC diagnostic ignored "-Wrestrict"
 
 #include "io/generator_json.hpp"
+#include "source_dir.hpp"
 
 #include <doctest/doctest.h>
 

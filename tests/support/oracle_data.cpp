@@ -1,4 +1,5 @@
 #include "tests/support/oracle_data.hpp"
+#include "source_dir.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -16,17 +16,15 @@ namespace {
 class AsListed final : public SendSource {
   public:
     explicit AsListed(Schedule schedule) : schedule_(std::move(schedule)) {}
-    [[nodiscard]] bool next(Send& send) override {
-        if (next_ == schedule_.sends.size()) return false;
-        send = schedule_.sends[next_++];
-        return true;
+    [[nodiscard]] std::span<const Send> next() override {
+        return std::exchange(given_, true) ? std::span<const Send>() : std::span<const Send>(schedule_.sends);
     }
     [[nodiscard]] Ticks makespan() const override { return schedule_.makespan; }
-    [[nodiscard]] std::uint64_t position() const override { return next_ - 1; }
+    [[nodiscard]] std::uint64_t position(std::size_t i) const override { return i; }
 
   private:
     Schedule schedule_;
-    std::size_t next_ = 0;
+    bool given_ = false;
 };
 
 bool names(const Verdict& verdict, Rule rule) {
