@@ -8,68 +8,29 @@
 //    their holders, and the sums of reductions with several receivers from their root, once they are complete
 //    there. An all-reduce is so a reduce-scatter and an all-gather that overlap where the links allow it.
 //
-// Each phase takes the best of the heuristics in kHeuristics over a few seeds. At the end all transfers are
-// moved as early as possible. Where one-way links leave a reduction without a common root, it is summed up at
-// several (separate_sums), between the phases.
+// Each phase takes the best of the portfolio. At the end all transfers are moved as early as possible. Where
+// one-way links leave a reduction without a common root, it is summed up at several (separate_sums), between
+// the phases.
 
 #include "heuristics/greedy.hpp"
 
 #include "heuristics/compaction.hpp"
-#include "heuristics/flood_matcher.hpp"
+#include "heuristics/portfolio.hpp"
 #include "heuristics/roots.hpp"
 #include "heuristics/separate_sums.hpp"
-#include "heuristics/tree_insertion.hpp"
 
 #include <algorithm>
-#include <array>
-#include <future>
 #include <unordered_map>
 
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::array<SpreadHeuristic, 2> kHeuristics{flood, insert_trees};
-
-/// Sends for which all restarts together may be tried; keeps small instances good and large ones quick.
-constexpr std::size_t kSendsToTry = 50'000;
-constexpr std::size_t kMaxRestarts = 64;
-
-/// The best of all heuristics over some seeds. The tries are drawn in a fixed order and run `threads` at a
-/// time; between those rounds it may end early. So the answer depends on the rng and the number of threads
-/// alone, unless stopped.
-std::optional<SpreadSolution> best_spread(const SpreadProblem& problem, Rng& rng, unsigned threads,
-                                          const Stop& stop) {
-    std::size_t sends = 1;
-    for (const Spread& spread : problem.spreads) sends += spread.targets.size();
-    const std::size_t restarts = std::clamp<std::size_t>(kSendsToTry / sends, 1, kMaxRestarts);
-    const std::size_t tries = restarts * kHeuristics.size();
-    std::optional<SpreadSolution> best;
-    for (std::size_t i = 0; i < tries;) {
-        if (stop.requested() || (best && best->makespan <= problem.target)) return best;
-        std::vector<std::future<std::optional<SpreadSolution>>> round;
-        for (; i < tries && round.size() < std::max(threads, 1U); ++i) {
-            const SpreadHeuristic heuristic = kHeuristics[i % kHeuristics.size()];
-            round.push_back(std::async(threads > 1 ? std::launch::async : std::launch::deferred,
-                                       [&problem, &stop, heuristic, own = rng.split()]() mutable {
-                                           return heuristic(problem, own, stop);
-                                       }));
-        }
-        for (auto& attempt : round) {
-            auto solution = attempt.get();
-            if (solution && (!best || solution->makespan < best->makespan)) best = std::move(solution);
-        }
-    }
-    return best;
-}
-
 class Greedy {
   public:
-    Greedy(const Instance& instance, Rng& rng, Ticks target, unsigned threads, const Stop& stop)
+    Greedy(const Instance& instance, const GreedyRequest& request, Rng& rng)
         : instance_(instance),
+          request_(request),
           rng_(rng),
-          target_(target),
-          threads_(threads),
-          stop_(stop),
           graph_(instance),
           gather_graph_(instance, HopGraph::Use::Gather),
           calendar_(links()) {}
@@ -125,8 +86,8 @@ class Greedy {
             release = std::max(release, instance_.release(chunk));
             only_gathers = only_gathers && demand.receivers.size() == 1;
         }
-        if (only_gathers) problem.target = target_ - std::min(target_, release);
-        const auto solution = best_spread(problem, rng_, threads_, stop_);
+        if (only_gathers) problem.target = request_.target - std::min(request_.target, release);
+        const auto solution = best_spread(problem, request_.effort, rng_, request_.threads, request_.stop);
         if (!solution) return false;
         for (const auto& [hop, chunk, start] : solution->transfers) {
             const Ticks mirrored = solution->makespan - start - gather_graph_.transit(hop, chunk);
@@ -160,11 +121,11 @@ class Greedy {
 
     /// Phase 2.
     bool spread() {
-        SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_), target_};
+        SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_), request_.target};
         for (const auto& [chunk, roots] : reductions_) {
             problem.spreads.push_back({chunk, roots, complete_[chunk], instance_.demand(chunk).receivers});
         }
-        const auto solution = best_spread(problem, rng_, threads_, stop_);
+        const auto solution = best_spread(problem, request_.effort, rng_, request_.threads, request_.stop);
         if (!solution) return false;
         for (const Transfer& transfer : solution->transfers) moves_.push_back({&graph_, transfer, Op::Copy});
         return true;
@@ -190,10 +151,8 @@ class Greedy {
     }
 
     const Instance& instance_;
+    const GreedyRequest& request_;
     Rng& rng_;
-    const Ticks target_;
-    const unsigned threads_;
-    const Stop& stop_;
     HopGraph graph_;
     HopGraph gather_graph_;
     LinkCalendar calendar_;
@@ -206,9 +165,9 @@ class Greedy {
 
 }  // namespace
 
-std::optional<Schedule> greedy(const Instance& instance, Rng& rng, Ticks target, unsigned threads,
-                               const Stop& stop) {
-    return Greedy(instance, rng, target, threads, stop).run();
+std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& request) {
+    Rng rng(request.seed);
+    return Greedy(instance, request, rng).run();
 }
 
 }  // namespace tutti::heuristics

@@ -16,7 +16,7 @@ struct Spread {
     ChunkId chunk;
     std::span<const NodeId> sources;
     Ticks ready;                      ///< when the sources have it
-    std::span<const NodeId> targets;  ///< may name sources too
+    std::span<const NodeId> targets;  ///< sorted; may name sources too
 };
 
 /// A chunk takes a hop.

@@ -9,7 +9,7 @@ void enter(io::ResultLine& line, const synth::Result& result) {
     line.lower_bound = result.bound.value;
     line.bound_kind = result.bound.kind;
     line.seconds = result.seconds;
-    line.sends = result.schedule.sends.size();
+    line.sends = result.sends;
     line.verified = true;
     line.stopped = result.stopped;
     line.proof = result.proof;

@@ -71,10 +71,16 @@ Command synth_command() {
         ("format", text("json|stream"),
          "text to be read, or the compact stream for large schedules (default: stream "
          "if FILE ends in .tsch, else json)");
+    OptionGroup comparison{"Comparison"};
+    comparison.options.add_options()  //
+        ("baselines", flag(),
+         "say also what the same collectives would take with only members of a group relaying its chunks, "
+         "and "
+         "one after the other");
     command.groups = std::vector<OptionGroup>{
         output,
         search("stop after about this time with the best schedule so far; exit code 3 if there is none"),
-        common()};
+        comparison, common()};
     command.positional = "instance";
     return command;
 }

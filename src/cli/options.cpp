@@ -135,6 +135,7 @@ SynthOptions synth_options(const Values& values) {
     options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     options.time_limit = values.seconds("time-limit");
     options.memory_limit = values.megabytes("memory-limit");
+    options.baselines = values.flag("baselines");
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
     if (options.json && options.output == "-") {

@@ -34,6 +34,7 @@ struct SynthOptions {
     unsigned threads = 1;
     std::optional<double> time_limit{};         ///< seconds
     std::optional<std::size_t> memory_limit{};  ///< bytes
+    bool baselines = false;
     bool json = false;
     bool quiet = false;
     friend bool operator==(const SynthOptions&, const SynthOptions&) = default;

@@ -11,6 +11,7 @@
 #include "io/result_jsonl.hpp"
 #include "io/schedule_json.hpp"
 #include "io/schedule_stream.hpp"
+#include "synth/baselines.hpp"
 
 #include <unistd.h>
 
@@ -77,7 +78,20 @@ void check_target(const Target& target, const std::string& instance_file) {
     }
 }
 
-std::string summary(const io::ResultLine& line, Units units, bool colours) {
+std::string text_of(const synth::Baseline& baseline, Units units) {
+    return baseline.makespan ? batch::ticks_text(*baseline.makespan, units)
+                             : "impossible: " + baseline.why_not;
+}
+
+io::Json json_of(const synth::Baseline& baseline) {
+    io::Json json{{"makespan", nullptr}};
+    if (baseline.makespan) json["makespan"] = baseline.makespan->count();
+    if (!baseline.why_not.empty()) json["why_not"] = baseline.why_not;
+    return json;
+}
+
+std::string summary(const io::ResultLine& line, const std::optional<synth::Baselines>& baselines, Units units,
+                    bool colours) {
     const auto ticks = [&](const std::optional<Ticks>& value) {
         return batch::ticks_text(value.value_or(Ticks(0)), units);
     };
@@ -97,6 +111,10 @@ std::string summary(const io::ResultLine& line, Units units, bool colours) {
     if (line.composed) {
         facts.emplace_back("composed", fmt::format("{} is the optimum as reduce-scatter, then all-gather",
                                                    ticks(line.composed)));
+    }
+    if (baselines) {
+        facts.emplace_back("members only", text_of(baselines->members_only, units));
+        facts.emplace_back("one after another", text_of(baselines->one_after_another, units));
     }
     if (line.stopped)
         facts.emplace_back("search", "stopped by a limit or an interrupt; a longer one may find more");
@@ -139,12 +157,16 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
         return refuse(line, status, failure_of(std::current_exception()), options.json, process);
     };
     synth::Result result;
+    std::optional<synth::Baselines> baselines;
     try {
         Streams streams = process.streams;
         streams.terminal_err = streams.terminal_err && !options.quiet;
         Heartbeat heartbeat(streams);
-        result = with_reproducer(
-            instance, [&] { return synth::synthesize(instance, request_of(options, process, heartbeat)); });
+        const synth::Request request = request_of(options, process, heartbeat);
+        with_reproducer(instance, [&] {
+            result = synth::synthesize(instance, request);
+            if (options.baselines) baselines = synth::baselines(instance, request);
+        });
     } catch (const InputError& error) {
         throw error.file().empty() ? error.in_file(options.instance) : error;
     } catch (const InfeasibleError&) {
@@ -164,11 +186,15 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     if (options.json) {
         io::Json object = io::result_json(line);
         object["certificate"] = io::bound_json(result.bound)["certificate"];
+        if (baselines) {
+            object["baselines"] = {{"members_only", json_of(baselines->members_only)},
+                                   {"one_after_another", json_of(baselines->one_after_another)}};
+        }
         streams.out << io::json_line(object) << '\n';
     } else if (target.path != "-") {
-        streams.out << summary(line, instance.topology().units(), streams.colour_out);
+        streams.out << summary(line, baselines, instance.topology().units(), streams.colour_out);
     } else if (!options.quiet) {
-        streams.err << summary(line, instance.topology().units(), streams.colour_err);
+        streams.err << summary(line, baselines, instance.topology().units(), streams.colour_err);
     }
     const bool interrupted = process.interrupted != nullptr && process.interrupted->load();
     return interrupted && result.stopped ? ExitCode::Interrupted : ExitCode::Done;

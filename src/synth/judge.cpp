@@ -8,17 +8,25 @@
 namespace tutti::synth {
 
 void judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who) {
-    const Verdict verdict = verify::verify(instance, schedule);
+    ScheduleSource source(schedule);
+    (void)judge(instance, source, bound, who);
+}
+
+Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, const std::string& who) {
+    Verdict verdict = verify::verify(instance, sends);
     if (!verdict.valid()) {
         const Violation& first = verdict.violations.front();
         throw InternalError(fmt::format("{} made a schedule that breaks V{} ({}): {}", who,
                                         number_of(first.rule), code_of(first.rule), first.message));
     }
-    if (verdict.makespan < bound.value) {
-        throw InternalError(
-            fmt::format("{} made a valid schedule of makespan {}, below the lower bound {} ({})", who,
-                        verdict.makespan.count(), bound.value.count(), bound.kind));
-    }
+    judge(verdict.makespan, bound, who);
+    return verdict;
+}
+
+void judge(Ticks makespan, const Bound& bound, const std::string& who) {
+    if (makespan >= bound.value) return;
+    throw InternalError(fmt::format("{} made a valid schedule of makespan {}, below the lower bound {} ({})",
+                                    who, makespan.count(), bound.value.count(), bound.kind));
 }
 
 bool is_checkable(const Instance& instance) {

@@ -3,6 +3,7 @@
 #include "core/bound.hpp"
 #include "core/instance.hpp"
 #include "core/schedule.hpp"
+#include "core/verdict.hpp"
 
 #include <string>
 
@@ -12,9 +13,13 @@ namespace tutti::synth {
 /// schedule is not valid or beats a lower bound. What fails here is a bug of ours (or of a solver), never the
 /// user's.
 void judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who);
+/// The same for one that is judged while it is made; what the verifier found out about it.
+Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, const std::string& who);
+/// The part of it that is left when a verified schedule meets a later bound.
+void judge(Ticks makespan, const Bound& bound, const std::string& who);
 
-/// Throws InternalError when the certificate does not prove the bound. On very large instances, where
-/// checking would take longer than finding, it is left to `tutti bound --check`.
+/// Throws InternalError when the certificate does not prove the bound. Not done on very large instances,
+/// where checking would take longer than finding.
 void judge(const Instance& instance, const Bound& bound);
 
 /// Whether the above checks at all.

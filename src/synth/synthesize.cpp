@@ -88,8 +88,12 @@ class Synthesis {
     }
 
     void search_greedily() {
-        Rng rng(request_.seed);
-        auto schedule = heuristics::greedy(instance_, rng, result_.bound.value, request_.threads, stop_);
+        // Alone and with a limit it is an anytime search; before an exact one it must be quick.
+        const bool anytime = request_.method == "greedy" && stop_.remaining();
+        auto schedule =
+            heuristics::greedy(instance_, {result_.bound.value,
+                                           anytime ? heuristics::Effort::Anytime : heuristics::Effort::Quick,
+                                           request_.seed, request_.threads, stop_});
         if (!schedule) throw LimitError("stopped by the limits or an interrupt before there was a schedule");
         judge(instance_, *schedule, result_.bound, "greedy");
         accept(std::move(*schedule), "greedy");
@@ -193,8 +197,9 @@ class Synthesis {
 
     Result finished() {
         result_.stopped = gap() && (gave_up_ || stop_.requested());
+        result_.sends = result_.schedule.sends.size();
         result_.status = gap() ? Status::Feasible : Status::Optimal;
-        judge(instance_, result_.schedule, result_.bound, result_.method);
+        judge(result_.schedule.makespan, result_.bound, result_.method);
         tell(fmt::format("verified{}, {:.3f} s", gap() ? "" : " and optimal: the makespan meets the bound",
                          clock_.seconds()));
         result_.seconds = clock_.seconds();

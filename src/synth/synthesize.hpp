@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace tutti::synth {
@@ -17,15 +18,20 @@ struct Request {
     Stop stop;
     std::optional<std::size_t> memory_bytes = {};  ///< beyond it the search ends with the best so far
     /// Told, one line at a time, how the synthesis goes. May be empty.
-    std::function<void(const std::string&)> story;
+    std::function<void(const std::string&)> story = {};
+    /// A schedule too large to hold is verified while it is made. Who wants its sends gives a function that
+    /// wraps the source of the sends in one that also keeps them (io::TeeSource); they count only once
+    /// synthesize() has returned. May be empty: then nobody has them.
+    std::function<std::unique_ptr<SendSource>(SendSource&)> tap = {};
 };
 
 struct Result {
     Status status = Status::Unknown;
     std::string method;  ///< what made the schedule
     std::string proof;   ///< why it is optimal, or why that is not known; one sentence
-    Schedule schedule;   ///< verified
-    Bound bound;         ///< the best lower bound known
+    Schedule schedule;   ///< verified; without sends where they went through the request's tap
+    std::uint64_t sends = 0;
+    Bound bound;  ///< the best lower bound known
     /// Of an all-reduce: the best makespan of a reduce-scatter followed by an all-gather, if both were
     /// proven.
     std::optional<Ticks> composed = {};

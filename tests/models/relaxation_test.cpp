@@ -196,7 +196,7 @@ TEST_CASE("no relaxation is above a schedule that exists") {
         const Instance instance(
             random_instance(rng, {.max_npus = 5, .max_collectives = 2, .max_ticks = 4, .physical = false}));
         if (!is_feasible(instance)) return;
-        const auto schedule = heuristics::greedy(instance, rng, Ticks(0), 1, Stop());
+        const auto schedule = heuristics::greedy(instance, {.seed = rng.next()});
         REQUIRE(schedule);
         REQUIRE(verify::verify(instance, *schedule).valid());
         INFO(json_of(instance));

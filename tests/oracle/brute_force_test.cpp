@@ -216,7 +216,7 @@ TEST_CASE("on tiny random instances the optimum is valid, above the bounds and n
         const Instance instance = tiny_instance(rng);
         const auto result = brute_force_optimum(instance, Ticks(30), kWork / 2);
         ++all;
-        const auto schedule = heuristics::greedy(instance, rng, Ticks(0), 1, {});
+        const auto schedule = heuristics::greedy(instance, {.seed = rng.next()});
         INFO(json_of(instance));
         if (schedule) CHECK(result.proven <= schedule->makespan);
         if (result.answer == BruteForceAnswer::WorkLimit) return;

@@ -323,7 +323,7 @@ TEST_CASE("no certificate proves more than a schedule that exists") {
         const InstanceParts parts = random_instance(rng, {.physical = false});
         const Instance instance(parts);
         if (!is_feasible(instance) || instance.chunks() == 0) return;
-        const auto schedule = heuristics::greedy(instance, rng, Ticks(0), 1, Stop());
+        const auto schedule = heuristics::greedy(instance, {.seed = rng.next()});
         REQUIRE(schedule);
         REQUIRE(verify::verify(instance, *schedule).valid());
         const std::int64_t makespan = schedule->makespan.count();

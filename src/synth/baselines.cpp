@@ -1,0 +1,52 @@
+#include "synth/baselines.hpp"
+
+#include <algorithm>
+
+namespace tutti::synth {
+namespace {
+
+InstanceParts parts_of(const Instance& instance) {
+    return {instance.name(), instance.topology().parts(), instance.groups(), instance.collectives()};
+}
+
+Ticks greedy_makespan(const Instance& instance, Request request) {
+    request.method = "greedy";
+    request.story = {};
+    request.tap = {};
+    return synthesize(instance, request).schedule.makespan;
+}
+
+template <class Compute>
+Baseline baseline(Compute compute) {
+    try {
+        return {compute(), {}};
+    } catch (const InfeasibleError& error) {
+        return {std::nullopt, error.what()};
+    } catch (const LimitError& error) {
+        return {std::nullopt, error.what()};
+    }
+}
+
+}  // namespace
+
+Baselines baselines(const Instance& instance, const Request& request) {
+    const auto members_only = [&] {
+        InstanceParts parts = parts_of(instance);
+        for (Collective& collective : parts.collectives) collective.forwarding = Forwarding::Group;
+        return greedy_makespan(Instance(std::move(parts)), request);
+    };
+    const auto one_after_another = [&] {
+        Ticks end;
+        for (Collective collective : instance.collectives()) {
+            end = std::max(end, collective.release);
+            collective.release = Ticks(0);
+            InstanceParts parts = parts_of(instance);
+            parts.collectives = {std::move(collective)};
+            end += greedy_makespan(Instance(std::move(parts)), request);
+        }
+        return end;
+    };
+    return {baseline(members_only), baseline(one_after_another)};
+}
+
+}  // namespace tutti::synth

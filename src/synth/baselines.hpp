@@ -1,0 +1,22 @@
+#pragma once
+
+#include "synth/synthesize.hpp"
+
+namespace tutti::synth {
+
+/// What a simpler routing of the same collectives would take.
+struct Baseline {
+    std::optional<Ticks> makespan;
+    std::string why_not;  ///< where there is none: who cannot be reached, or that a limit came first
+};
+
+/// What process groups are worth being planned together, with relays: the same synthesis without either.
+struct Baselines {
+    Baseline members_only;       ///< all at once, each chunk relayed by members of its group alone
+    Baseline one_after_another;  ///< each collective has the network to itself, then the next begins
+};
+
+/// Both by the greedy method; every schedule behind them is verified. The request's limits hold for each.
+[[nodiscard]] Baselines baselines(const Instance& instance, const Request& request);
+
+}  // namespace tutti::synth
