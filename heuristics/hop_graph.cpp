@@ -1,21 +1,100 @@
 // Rigid hops are found by breadth-first search from each stop through the switches that cannot hold a chunk.
 // All simple paths would be too many in a large fabric, so each such switch is entered by at most
-// kWaysThrough paths from one stop and each pair of stops is joined by at most kWaysBetween hops; the first
-// path found is a shortest one, so whoever can be reached at all is reached. Links are tried from a different
-// one at each stop, so that the few paths kept are not the same few for everybody.
+// kWaysThrough paths from one stop and each pair of stops is joined by at most kWaysBetween hops, fewer where
+// that would make more than some kMaxHops in all; the first path found is a shortest one, so whoever can be
+// reached at all is reached. Links are tried from a different one at each stop, so that the few paths kept
+// are not the same few for everybody.
 
 #include "heuristics/hop_graph.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace tutti::heuristics {
 namespace {
 
 constexpr std::size_t kWaysThrough = 4;
 constexpr std::size_t kWaysBetween = 8;
+constexpr std::size_t kMaxHops = std::size_t{1} << 22;
 
 }  // namespace
+
+/// Finds the hops from one stop after the other, with the same tables for all of them.
+class HopGraph::RigidSearch {
+  public:
+    explicit RigidSearch(HopGraph& graph)
+        : graph_(graph),
+          topology_(graph.instance_->topology()),
+          is_stop_(topology_.nodes()),
+          seen_(topology_.nodes(), 0),
+          ways_(topology_.nodes(), 0) {
+        std::size_t stops = 0;
+        for (std::size_t n = 0; n < is_stop_.size(); ++n) stops += is_stop_[n] = graph.is_stop(NodeId(n));
+        const std::size_t passed = topology_.nodes() - stops;
+        ways_between_ = std::clamp<std::size_t>(kMaxHops / (stops * stops), 1, kWaysBetween);
+        ways_through_ = std::clamp<std::size_t>(kMaxHops / (stops * (passed + 1)), 1, kWaysThrough);
+    }
+
+    void add_all() {
+        graph_.ends_.reserve(topology_.links().size());
+        graph_.legs_.reserve(topology_.links().size());
+        for (std::size_t n = 0; n < is_stop_.size(); ++n) {
+            if (is_stop_[n]) add_from(NodeId(n));
+        }
+    }
+
+  private:
+    /// A path from the stop to a switch that cannot hold a chunk: its last link, and the path before it.
+    struct Path {
+        std::size_t before;
+        LinkId link;
+        std::uint32_t legs;
+    };
+
+    void add_from(NodeId from) {
+        paths_.assign(1, {0, LinkId{}, 0});
+        for (std::size_t next = 0; next < paths_.size(); ++next) {
+            const NodeId at = next == 0 ? from : topology_.link(paths_[next].link).dst;
+            const auto links = topology_.out_links(at);
+            std::size_t i = links.empty() ? 0 : from.index() % links.size();
+            for (std::size_t count = 0; count < links.size(); ++count, ++i) {
+                if (i == links.size()) i = 0;
+                add_link(from, next, links[i]);
+            }
+        }
+    }
+
+    void add_link(NodeId from, std::size_t path, LinkId link) {
+        const NodeId to = topology_.link(link).dst;
+        const bool stop = is_stop_[to.index()];
+        if (seen_[to.index()] != from.index() + 1) {
+            seen_[to.index()] = static_cast<std::uint32_t>(from.index() + 1);
+            ways_[to.index()] = 0;
+        }
+        if (to == from || (path != 0 && ways_[to.index()] >= (stop ? ways_between_ : ways_through_))) return;
+        for (std::size_t p = path; p != 0; p = paths_[p].before) {
+            if (topology_.link(paths_[p].link).dst == to) return;
+        }
+        ++ways_[to.index()];
+        if (!stop) {
+            paths_.push_back({path, link, paths_[path].legs + 1});
+            return;
+        }
+        auto& legs = graph_.legs_;
+        const std::uint32_t count = paths_[path].legs + 1;
+        graph_.ends_.push_back({from, to, static_cast<std::uint32_t>(legs.size()), count});
+        legs.resize(legs.size() + count);
+        auto leg = legs.rbegin();
+        *leg++ = link;
+        for (std::size_t p = path; p != 0; p = paths_[p].before) *leg++ = paths_[p].link;
+    }
+
+    HopGraph& graph_;
+    const Topology& topology_;
+    std::vector<bool> is_stop_;
+    std::vector<std::uint32_t> seen_, ways_;  ///< paths into a node, counted anew for each stop
+    std::size_t ways_between_, ways_through_;
+    std::vector<Path> paths_;
+};
 
 bool HopGraph::is_stop(NodeId node) const {
     const Topology& topology = instance_->topology();
@@ -29,42 +108,13 @@ HopGraph::HopGraph(const Instance& instance, Use use) : instance_(&instance), us
     const Topology& topology = instance.topology();
     branches_.resize(topology.nodes());
     for (std::size_t n = 0; n < topology.nodes(); ++n) {
-        const NodeId node(n);
-        branches_[n] = topology.is_npu(node) || topology.rule(node).copy;
-        if (is_stop(node)) add_rigid_hops(node);
+        branches_[n] = topology.is_npu(NodeId(n)) || topology.rule(NodeId(n)).copy;
     }
+    RigidSearch(*this).add_all();
     direct_ = std::ranges::all_of(
                   ends_, [&](const Ends& e) { return topology.is_npu(e.from) && topology.is_npu(e.to); }) &&
               std::ranges::all_of(ends_, [](const Ends& e) { return e.legs == 1; });
     index_hops();
-}
-
-void HopGraph::add_rigid_hops(NodeId from) {
-    const Topology& topology = instance_->topology();
-    std::unordered_map<NodeId, std::size_t> ways;
-    std::vector<std::vector<LinkId>> paths{{}};
-    for (std::size_t next = 0; next < paths.size(); ++next) {
-        const std::vector<LinkId> path = paths[next];
-        const NodeId at = path.empty() ? from : topology.link(path.back()).dst;
-        const auto links = topology.out_links(at);
-        for (std::size_t i = 0; i < links.size(); ++i) {
-            const LinkId link = links[(i + from.index()) % links.size()];
-            const NodeId to = topology.link(link).dst;
-            const bool stop = is_stop(to);
-            if (to == from || (!path.empty() && ways[to] >= (stop ? kWaysBetween : kWaysThrough))) continue;
-            if (std::ranges::any_of(path, [&](LinkId l) { return topology.link(l).dst == to; })) continue;
-            ++ways[to];
-            if (stop) {
-                ends_.push_back({from, to, static_cast<std::uint32_t>(legs_.size()),
-                                 static_cast<std::uint32_t>(path.size() + 1)});
-                legs_.insert(legs_.end(), path.begin(), path.end());
-                legs_.push_back(link);
-            } else {
-                paths.push_back(path);
-                paths.back().push_back(link);
-            }
-        }
-    }
 }
 
 void HopGraph::index_hops() {
@@ -93,22 +143,8 @@ HopGraph HopGraph::reversed() const {
     return result;
 }
 
-Ticks HopGraph::transit(HopId id, ChunkId chunk) const {
-    const Ends& ends = ends_[id.index()];
-    if (ends.legs == 1) {
-        const LinkId link = legs_[ends.first_leg];
-        return instance_->alpha(link) + instance_->beta(link, chunk);
-    }
-    std::vector<LegTime> times;
-    leg_times(id, chunk, times);
-    const LegTime& last = times.back();
-    const Ticks busy =
-        instance_->topology().busy() == Busy::Beta ? last.busy + instance_->alpha(last.link) : last.busy;
-    return last.offset + busy;
-}
-
-void HopGraph::leg_times(HopId id, ChunkId chunk, std::vector<LegTime>& times) const {
-    times.clear();
+template <class Take>
+void HopGraph::each_leg(HopId id, ChunkId chunk, Take take) const {
     const Topology& topology = instance_->topology();
     const auto legs = hop(id).legs;
     Ticks offset;
@@ -123,12 +159,30 @@ void HopGraph::leg_times(HopId id, ChunkId chunk, std::vector<LegTime>& times) c
         } while (true);
         for (; i < end; ++i) {
             const Link& link = topology.link(legs[i]);
-            times.push_back(
-                {legs[i], backwards_ ? link.dst : link.src, offset, instance_->busy(legs[i], pace)});
+            take({legs[i], backwards_ ? link.dst : link.src, offset, instance_->busy(legs[i], pace)});
             offset += instance_->alpha(legs[i]);
         }
         offset += pace;
     }
+}
+
+Ticks HopGraph::transit(HopId id, ChunkId chunk) const {
+    const Ends& ends = ends_[id.index()];
+    if (ends.legs == 1) {
+        const LinkId link = legs_[ends.first_leg];
+        return instance_->alpha(link) + instance_->beta(link, chunk);
+    }
+    Ticks end;
+    each_leg(id, chunk, [&](const LegTime& leg) {
+        const bool pays_alpha = instance_->topology().busy() == Busy::Beta;
+        end = leg.offset + leg.busy + (pays_alpha ? instance_->alpha(leg.link) : Ticks(0));
+    });
+    return end;
+}
+
+void HopGraph::leg_times(HopId id, ChunkId chunk, std::vector<LegTime>& times) const {
+    times.clear();
+    each_leg(id, chunk, [&](const LegTime& leg) { times.push_back(leg); });
 }
 
 }  // namespace tutti::heuristics

@@ -2,6 +2,7 @@
 
 #include "core/instance.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,12 @@ class HopGraph {
     /// Whether every hop is one link.
     [[nodiscard]] bool is_simple() const { return legs_.size() == ends_.size(); }
 
+    /// The hop's one link, if it is one link.
+    [[nodiscard]] std::optional<LinkId> only_link(HopId id) const {
+        const Ends& ends = ends_[id.index()];
+        return ends.legs == 1 ? std::optional(legs_[ends.first_leg]) : std::nullopt;
+    }
+
     /// From the start of the hop to the arrival at its end.
     [[nodiscard]] Ticks transit(HopId id, ChunkId chunk) const;
     /// The links the hop uses, into `times`.
@@ -72,9 +79,11 @@ class HopGraph {
         NodeId from, to;
         std::uint32_t first_leg, legs;
     };
+    class RigidSearch;
     HopGraph() = default;
-    void add_rigid_hops(NodeId from);
     void index_hops();
+    template <class Take>
+    void each_leg(HopId id, ChunkId chunk, Take take) const;
 
     [[nodiscard]] bool is_stop(NodeId node) const;
 

@@ -1,11 +1,17 @@
 #include "heuristics/link_calendar.hpp"
 
+#include "core/rng.hpp"
+
 #include <algorithm>
+#include <utility>
 
 namespace tutti::heuristics {
 
 Ticks LinkCalendar::earliest(LinkId link, Ticks ready, Ticks length) const {
     const auto& busy = busy_[link.index()];
+    // Mostly the answer is after all bookings, or at their end.
+    if (busy.empty() || busy.back().end <= ready) return ready;
+    if (busy.back().begin <= ready) return busy.back().end;
     auto next = std::ranges::upper_bound(busy, ready, {}, &Interval::end);
     while (next != busy.end() && next->begin < ready + length) {
         ready = std::max(ready, next->end);
@@ -15,8 +21,11 @@ Ticks LinkCalendar::earliest(LinkId link, Ticks ready, Ticks length) const {
 }
 
 Ticks LinkCalendar::earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready) const {
+    if (const auto link = graph.only_link(hop)) {
+        const Instance& instance = graph.instance();
+        return earliest(*link, ready, instance.busy(*link, instance.beta(*link, chunk)));
+    }
     graph.leg_times(hop, chunk, times_);
-    if (times_.size() == 1) return earliest(times_[0].link, ready, times_[0].busy);
     while (true) {
         // Push the start until no leg pushes it further.
         for (std::size_t agreed = 0, leg = 0; agreed < times_.size(); leg = (leg + 1) % times_.size()) {
@@ -32,24 +41,30 @@ Ticks LinkCalendar::earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ti
 
 bool LinkCalendar::meets_itself(ChunkId chunk, Ticks start) const {
     for (std::size_t i = 1; i < times_.size(); ++i) {
-        if (passages_.contains({times_[i].from, chunk, start + times_[i].offset})) return true;
+        if (passages_.contains(times_[i].from, chunk, start + times_[i].offset)) return true;
     }
     return false;
 }
 
 void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start) {
+    if (const auto link = graph.only_link(hop)) {
+        const Instance& instance = graph.instance();
+        return book(*link, start, start + instance.busy(*link, instance.beta(*link, chunk)));
+    }
     graph.leg_times(hop, chunk, times_);
     for (std::size_t i = 0; i < times_.size(); ++i) {
         const auto& [link, from, offset, busy] = times_[i];
         book(link, start + offset, start + offset + busy);
-        if (i > 0) passages_.insert({from, chunk, start + offset});
+        if (i > 0) passages_.insert(from, chunk, start + offset);
     }
 }
 
 void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {
     horizon_ = std::max(horizon_, end);
     auto& busy = busy_[link.index()];
-    const auto next = std::ranges::lower_bound(busy, begin, {}, &Interval::begin);
+    const auto next = busy.empty() || busy.back().end <= begin
+                          ? busy.end()
+                          : std::ranges::lower_bound(busy, begin, {}, &Interval::begin);
     const bool joins_next = next != busy.end() && next->begin == end;
     const bool joins_last = next != busy.begin() && std::prev(next)->end == begin;
     if (joins_last && joins_next) {
@@ -62,6 +77,32 @@ void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {
     } else {
         busy.insert(next, {begin, end});
     }
+}
+
+std::size_t LinkCalendar::Passages::place(const Passage& passage) const {
+    Rng mix((std::uint64_t{passage.at.value()} << 32 | passage.chunk.value()) +
+            static_cast<std::uint64_t>(passage.when.count()) * 0x9E3779B97F4A7C15ULL);
+    const std::size_t mask = places_.size() - 1;
+    std::size_t i = mix.next() & mask;
+    while (places_[i].when >= Ticks(0) && places_[i] != passage) i = (i + 1) & mask;
+    return i;
+}
+
+bool LinkCalendar::Passages::contains(NodeId at, ChunkId chunk, Ticks when) const {
+    return !places_.empty() && places_[place({at, chunk, when})].when >= Ticks(0);
+}
+
+void LinkCalendar::Passages::insert(NodeId at, ChunkId chunk, Ticks when) {
+    if (2 * (count_ + 1) > places_.size()) {
+        const auto old =
+            std::exchange(places_, std::vector<Passage>(std::max<std::size_t>(64, 2 * places_.size())));
+        for (const Passage& passage : old) {
+            if (passage.when >= Ticks(0)) places_[place(passage)] = passage;
+        }
+    }
+    Passage& empty = places_[place({at, chunk, when})];
+    count_ += empty.when < Ticks(0) ? 1 : 0;
+    empty = {at, chunk, when};
 }
 
 }  // namespace tutti::heuristics
