@@ -18,6 +18,8 @@ class LinkCalendar {
     /// The first start >= ready at which the hop finds all its links free. O(log intervals + intervals
     /// skipped).
     [[nodiscard]] Ticks earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready) const;
+    /// The same for one link that is busy for `length`.
+    [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
     /// Precondition: the links are free then.
     void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
     /// The end of the last booking.
@@ -27,7 +29,6 @@ class LinkCalendar {
     struct Interval {
         Ticks begin, end;
     };
-    [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
     void book(LinkId link, Ticks begin, Ticks end);
     [[nodiscard]] bool meets_itself(ChunkId chunk, Ticks start) const;
 

@@ -1,5 +1,5 @@
 // Destroy and repair on a reservation table. A move takes out the trees of a few chunks and grows them again
-// one by one, in random order, each by earliest arrival through the gaps (TreeGrowth). The chunks are one
+// one by one, in random order, each by earliest arrival through the gaps (Regrowth). The chunks are one
 // that is late together with others that use the links into a node where it is late, or any. A move stays if
 // the total lateness does not rise, or a little at times: lateness is what arrivals exceed the goal by, and
 // the goal lies a little below the best makespan, so that nearly late arrivals count too.
@@ -9,7 +9,7 @@
 
 #include "heuristics/repair.hpp"
 
-#include "heuristics/tree_growth.hpp"
+#include "heuristics/regrowth.hpp"
 
 #include <algorithm>
 #include <array>
@@ -209,7 +209,7 @@ class Repair {
     SpreadSolution best_;
     const FloodNetwork net_;
     Reservations reservations_;
-    TreeGrowth growth_;
+    Regrowth growth_;
     std::vector<Tree> trees_, old_;
     std::vector<std::uint32_t> taken_;
     std::vector<std::uint8_t> is_taken_;

@@ -1,60 +1,95 @@
 #pragma once
 
-#include "heuristics/flood_network.hpp"
-#include "heuristics/reservations.hpp"
+#include "core/rng.hpp"
+#include "core/stop.hpp"
+#include "heuristics/spread.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace tutti::heuristics {
 
-/// A transfer of a tree.
-struct TreeSend {
-    std::uint32_t hop;
-    Ticks start;
-};
-
-/// Grows the tree of one chunk by earliest arrival through the gaps that others left (tree_growth.cpp). Its
-/// arrays are kept from tree to tree.
+/// The time-expanded network in which trees grow: each takes its chunk to its targets as early as the gaps
+/// left by the others allow. Knows how to do everything: relays outside the group, switches of all kinds,
+/// links booked before.
 class TreeGrowth {
   public:
-    /// All must outlive this.
-    TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network, const Reservations& reservations);
+    /// The graph must outlive this.
+    TreeGrowth(const HopGraph& graph, LinkCalendar calendar, Rng& rng);
 
-    /// The transfers that bring the spread to its targets, each after the one it depends on, into `tree`; not
-    /// reserved. A relay that wants nothing counts as if it made its chunk later by `toll` tenths of the time
-    /// that its hop is busy. False: a target cannot be reached. O(hops * (log nodes + gaps)) where all nodes
-    /// are targets, times the targets at worst.
-    [[nodiscard]] bool grow(std::size_t spread, std::int64_t toll, Rng& rng, std::vector<TreeSend>& tree);
+    /// Takes the links of transfers that others decided. Precondition: they are free then.
+    void book(std::span<const Transfer> transfers);
+
+    /// Brings the chunk to all targets, from its sources and from where `kept` (transfers of this spread,
+    /// booked already) has brought it; books and appends what that takes. False: some target cannot be
+    /// reached by the deadline, or `stop` came first; what was appended until then stays booked.
+    bool grow(const Spread& spread, std::span<const Transfer> kept, Ticks deadline, const Stop& stop,
+              std::vector<Transfer>& transfers);
+
+    /// The last arrival of all that `grow` made.
+    [[nodiscard]] Ticks makespan() const { return makespan_; }
 
   private:
-    /// How a node could be reached.
-    struct Label {
-        Ticks cost;  ///< the arrival and the tolls on the way from the tree
-        Ticks arrival;
-        Ticks tolls;
-        Ticks start;
-        std::uint32_t hop;
+    /// A hop, as a search sees it.
+    struct Arc {
+        NodeId to;
+        HopId hop;
+        LinkId link;  ///< the first
+        bool rigid;   ///< more than one link
+        Ticks busy;
+        Ticks transit;
     };
-    enum class Place : std::uint8_t { Unseen, Seen, Tree };
+    struct Label {
+        std::uint64_t search = 0;
+        Ticks arrival;
+        Ticks cost;
+        HopId by;
+        bool settled = false;
+    };
     struct Entry {
         Ticks cost;
-        std::uint32_t node;
+        std::uint32_t lot;  ///< among equal costs the order is drawn, so that equal ways share the load
+        NodeId node;
         bool operator<(const Entry& other) const {
-            return cost != other.cost ? cost > other.cost : node > other.node;
+            return cost != other.cost ? cost > other.cost : lot > other.lot;
         }
     };
-    void enter(std::uint32_t node, const Label& label);
-    void look_from(std::uint32_t node, std::size_t spread, std::int64_t toll, std::uint64_t turn);
-    void join(std::uint32_t node, std::size_t spread, std::vector<TreeSend>& tree);
-    [[nodiscard]] Ticks earliest(std::size_t hop, std::size_t spread, Ticks ready) const;
+    struct Joined {
+        NodeId node;
+        Ticks arrival;
+    };
 
-    const SpreadProblem& problem_;
-    const FloodNetwork& net_;
-    const Reservations& reservations_;
-    const bool has_bookings_;
+    [[nodiscard]] const std::vector<Arc>& arcs_for(ChunkId chunk);
+    void join(NodeId node, Ticks arrival) {
+        in_tree_[node.index()] = tree_;
+        joined_.push_back({node, arrival});
+    }
+    void enter(NodeId node, Ticks arrival, Ticks cost, HopId by);
+    void leave(NodeId node, const std::vector<Arc>& arcs, ChunkId chunk);
+    std::size_t search(ChunkId chunk, std::size_t missing, const Stop& stop,
+                       std::vector<Transfer>& transfers);
+    std::optional<Ticks> book_path(ChunkId chunk, NodeId target, std::vector<Transfer>& transfers);
+
+    const HopGraph& graph_;
+    LinkCalendar calendar_;
+    Rng& rng_;
+    std::int64_t per_tick_, per_hop_;         ///< the cost of a tick, and of a tick spent on a link besides
+    std::vector<std::uint32_t> arcs_begin_;   ///< by node
+    std::map<Bytes, std::vector<Arc>> arcs_;  ///< by size of the chunk
+    CollectiveId collective_;
+    Ticks deadline_;
+    Ticks makespan_;
     std::vector<Label> labels_;
-    std::vector<Place> places_;
-    std::vector<std::uint8_t> wanted_;
-    std::vector<Entry> heap_;
-    std::vector<std::uint32_t> path_;
+    std::vector<std::uint64_t> in_tree_, wanted_;  ///< the number of the tree for which it holds
+    std::vector<Joined> joined_;
+    std::vector<HopId> path_;
+    std::vector<Transfer> planned_;
+    std::vector<Entry> queue_;
+    std::uint64_t tree_ = 0;
+    std::uint64_t search_ = 0;
+    bool stale_ = false;
 };
 
 }  // namespace tutti::heuristics
