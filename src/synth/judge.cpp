@@ -2,6 +2,7 @@
 
 #include "verify/certificate.hpp"
 #include "verify/schedule_verifier.hpp"
+#include "verify/symmetric_verifier.hpp"
 
 #include <fmt/format.h>
 
@@ -14,13 +15,24 @@ void judge(const Instance& instance, const Schedule& schedule, const Bound& boun
 
 Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, const std::string& who) {
     Verdict verdict = verify::verify(instance, sends);
+    judge(verdict, bound, who);
+    return verdict;
+}
+
+Verdict judge(const Instance& instance, const SymmetricSchedule& schedule, const Bound& bound,
+              const std::string& who) {
+    Verdict verdict = verify::verify(instance, schedule);
+    judge(verdict, bound, who);
+    return verdict;
+}
+
+void judge(const Verdict& verdict, const Bound& bound, const std::string& who) {
     if (!verdict.valid()) {
         const Violation& first = verdict.violations.front();
         throw InternalError(fmt::format("{} made a schedule that breaks V{} ({}): {}", who,
                                         number_of(first.rule), code_of(first.rule), first.message));
     }
     judge(verdict.makespan, bound, who);
-    return verdict;
 }
 
 void judge(Ticks makespan, const Bound& bound, const std::string& who) {

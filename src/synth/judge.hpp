@@ -2,7 +2,7 @@
 
 #include "core/bound.hpp"
 #include "core/instance.hpp"
-#include "core/schedule.hpp"
+#include "core/symmetric_schedule.hpp"
 #include "core/verdict.hpp"
 
 #include <string>
@@ -15,6 +15,11 @@ namespace tutti::synth {
 void judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who);
 /// The same for one that is judged while it is made; what the verifier found out about it.
 Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, const std::string& who);
+/// The same for one in generator form, judged as such.
+Verdict judge(const Instance& instance, const SymmetricSchedule& schedule, const Bound& bound,
+              const std::string& who);
+/// The same for a verdict that is there already.
+void judge(const Verdict& verdict, const Bound& bound, const std::string& who);
 /// The part of it that is left when a verified schedule meets a later bound.
 void judge(Ticks makespan, const Bound& bound, const std::string& who);
 

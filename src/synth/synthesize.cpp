@@ -7,12 +7,15 @@
 
 #include "bounds/bounds.hpp"
 #include "heuristics/greedy.hpp"
+#include "heuristics/lockstep.hpp"
+#include "heuristics/quotient.hpp"
 #include "models/exact.hpp"
 #include "synth/bounding.hpp"
 #include "synth/composition.hpp"
 #include "synth/judge.hpp"
 #include "synth/memory_watch.hpp"
 #include "synth/reachability.hpp"
+#include "verify/schedule_verifier.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +37,9 @@ constexpr std::array<Method, 6> kMethods{{
 
 /// Beyond this no encoding fits, and trying would take longer than greedy did.
 constexpr std::size_t kMostChunksTimesLinks = 4'000'000;
+constexpr const char* kGreedy = "greedy";
+constexpr const char* kSymmetry = "symmetry";
+constexpr const char* kNoTime = "stopped by the limits or an interrupt before there was a schedule";
 /// How long a proof that anybody can check is looked for where a solver has one.
 constexpr Stop::Seconds kForCheckableProof{2};
 
@@ -47,19 +53,30 @@ class Clock {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// What must arrive somewhere; a schedule has at least so many sends.
+std::uint64_t least_sends(const Instance& instance) {
+    std::uint64_t sends = 0;
+    for (std::size_t c = 0; c < instance.chunks(); ++c) {
+        const Demand demand = instance.demand(ChunkId(c));
+        sends += demand.receivers.size() - 1;
+        if (demand.reduction) sends += demand.holders.size() - 1;
+    }
+    return sends;
+}
+
 class Synthesis {
   public:
     Synthesis(const Instance& instance, const Request& request, const Stop& stop)
-        : instance_(instance), request_(request), stop_(stop) {}
+        : instance_(instance), request_(request), stop_(stop), sends_wanted_(least_sends(instance)) {}
 
     Result run() {
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
         raise(bounds::simple_bounds(instance_, stop_).front());
-        search_greedily();
+        if (!search_by_symmetry() && !search_in_lockstep()) search_greedily();
         if (gap() && !stop_.requested()) raise(bounds::all_bounds(instance_, stop_).front());
         if (!gap()) {
-            result_.proof =
-                fmt::format("greedy meets the bound ({}): no solver is needed", result_.bound.kind);
+            result_.proof = fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
+                                        result_.bound.kind);
             tell("choice   " + result_.proof);
         } else if (request_.method != "greedy") {
             search_exactly();
@@ -87,18 +104,57 @@ class Synthesis {
         result_.method = who;
     }
 
+    /// Alone and with a limit greedy is an anytime search; before an exact one it must be quick.
+    [[nodiscard]] bool is_anytime() const { return request_.method == "greedy" && stop_.remaining(); }
+    [[nodiscard]] bool is_too_large_to_hold() const { return sends_wanted_ > kMostSendsHeld; }
+
+    /// One chunk of each orbit stands for all. True: nothing else need be tried.
+    bool search_by_symmetry() {
+        Rng rng(request_.seed);
+        auto schedule = heuristics::quotient_synthesis(instance_, result_.bound.value, rng, stop_);
+        if (!schedule) return false;
+        const Verdict verdict = judge(instance_, *schedule, result_.bound, kSymmetry);
+        tell(fmt::format("symmetry {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
+                         clock_.seconds()));
+        if (is_too_large_to_hold()) {
+            accept({instance_.name(), verdict.makespan, {}}, kSymmetry);
+            result_.sends = verdict.sends;
+            result_.symmetric = std::move(schedule);
+            return true;
+        }
+        Schedule all = expanded(instance_, *schedule);
+        judge(instance_, all, result_.bound, kSymmetry);
+        accept(std::move(all), kSymmetry);
+        return !gap();
+    }
+
+    /// A schedule that is verified while it is made, and never held. False: it does not apply.
+    bool search_in_lockstep() {
+        if (!is_too_large_to_hold() || !heuristics::fits_lockstep(instance_)) return false;
+        heuristics::LockstepGather made(instance_, request_.seed, stop_);
+        const auto tapped = request_.tap ? request_.tap(made) : nullptr;
+        const Verdict verdict = verify::verify(instance_, tapped ? *tapped : made);
+        if (!made.is_complete()) throw LimitError(kNoTime);
+        judge(verdict, result_.bound, kGreedy);
+        accept({instance_.name(), verdict.makespan, {}}, kGreedy);
+        result_.sends = verdict.sends;
+        tell(fmt::format("greedy   {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
+                         clock_.seconds()));
+        return true;
+    }
+
     void search_greedily() {
-        // Alone and with a limit it is an anytime search; before an exact one it must be quick.
-        const bool anytime = request_.method == "greedy" && stop_.remaining();
-        auto schedule =
-            heuristics::greedy(instance_, {result_.bound.value,
-                                           anytime ? heuristics::Effort::Anytime : heuristics::Effort::Quick,
-                                           request_.seed, request_.threads, stop_});
-        if (!schedule) throw LimitError("stopped by the limits or an interrupt before there was a schedule");
-        judge(instance_, *schedule, result_.bound, "greedy");
-        accept(std::move(*schedule), "greedy");
-        tell(fmt::format("greedy   {} in {} sends, {:.3f} s", result_.schedule.makespan.count(),
-                         result_.schedule.sends.size(), clock_.seconds()));
+        auto schedule = heuristics::greedy(
+            instance_,
+            {result_.bound.value, is_anytime() ? heuristics::Effort::Anytime : heuristics::Effort::Quick,
+             request_.seed, request_.threads, stop_});
+        if (!schedule && result_.method.empty()) throw LimitError(kNoTime);
+        if (!schedule) return;
+        judge(instance_, *schedule, result_.bound, kGreedy);
+        const bool better = result_.method.empty() || schedule->makespan < result_.schedule.makespan;
+        const auto [makespan, sends] = std::pair(schedule->makespan, schedule->sends.size());
+        if (better) accept(std::move(*schedule), kGreedy);
+        tell(fmt::format("greedy   {} in {} sends, {:.3f} s", makespan.count(), sends, clock_.seconds()));
     }
 
     void search_exactly() {
@@ -110,7 +166,8 @@ class Synthesis {
             tell("choice   greedy and bounds only: " + missing);
             return;
         }
-        if (instance_.chunks() * instance_.topology().links().size() > kMostChunksTimesLinks) {
+        if (is_too_large_to_hold() ||
+            instance_.chunks() * instance_.topology().links().size() > kMostChunksTimesLinks) {
             result_.proof = fmt::format("no proof: {} chunks on {} links are too many for exact methods",
                                         instance_.chunks(), instance_.topology().links().size());
             tell("choice   greedy and bounds only: " + result_.proof);
@@ -197,7 +254,7 @@ class Synthesis {
 
     Result finished() {
         result_.stopped = gap() && (gave_up_ || stop_.requested());
-        result_.sends = result_.schedule.sends.size();
+        if (!result_.schedule.sends.empty()) result_.sends = result_.schedule.sends.size();
         result_.status = gap() ? Status::Feasible : Status::Optimal;
         judge(result_.schedule.makespan, result_.bound, result_.method);
         tell(fmt::format("verified{}, {:.3f} s", gap() ? "" : " and optimal: the makespan meets the bound",
@@ -210,6 +267,7 @@ class Synthesis {
     const Request& request_;
     const Stop stop_;
     const Clock clock_;
+    const std::uint64_t sends_wanted_;
     Result result_;
     bool gave_up_ = false;
 };

@@ -3,6 +3,7 @@
 #include "core/instance.hpp"
 #include "core/outcome.hpp"
 #include "core/stop.hpp"
+#include "core/symmetric_schedule.hpp"
 
 #include <functional>
 #include <map>
@@ -29,7 +30,10 @@ struct Result {
     Status status = Status::Unknown;
     std::string method;  ///< what made the schedule
     std::string proof;   ///< why it is optimal, or why that is not known; one sentence
-    Schedule schedule;   ///< verified; without sends where they went through the request's tap
+    Schedule schedule;   ///< verified; without sends where there are too many to hold
+    /// Where there are too many to hold: the schedule in generator form, verified as such. Else, if this is
+    /// empty too, they went through the request's tap.
+    std::optional<SymmetricSchedule> symmetric = {};
     std::uint64_t sends = 0;
     Bound bound;  ///< the best lower bound known
     /// Of an all-reduce: the best makespan of a reduce-scatter followed by an all-gather, if both were
@@ -46,6 +50,9 @@ struct Method {
     std::string_view help;
 };
 [[nodiscard]] std::span<const Method> methods();
+
+/// Schedules of more sends are not held in memory, if they can be made otherwise.
+inline constexpr std::uint64_t kMostSendsHeld = 20'000'000;
 
 /// How long `auto` looks for a proof where the request has no time limit of its own.
 inline constexpr double kAutoSeconds = 60;
