@@ -18,6 +18,6 @@ void judge(const Instance& instance, const Schedule& schedule, const Bound& boun
 void judge(const Instance& instance, const Bound& bound);
 
 /// Whether the above checks at all.
-[[nodiscard]] bool is_checkable(const Instance& instance);
+[[nodiscard]] bool is_checkable(const Instance& instance, const Bound& bound);
 
 }  // namespace tutti::synth
