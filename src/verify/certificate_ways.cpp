@@ -64,17 +64,26 @@ std::vector<Wide> cheapest_ways(const Instance& instance, CollectiveId collectiv
     const Topology& topology = instance.topology();
     using Entry = std::pair<Wide, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    const bool forwards = direction == Direction::Forwards;
+    const auto links_of = [&](NodeId node) {
+        return forwards ? topology.out_links(node) : topology.in_links(node);
+    };
+    const auto end_of = [&](LinkId link) {
+        return forwards ? topology.link(link).dst : topology.link(link).src;
+    };
+    // Prices only fall from here on, so a start from which no link leads to a dearer node never will.
     for (std::size_t v = 0; v < at.size(); ++v) {
-        if (at[v] < kNever) queue.emplace(at[v], NodeId(v));
+        if (at[v] >= kNever) continue;
+        const auto leads_on = [&](LinkId link) { return at[v] < at[end_of(link).index()]; };
+        if (std::ranges::any_of(links_of(NodeId(v)), leads_on)) queue.emplace(at[v], NodeId(v));
     }
     while (!queue.empty()) {
         const auto [so_far, node] = queue.top();
         queue.pop();
         if (so_far > at[node.index()]) continue;
-        const bool forwards = direction == Direction::Forwards;
-        for (const LinkId link : forwards ? topology.out_links(node) : topology.in_links(node)) {
+        for (const LinkId link : links_of(node)) {
             if (!may_use(instance, link, collective)) continue;
-            const NodeId next = forwards ? topology.link(link).dst : topology.link(link).src;
+            const NodeId next = end_of(link);
             const Wide total = so_far + price(link);
             if (total < at[next.index()]) {
                 at[next.index()] = total;
@@ -127,9 +136,12 @@ Wide LinkUse::transfers_by(Wide makespan) const {
 std::map<std::pair<CollectiveId, Bytes>, std::vector<std::size_t>> by_kind(const Instance& instance,
                                                                            const std::vector<Need>& needs) {
     std::map<std::pair<CollectiveId, Bytes>, std::vector<std::size_t>> kinds;
+    auto last = kinds.end();  // equal ones mostly stand side by side
     for (std::size_t i = 0; i < needs.size(); ++i) {
         const Demand demand = instance.demand(needs[i].chunk);
-        kinds[{demand.collective, demand.bytes}].push_back(i);
+        const std::pair kind{demand.collective, demand.bytes};
+        if (last == kinds.end() || last->first != kind) last = kinds.try_emplace(kind).first;
+        last->second.push_back(i);
     }
     return kinds;
 }
@@ -147,9 +159,12 @@ std::vector<LinkUse> uses_of_links(const Instance& instance, const std::vector<T
     const Topology& topology = instance.topology();
     std::vector<LinkUse> uses(topology.links().size());
     std::map<std::pair<CollectiveId, Bytes>, std::vector<const Trip*>> kinds;
+    auto last_kind = kinds.end();
     for (const Trip& trip : trips) {
         const Demand demand = instance.demand(trip.chunk);
-        kinds[{demand.collective, demand.bytes}].push_back(&trip);
+        const std::pair kind{demand.collective, demand.bytes};
+        if (last_kind == kinds.end() || last_kind->first != kind) last_kind = kinds.try_emplace(kind).first;
+        last_kind->second.push_back(&trip);
     }
     for (const auto& [kind, members] : kinds) {
         const ChunkId chunk = members.front()->chunk;
