@@ -5,7 +5,9 @@
 // share the network, and how deep they are. So every link has a price that grows exponentially with its load
 // (link_prices), and each tree is grown at the prices that all others leave behind: a search from the whole
 // tree (Dijkstra) runs to the cheapest target not yet reached, its path joins the tree, the search goes on.
-// Nodes of the tree cost what their depth is worth, so that trees stay shallow. After a first pass, all trees
+// Nodes of the tree cost what their depth is worth, so that trees stay shallow. Where a path passes a switch
+// that does not branch, the next one over the same links needs a copy of its own and finds them dearer: the
+// search starts again. After a first pass, all trees
 // are taken out and grown again, one by one, in random order, a few times over: the early ones could not know
 // what the late ones would need.
 //
@@ -64,7 +66,6 @@ class TreePlanner {
                 if (stop_.requested()) return std::nullopt;
                 remove(i);
                 if (!grow(i)) return std::nullopt;
-                add(i);
             }
             rng_.shuffle(order);
         }
@@ -79,10 +80,15 @@ class TreePlanner {
     };
     using Tree = std::vector<Arc>;
     struct Label {
-        std::uint32_t tree = 0;     ///< in whose search it was set
+        std::uint64_t search = 0;   ///< in which it was set
         std::uint32_t arc = kRoot;  ///< of a node of the tree: by which it is reached
         double cost = 0;            ///< of a node of the tree: the tolls from the source
         HopId by;
+    };
+    struct Joined {
+        NodeId node;
+        std::uint32_t arc;  ///< by which it is reached
+        double depth;       ///< the tolls from the source
     };
     struct Entry {
         double cost;
@@ -95,7 +101,6 @@ class TreePlanner {
         ways_.set_base(INT64_MAX / 2);
         for (std::size_t k = 0; k < std::min(order.size(), kSamples); ++k) {
             if (!grow(order[k])) return false;
-            add(order[k]);
         }
         return true;
     }
@@ -117,19 +122,14 @@ class TreePlanner {
         return static_cast<std::int64_t>(base);
     }
 
-    void add(std::uint32_t spread) {
-        for (const Arc& arc : trees_[spread]) ways_.add(arc.hop, times_.kind(spread));
-    }
     void remove(std::uint32_t spread) {
         for (const Arc& arc : trees_[spread]) ways_.remove(arc.hop, times_.kind(spread));
     }
 
     bool grow(std::uint32_t i) {
         const Spread& spread = problem_.spreads[i];
-        const std::uint32_t kind = times_.kind(i);
-        Tree& tree = trees_[i];
-        tree.clear();
-        queue_.clear();
+        trees_[i].clear();
+        joined_.clear();
         ++tree_;
         for (const NodeId source : spread.sources) join(source, kRoot, 0);
         std::size_t missing = 0;
@@ -138,20 +138,35 @@ class TreePlanner {
             wanted_[target.index()] = tree_;
             ++missing;
         }
-        const CollectiveId collective = graph_.instance().demand(spread.chunk).collective;
-        while (missing > 0 && !queue_.empty()) {
+        while (missing > 0) {
+            const std::size_t reached = search(i, missing);
+            if (reached == 0) return false;
+            missing -= reached;
+        }
+        return true;
+    }
+
+    /// Searches from the tree and joins paths to it until prices have changed under the labels. Returns how
+    /// many targets were reached.
+    std::size_t search(std::uint32_t i, std::size_t missing) {
+        const std::uint32_t kind = times_.kind(i);
+        const CollectiveId collective = graph_.instance().demand(problem_.spreads[i].chunk).collective;
+        ++search_;
+        queue_.clear();
+        for (const Joined& joined : joined_) enter(joined);
+        for (std::size_t reached = 0; !queue_.empty();) {
             const auto [cost, node] = queue_.front();
             std::pop_heap(queue_.begin(), queue_.end());
             queue_.pop_back();
             if (cost != labels_[node.index()].cost) continue;
-            if (wanted_[node.index()] == tree_ && in_tree_[node.index()] != tree_) {
-                join_path(tree, node, kind);
-                --missing;
-                continue;  // it was entered again, as part of the tree
+            if (wanted_[node.index()] != tree_ || in_tree_[node.index()] == tree_) {
+                leave(node, cost, kind, collective);
+                continue;
             }
-            leave(node, cost, kind, collective);
+            const bool repriced = join_path(trees_[i], node, kind);
+            if (++reached == missing || repriced) return reached;
         }
-        return missing == 0;
+        return 0;
     }
 
     void leave(NodeId node, double cost, std::uint32_t kind, CollectiveId collective) {
@@ -163,24 +178,28 @@ class TreePlanner {
             const NodeId to = ways[w].to;
             Label& label = labels_[to.index()];
             const double total = cost + costs[w];
-            if (label.tree == tree_ && label.cost <= total) continue;
+            if (label.search == search_ && label.cost <= total) continue;
             if (in_tree_[to.index()] == tree_ || !instance.may_carry(to, collective)) continue;
-            label = {tree_, kRoot, total, ways[w].hop};
-            enter(to, total);
+            label = {search_, kRoot, total, ways[w].hop};
+            push(total, to);
         }
     }
 
     void join(NodeId node, std::uint32_t arc, double depth) {
         in_tree_[node.index()] = tree_;
-        labels_[node.index()] = {tree_, arc, depth, HopId{}};
-        enter(node, depth);
+        joined_.push_back({node, arc, depth});
     }
-    void enter(NodeId node, double cost) {
+    void enter(const Joined& joined) {
+        labels_[joined.node.index()] = {search_, joined.arc, joined.depth, HopId{}};
+        push(joined.depth, joined.node);
+    }
+    void push(double cost, NodeId node) {
         queue_.push_back({cost, node});
         std::push_heap(queue_.begin(), queue_.end());
     }
 
-    void join_path(Tree& tree, NodeId target, std::uint32_t kind) {
+    /// Returns whether prices have changed that other paths of this tree may have to pay.
+    bool join_path(Tree& tree, NodeId target, std::uint32_t kind) {
         path_.clear();
         NodeId root = target;
         for (; in_tree_[root.index()] != tree_; root = graph_.hop(path_.back()).from) {
@@ -188,25 +207,48 @@ class TreePlanner {
         }
         std::uint32_t parent = labels_[root.index()].arc;
         double depth = labels_[root.index()].cost;
+        bool repriced = false;
         for (auto id = path_.rbegin(); id != path_.rend(); ++id) {
             tree.push_back({*id, parent});
+            ways_.add(*id, kind);
             parent = static_cast<std::uint32_t>(tree.size() - 1);
             depth += ways_.toll(*id, kind);
-            // A stop that does not branch stays outside: the next path over it needs a copy of its own.
-            const NodeId to = graph_.hop(*id).to;
-            if (graph_.branches(to)) join(to, parent, depth);
+            const Hop hop = graph_.hop(*id);
+            if (graph_.branches(hop.to)) {
+                join(hop.to, parent, depth);
+                enter(joined_.back());
+            } else {
+                repriced = true;  // the next path over this switch needs a copy of its own
+            }
+            if (hop.legs.size() > 1) repriced = true;
         }
+        return repriced;
     }
 
-    [[nodiscard]] TreePlan collected() const {
+    /// The arcs of each tree in random order, parents first: those that a schedule finds equally urgent shall
+    /// not leave every source in the same order.
+    [[nodiscard]] TreePlan collected() {
         TreePlan plan;
+        std::vector<std::uint32_t> lots, order, position;
         for (const Tree& tree : trees_) {
-            const std::uint32_t first = plan.begin.back();
-            for (const auto& [hop, parent] : tree) {
-                plan.hops.push_back(hop);
-                plan.parents.push_back(parent == kRoot ? kRoot : first + parent);
+            lots.resize(tree.size());
+            order.resize(tree.size());
+            position.resize(tree.size());
+            // A child's lot is larger than its parent's.
+            for (std::size_t a = 0; a < tree.size(); ++a) {
+                const auto lot = static_cast<std::uint32_t>(rng_.below(1U << 16U));
+                lots[a] = lot + (tree[a].parent == kRoot ? 0 : lots[tree[a].parent] + 1);
+                order[a] = static_cast<std::uint32_t>(a);
             }
-            plan.begin.push_back(static_cast<std::uint32_t>(plan.hops.size()));
+            std::ranges::sort(order,
+                              [&](auto a, auto b) { return std::pair(lots[a], a) < std::pair(lots[b], b); });
+            const std::uint32_t first = plan.begin.back();
+            for (const std::uint32_t a : order) {
+                position[a] = static_cast<std::uint32_t>(plan.hops.size());
+                plan.hops.push_back(tree[a].hop);
+                plan.parents.push_back(tree[a].parent == kRoot ? kRoot : position[tree[a].parent]);
+            }
+            plan.begin.push_back(first + static_cast<std::uint32_t>(tree.size()));
         }
         return plan;
     }
@@ -220,6 +262,8 @@ class TreePlanner {
     std::vector<Label> labels_;
     std::vector<std::uint32_t> in_tree_, wanted_;  ///< the number of the tree for which it holds
     std::uint32_t tree_ = 0;
+    std::uint64_t search_ = 0;
+    std::vector<Joined> joined_;
     std::vector<Entry> queue_;
     std::vector<HopId> path_;
     std::vector<Tree> trees_;
