@@ -4,7 +4,7 @@
 
 namespace tutti::heuristics {
 
-LinkPrices::LinkPrices(const SpreadProblem& problem, const HopTimes& times) {
+LinkPrices::LinkPrices(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape) {
     const HopGraph& graph = problem.graph;
     const std::size_t links = graph.instance().topology().links().size();
     load_.assign(links, 0);
@@ -24,19 +24,19 @@ LinkPrices::LinkPrices(const SpreadProblem& problem, const HopTimes& times) {
                 busy_.push_back(busy);
                 grain_[leg.link.index()] = std::max(grain_[leg.link.index()], busy);
             }
-            toll_.push_back(kToll * static_cast<double>(times.transit(HopId(h), kind)));
+            toll_.push_back(shape.toll * static_cast<double>(times.transit(HopId(h), kind)));
         }
     }
     // Products instead of exp(), whose last digits differ between machines.
     double value = 1;
     for (std::size_t i = kSteps; i > 0; --i) {
-        value *= 1 - kSteepness / static_cast<double>(kSteps);
+        value *= 1 - shape.steepness / static_cast<double>(kSteps);
         exponential_[i - 1] = value;
     }
     value = 1;
     for (std::size_t i = kSteps; i < exponential_.size(); ++i) {
         exponential_[i] = value;
-        value *= 1 + kSteepness / static_cast<double>(kSteps);
+        value *= 1 + shape.steepness / static_cast<double>(kSteps);
     }
     set_base(1);
 }

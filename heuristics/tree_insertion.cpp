@@ -1,4 +1,4 @@
-// Insertion: chunk by chunk, a tree grown in the time-expanded network (tree_growth) through the gaps that
+// Insertion: chunk by chunk, a tree grown in the time-expanded network (timed_growth) through the gaps that
 // earlier chunks left.
 //
 // Chunks are taken in random order within classes of falling distance to the farthest target: long ways
@@ -7,7 +7,7 @@
 
 #include "heuristics/tree_insertion.hpp"
 
-#include "heuristics/tree_growth.hpp"
+#include "heuristics/timed_growth.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -50,7 +50,7 @@ std::optional<SpreadSolution> insert_trees(const SpreadProblem& problem, Rng& rn
     const auto distance = distances(problem.graph, problem.spreads);
     std::ranges::stable_sort(order, [&](auto a, auto b) { return distance[a] > distance[b]; });
 
-    TreeGrowth growth(problem.graph, problem.calendar, rng);
+    TimedGrowth growth(problem.graph, problem.calendar, rng);
     SpreadSolution solution;
     for (const std::size_t i : order) {
         if (!growth.grow(problem.spreads[i], {}, Ticks::max(), stop, solution.transfers)) return std::nullopt;

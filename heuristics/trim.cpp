@@ -4,9 +4,9 @@
 // happened to carry what others waited for. On an 8x8x8 torus with eight scattered groups of 64 (all-gather)
 // a schedule of 29 steps does 99 % of its sends in the first 25. So for a deadline before the end, cut off
 // every transfer that arrives after it, with all that depends on it and the relays that then serve nobody;
-// most of each tree stays. Then grow the trees again to the targets they lost (tree_growth), through the gaps
-// of the calendar and not beyond the deadline. Every node of the tree is a source now, at the time it has the
-// chunk, so the new ways are short.
+// most of each tree stays. Then grow the trees again to the targets they lost (timed_growth), through the
+// gaps of the calendar and not beyond the deadline. Every node of the tree is a source now, at the time it
+// has the chunk, so the new ways are short.
 //
 // The deadline is searched by bisection between the bound and the makespan. Growing may fail where a cleverer
 // exchange of gaps would not; that is left to search (repair).
@@ -15,7 +15,7 @@
 
 #include "heuristics/trim.hpp"
 
-#include "heuristics/tree_growth.hpp"
+#include "heuristics/timed_growth.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -155,7 +155,7 @@ TimedTrees::Rest TimedTrees::cut(Ticks deadline) {
 std::optional<SpreadSolution> within(const SpreadProblem& problem, TimedTrees& trees, Ticks deadline,
                                      Rng& rng, const Stop& stop) {
     TimedTrees::Rest rest = trees.cut(deadline);
-    TreeGrowth growth(problem.graph, problem.calendar, rng);
+    TimedGrowth growth(problem.graph, problem.calendar, rng);
     growth.book(rest.transfers);
     std::vector<std::uint32_t> order(problem.spreads.size());
     std::iota(order.begin(), order.end(), 0U);

@@ -17,7 +17,7 @@
 //
 // O((hops + nodes) log nodes) a tree, times the targets with switches, times the gaps looked at.
 
-#include "heuristics/tree_growth.hpp"
+#include "heuristics/timed_growth.hpp"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ constexpr unsigned kSettledPerPoll = 1024;
 
 }  // namespace
 
-TreeGrowth::TreeGrowth(const HopGraph& graph, LinkCalendar calendar, Rng& rng)
+TimedGrowth::TimedGrowth(const HopGraph& graph, LinkCalendar calendar, Rng& rng)
     : graph_(graph),
       calendar_(std::move(calendar)),
       rng_(rng),
@@ -47,7 +47,7 @@ TreeGrowth::TreeGrowth(const HopGraph& graph, LinkCalendar calendar, Rng& rng)
     }
 }
 
-const std::vector<TreeGrowth::Arc>& TreeGrowth::arcs_for(ChunkId chunk) {
+const std::vector<TimedGrowth::Arc>& TimedGrowth::arcs_for(ChunkId chunk) {
     std::vector<Arc>& arcs = arcs_[graph_.instance().demand(chunk).bytes];
     if (!arcs.empty()) return arcs;
     std::vector<LegTime> legs;
@@ -65,12 +65,12 @@ const std::vector<TreeGrowth::Arc>& TreeGrowth::arcs_for(ChunkId chunk) {
     return arcs;
 }
 
-void TreeGrowth::book(std::span<const Transfer> transfers) {
+void TimedGrowth::book(std::span<const Transfer> transfers) {
     for (const auto& [hop, chunk, start] : transfers) calendar_.book(graph_, hop, chunk, start);
 }
 
-bool TreeGrowth::grow(const Spread& spread, std::span<const Transfer> kept, Ticks deadline, const Stop& stop,
-                      std::vector<Transfer>& transfers) {
+bool TimedGrowth::grow(const Spread& spread, std::span<const Transfer> kept, Ticks deadline, const Stop& stop,
+                       std::vector<Transfer>& transfers) {
     ++tree_;
     joined_.clear();
     deadline_ = deadline;
@@ -96,8 +96,8 @@ bool TreeGrowth::grow(const Spread& spread, std::span<const Transfer> kept, Tick
 
 /// Searches from the tree and books paths to targets until labels cannot be trusted any more. Returns how
 /// many were reached.
-std::size_t TreeGrowth::search(ChunkId chunk, std::size_t missing, const Stop& stop,
-                               std::vector<Transfer>& transfers) {
+std::size_t TimedGrowth::search(ChunkId chunk, std::size_t missing, const Stop& stop,
+                                std::vector<Transfer>& transfers) {
     ++search_;
     queue_.clear();
     const std::vector<Arc>& arcs = arcs_for(chunk);
@@ -123,13 +123,13 @@ std::size_t TreeGrowth::search(ChunkId chunk, std::size_t missing, const Stop& s
     return reached;
 }
 
-void TreeGrowth::enter(NodeId node, Ticks arrival, Ticks cost, HopId by) {
+void TimedGrowth::enter(NodeId node, Ticks arrival, Ticks cost, HopId by) {
     labels_[node.index()] = {search_, arrival, cost, by, false};
     queue_.push_back({cost, static_cast<std::uint32_t>(rng_.next() >> 32), node});
     std::push_heap(queue_.begin(), queue_.end());
 }
 
-void TreeGrowth::leave(NodeId node, const std::vector<Arc>& arcs, ChunkId chunk) {
+void TimedGrowth::leave(NodeId node, const std::vector<Arc>& arcs, ChunkId chunk) {
     const Label from = labels_[node.index()];
     for (std::uint32_t a = arcs_begin_[node.index()]; a < arcs_begin_[node.index() + 1]; ++a) {
         const Arc& arc = arcs[a];
@@ -150,7 +150,7 @@ void TreeGrowth::leave(NodeId node, const std::vector<Arc>& arcs, ChunkId chunk)
 
 /// Books the path from the tree to the target; its true arrival, which is not after the label's unless this
 /// tree's earlier paths stood in the way. None if it is after the deadline then.
-std::optional<Ticks> TreeGrowth::book_path(ChunkId chunk, NodeId target, std::vector<Transfer>& transfers) {
+std::optional<Ticks> TimedGrowth::book_path(ChunkId chunk, NodeId target, std::vector<Transfer>& transfers) {
     path_.clear();
     NodeId root = target;
     for (; in_tree_[root.index()] != tree_; root = graph_.hop(path_.back()).from) {

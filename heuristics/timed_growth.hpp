@@ -14,10 +14,10 @@ namespace tutti::heuristics {
 /// The time-expanded network in which trees grow: each takes its chunk to its targets as early as the gaps
 /// left by the others allow. Knows how to do everything: relays outside the group, switches of all kinds,
 /// links booked before.
-class TreeGrowth {
+class TimedGrowth {
   public:
     /// The graph must outlive this.
-    TreeGrowth(const HopGraph& graph, LinkCalendar calendar, Rng& rng);
+    TimedGrowth(const HopGraph& graph, LinkCalendar calendar, Rng& rng);
 
     /// Takes the links of transfers that others decided. Precondition: they are free then.
     void book(std::span<const Transfer> transfers);
