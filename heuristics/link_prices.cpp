@@ -1,6 +1,7 @@
 #include "heuristics/link_prices.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tutti::heuristics {
 
@@ -27,6 +28,11 @@ LinkPrices::LinkPrices(const SpreadProblem& problem, const HopTimes& times, cons
             toll_.push_back(shape.toll * static_cast<double>(times.transit(HopId(h), kind)));
         }
     }
+    if (graph.is_simple() && times.kinds() == 1) {
+        flat_.assign(graph.hops(), 0);
+        hop_of_.assign(links, 0);
+        for (std::size_t h = 0; h < link_.size(); ++h) hop_of_[link_[h]] = static_cast<std::uint32_t>(h);
+    }
     // Products instead of exp(), whose last digits differ between machines.
     double value = 1;
     for (std::size_t i = kSteps; i > 0; --i) {
@@ -50,6 +56,7 @@ void LinkPrices::update(std::size_t link) {
     const double step = static_cast<double>(load_[link] + grain_[link]) * scale_;
     const double last = static_cast<double>(exponential_.size() - 1);
     price_[link] = exponential_[static_cast<std::size_t>(std::min(step, last))];
+    if (!flat_.empty()) flat_[hop_of_[link]] = price_[link] * static_cast<double>(grain_[link]);
 }
 
 void LinkPrices::change(HopId hop, std::uint32_t kind, std::int64_t sign) {
@@ -58,6 +65,8 @@ void LinkPrices::change(HopId hop, std::uint32_t kind, std::int64_t sign) {
         update(link_[i]);
     }
 }
+
+double LinkPrices::total() const { return std::accumulate(price_.begin(), price_.end(), 0.0); }
 
 std::int64_t LinkPrices::largest_load() const {
     return load_.empty() ? 0 : *std::ranges::max_element(load_);

@@ -32,6 +32,7 @@ class LinkPrices {
     [[nodiscard]] std::size_t kinds() const { return toll_.size() / (leg_begin_.size() - 1); }
     /// The price of all its links.
     [[nodiscard]] double price(HopId hop, std::uint32_t kind) const {
+        if (!flat_.empty()) return flat_[hop.index()];
         const std::size_t last = leg_begin_[hop.index() + 1];
         double price = 0;
         for (std::size_t i = leg_begin_[hop.index()]; i < last; ++i) {
@@ -43,6 +44,8 @@ class LinkPrices {
     [[nodiscard]] double toll(HopId hop, std::uint32_t kind) const {
         return toll_[kind * (leg_begin_.size() - 1) + hop.index()];
     }
+    /// Of all links, each for one tick on it.
+    [[nodiscard]] double total() const;
     /// The busy times of all that was added, in HopTimes' units, by link.
     [[nodiscard]] const std::vector<std::int64_t>& loads() const { return load_; }
     [[nodiscard]] std::int64_t largest_load() const;
@@ -68,6 +71,8 @@ class LinkPrices {
     std::vector<std::int64_t> load_;
     std::vector<std::int64_t> grain_;  ///< by link: what one more chunk adds
     std::vector<double> price_;
+    std::vector<double> flat_;           ///< by hop, where each is one link and there is one kind
+    std::vector<std::uint32_t> hop_of_;  ///< by link, then
     std::array<double, 2 * kSteps> exponential_;
     double scale_ = 0;
 };

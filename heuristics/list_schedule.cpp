@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <numeric>
 
 namespace tutti::heuristics {
@@ -43,6 +44,24 @@ struct Arc {
     bool last;  ///< nothing follows it
 };
 
+/// The spreads, those to go last first. With a fixed order instead all NPUs would turn to the same targets at
+/// once.
+std::vector<std::uint32_t> turns(const SpreadProblem& problem, const ListOptions& options) {
+    std::vector<std::uint32_t> order(problem.spreads.size());
+    std::iota(order.begin(), order.end(), 0U);
+    Rng rng(options.seed);
+    rng.shuffle(order);
+    if (options.turns == Turns::Random) return order;
+    const std::size_t nodes = problem.graph.nodes();
+    const auto shift = [&](std::uint32_t i) {
+        const Spread& spread = problem.spreads[i];
+        if (spread.targets.empty() || spread.sources.empty()) return std::size_t{0};
+        return (spread.targets.front().index() + nodes - spread.sources.front().index()) % nodes;
+    };
+    std::ranges::stable_sort(order, std::greater<>(), shift);
+    return order;
+}
+
 class ListScheduler {
   public:
     ListScheduler(const SpreadProblem& problem, const TreePlan& plan, const ListOptions& options,
@@ -50,13 +69,17 @@ class ListScheduler {
         : problem_(problem),
           plan_(plan),
           stop_(stop),
+          look_(options.look),
           times_(problem),
           arcs_(plan.hops.size()),
           queues_(problem.graph.hops()) {
         set_up_arcs(urgency_ranks(times_, plan, options));
         if (!plan.parents.empty()) set_up_children();
-        Rng rng(options.seed);
-        set_up_starts(rng);
+        if (look_ > 1) {
+            to_come_.assign(problem.graph.hops(), 0);
+            for (const Arc& arc : arcs_) to_come_[arc.hop] += times_.busy(HopId(arc.hop), arc.kind);
+        }
+        set_up_starts(options);
     }
 
     std::optional<SpreadSolution> run() {
@@ -118,11 +141,8 @@ class ListScheduler {
         }
     }
 
-    /// In random order: with any fixed one all NPUs would turn to the same targets at once.
-    void set_up_starts(Rng& rng) {
-        std::vector<std::uint32_t> order(plan_.begin.size() - 1);
-        std::iota(order.begin(), order.end(), 0U);
-        rng.shuffle(order);
+    void set_up_starts(const ListOptions& options) {
+        const std::vector<std::uint32_t> order = turns(problem_, options);
         for (const std::uint32_t i : order) {
             const std::int64_t ready = times_.units(problem_.spreads[i].ready);
             const std::uint32_t end = plan_.parents.empty() ? std::min(plan_.begin[i] + 1, plan_.begin[i + 1])
@@ -147,13 +167,7 @@ class ListScheduler {
     }
 
     void arrive(std::uint32_t arc, std::int64_t now) {
-        if (first_child_.empty()) {
-            if (!arcs_[arc].last) wait(arc + 1, now);
-            return;
-        }
-        for (std::uint32_t child = first_child_[arc]; child != kNone; child = sibling_[child]) {
-            wait(child, now);
-        }
+        for_children(arc, [&](std::uint32_t child) { wait(child, now); });
     }
 
     void wait(std::uint32_t a, std::int64_t now) {
@@ -181,12 +195,48 @@ class ListScheduler {
             Queue& queue = queues_[marked_[i]];
             queue.marked = false;
             const unsigned rank = most_urgent(queue);
-            const std::uint32_t a = queue.first[rank];
-            queue.first[rank] = arcs_[a].next;
-            if (arcs_[a].next == kNone) queue.filled &= ~(std::uint64_t{1} << rank);
+            const std::uint32_t a = look_ > 1 ? take_hungriest(queue.first[rank]) : take(queue.first[rank]);
+            if (queue.first[rank] == kNone) queue.filled &= ~(std::uint64_t{1} << rank);
             start(a, queue, now);
         }
         marked_.clear();
+    }
+
+    /// Takes the arc out of the list that begins or goes on at `place`.
+    std::uint32_t take(std::uint32_t& place) {
+        const std::uint32_t a = place;
+        place = arcs_[a].next;
+        return a;
+    }
+
+    /// Takes the one, among the first few, that leads to the link with most to come.
+    std::uint32_t take_hungriest(std::uint32_t& first) {
+        std::uint32_t* best = &first;
+        std::int64_t most = -1;
+        std::uint32_t* place = &first;
+        for (unsigned i = 0; i < look_ && *place != kNone; ++i) {
+            std::int64_t hunger = 0;
+            for_children(*place, [&](std::uint32_t child) { hunger = std::max(hunger, to_come_[arcs_[child].hop]); });
+            if (hunger > most) {
+                most = hunger;
+                best = place;
+            }
+            place = &arcs_[*place].next;
+        }
+        const std::uint32_t a = take(*best);
+        for_children(a, [&](std::uint32_t child) {
+            to_come_[arcs_[child].hop] -= times_.busy(HopId(arcs_[child].hop), arcs_[child].kind);
+        });
+        return a;
+    }
+
+    template <class Visit>
+    void for_children(std::uint32_t arc, const Visit& visit) {
+        if (first_child_.empty()) {
+            if (!arcs_[arc].last) visit(arc + 1);
+            return;
+        }
+        for (std::uint32_t child = first_child_[arc]; child != kNone; child = sibling_[child]) visit(child);
     }
 
     /// Precondition: something waits.
@@ -212,10 +262,12 @@ class ListScheduler {
     const SpreadProblem& problem_;
     const TreePlan& plan_;
     const Stop& stop_;
+    const unsigned look_;
     const HopTimes times_;
     std::vector<Arc> arcs_;
     std::vector<std::uint32_t> first_child_, sibling_;  ///< empty for paths
     std::vector<Queue> queues_;
+    std::vector<std::int64_t> to_come_;  ///< by hop: what is not yet on its way there; empty if nobody looks
     std::vector<std::uint32_t> marked_;
     EventQueue<Event> events_;
     std::vector<Event> batch_;

@@ -24,8 +24,20 @@ enum class Urgency : std::uint8_t {
     LargestSubtree,  ///< the most time on links below it, in all
 };
 
+/// In which order sources take up their chunks, among equally urgent ones.
+enum class Turns : std::uint8_t {
+    Random,
+    /// By how far the number of the (first) target is above that of the source, round and round: sources then
+    /// turn to different targets at any time, as in the rounds of a tournament. Perfect on crossbars.
+    Shifted,
+};
+
 struct ListOptions {
     Urgency urgency = Urgency::FarthestFirst;
+    Turns turns = Turns::Random;
+    /// So many transfers of equal urgency are compared, and the one goes first whose next link has most left
+    /// to carry that is not yet on its way to it. Keeps the ports behind a switch equally busy. 0: none.
+    unsigned look = 0;
     unsigned jitter = 0;  ///< urgencies are raised by up to so many percent, drawn at random
     std::uint64_t seed = 0;
 };

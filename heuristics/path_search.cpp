@@ -3,11 +3,19 @@
 #include "heuristics/target_distances.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace tutti::heuristics {
+namespace {
+
+/// Added to the cost of steps that lead no nearer, and of those that do: the branch would be a coin toss.
+constexpr std::array<double, 2> kBarred{1e300, 0};
+
+}  // namespace
 
 PathSearch::PathSearch(const HopGraph& graph, const LinkPrices& prices)
-    : prices_(prices), labels_(graph.nodes()) {
+    : prices_(prices), to_go_(graph.nodes()), labels_(graph.nodes()) {
     out_begin_.push_back(0);
     for (std::size_t n = 0; n < graph.nodes(); ++n) {
         for (const HopId hop : graph.out(NodeId(n))) out_.push_back({graph.hop(hop).to.value(), hop});
@@ -68,6 +76,69 @@ std::span<const HopId> PathSearch::shortest(std::span<const NodeId> sources, Nod
         std::swap(layer_, next_layer_);
     }
     return trace(target);
+}
+
+void PathSearch::survey(std::span<const std::uint32_t> nearest_first, std::uint32_t kind,
+                        std::span<const std::uint16_t> distance) {
+    to_go_[nearest_first.front()] = 0;
+    for (const std::uint32_t at : nearest_first.subspan(1)) {
+        const std::uint32_t nearer = distance[at] - 1U;
+        double least = std::numeric_limits<double>::max();
+        for (std::uint32_t i = out_begin_[at]; i < out_begin_[at + 1]; ++i) {
+            const Step step = out_[i];
+            const double cost = prices_.price(step.hop, kind) + to_go_[step.to];
+            least = std::min(least, cost + kBarred[distance[step.to] == nearer ? 1 : 0]);
+        }
+        to_go_[at] = least;
+    }
+}
+
+std::span<const HopId> PathSearch::follow(std::span<const NodeId> sources, std::uint32_t kind,
+                                          std::span<const std::uint16_t> distance) {
+    path_.clear();
+    std::uint32_t at = kSource;
+    for (const NodeId source : sources) {
+        if (distance[source.index()] == TargetDistances::kFar) continue;
+        if (at == kSource || to_go_[source.index()] < to_go_[at]) at = source.value();
+    }
+    if (at == kSource) return path_;
+    while (distance[at] > 0) {
+        const std::uint32_t nearer = distance[at] - 1U;
+        double least = std::numeric_limits<double>::max();
+        Step best{};
+        for (std::uint32_t i = out_begin_[at]; i < out_begin_[at + 1]; ++i) {
+            const Step step = out_[i];
+            const double cost = prices_.price(step.hop, kind) + to_go_[step.to] +
+                                kBarred[distance[step.to] == nearer ? 1 : 0];
+            if (cost >= least) continue;
+            least = cost;
+            best = step;
+        }
+        path_.push_back(best.hop);
+        at = best.to;
+    }
+    return path_;
+}
+
+void PathSearch::price_everywhere(std::span<const NodeId> sources, std::uint32_t kind) {
+    ++search_;
+    heap_.clear();
+    for (const NodeId source : sources) {
+        if (improve(source.value(), 0, HopId(), kSource)) heap_.push_back({0, 0, source.value()});
+    }
+    while (!heap_.empty()) {
+        const Entry entry = heap_.front();
+        std::pop_heap(heap_.begin(), heap_.end());
+        heap_.pop_back();
+        if (entry.cost > labels_[entry.node].cost) continue;
+        for (std::uint32_t i = out_begin_[entry.node]; i < out_begin_[entry.node + 1]; ++i) {
+            const Step step = out_[i];
+            const double cost = entry.cost + prices_.price(step.hop, kind);
+            if (!improve(step.to, cost, step.hop, entry.node)) continue;
+            heap_.push_back({cost, cost, step.to});
+            std::push_heap(heap_.begin(), heap_.end());
+        }
+    }
 }
 
 std::span<const HopId> PathSearch::any(std::span<const NodeId> sources, NodeId target, std::uint32_t kind,

@@ -27,6 +27,15 @@
 namespace tutti::heuristics {
 namespace {
 
+/// So many chunks to one target are planned by one survey of the prices.
+static std::uint32_t kBatch = getenv("KB") ? atoi(getenv("KB")) : 32;
+
+/// Above so many chunks speed counts for more than the last thousandths.
+constexpr std::size_t kMany = 65'536;
+
+/// Hops to look at for a lower bound, at most.
+constexpr std::size_t kMostWork = std::size_t{1} << 26;
+
 /// The one target of each spread that is not a source; a source where nothing is to be done. None if a spread
 /// has several.
 std::optional<std::vector<NodeId>> sole_targets(const SpreadProblem& problem) {
@@ -50,6 +59,7 @@ class PathPlanner {
     PathPlanner(const SpreadProblem& problem, std::vector<NodeId> targets, Rng& rng, const Stop& stop)
         : problem_(problem),
           targets_(std::move(targets)),
+          rng_(rng),
           stop_(stop),
           times_(problem),
           prices_(problem, times_),
@@ -64,16 +74,15 @@ class PathPlanner {
             }
         }
         rng.shuffle(order_);
-        if (distances_.blocks() > 1) {
-            std::ranges::stable_sort(order_, {}, [&](std::uint32_t i) { return distances_.block_of(i); });
-        }
     }
 
     std::optional<TreePlan> run() {
         const auto t0 = clock();
         if (!first_pass()) return std::nullopt;
         if (getenv("PP")) fprintf(stderr, "first pass: max %ld %.3f s\n", prices_.largest_load(), double(clock() - t0) / CLOCKS_PER_SEC);
-        if (!repair(false) || !repair(true)) return std::nullopt;
+        if (!repair(false)) return std::nullopt;
+        if (!is_good_enough()) raise_target();
+        if (wants_detours() && !repair(true)) return std::nullopt;
         return plan();
     }
 
@@ -121,8 +130,9 @@ class PathPlanner {
     bool first_pass() {
         std::int64_t base = target_;
         prices_.set_base(base);
-        for (std::size_t n = 0; n < order_.size(); ++n) {
-            if ((n & 255U) == 0) {
+        const auto batches = batched();
+        for (std::size_t n = 0; n + 1 < batches.size(); ++n) {
+            if ((n & 15U) == 0) {
                 if (stop_.requested()) return false;
                 // The target may be far below what the links must carry.
                 if (const auto most = prices_.largest_load(); most > base) {
@@ -130,15 +140,118 @@ class PathPlanner {
                     prices_.set_base(base);
                 }
             }
-            if (!route(order_[n], false)) return false;
+            if (!route_batch(std::span(order_).subspan(batches[n], batches[n + 1] - batches[n]))) return false;
         }
         return true;
     }
 
+    [[nodiscard]] bool route_batch(std::span<const std::uint32_t> batch) {
+        if (batch.size() < kBatch / 4) {
+            return std::ranges::all_of(batch, [&](std::uint32_t i) { return route(i, false); });
+        }
+        const std::size_t first = batch.front();
+        const std::uint32_t kind = times_.kind(first);
+        distances_.fill(distances_.block_of(first));
+        const auto row = distances_.row(first);
+        search_.survey(distances_.nearest_first(first), kind, row);
+        for (const std::uint32_t i : batch) {
+            const auto path = search_.follow(problem_.spreads[i].sources, kind, row);
+            if (path.empty()) return false;
+            store(i, path);
+        }
+        return true;
+    }
+
+    /// Puts spreads to the same target together, kBatch at a time, otherwise in random order. Returns where
+    /// the batches begin.
+    std::vector<std::uint32_t> batched() {
+        const auto key = [&](std::uint32_t i) {
+            return std::uint64_t{distances_.row_number(i)} * times_.kinds() + times_.kind(i);
+        };
+        std::vector<std::uint32_t> sorted(order_);
+        std::ranges::stable_sort(sorted, {}, key);
+        struct Batch {
+            std::uint32_t begin, end;
+        };
+        std::vector<Batch> batches;
+        for (std::uint32_t i = 0; i < sorted.size(); ++i) {
+            const bool joins = !batches.empty() && i - batches.back().begin < kBatch &&
+                               key(sorted[i]) == key(sorted[batches.back().begin]);
+            if (joins) {
+                batches.back().end = i + 1;
+            } else {
+                batches.push_back({i, i + 1});
+            }
+        }
+        rng_.shuffle(batches);
+        if (distances_.blocks() > 1) {
+            std::ranges::stable_sort(
+                batches, {}, [&](const Batch& batch) { return distances_.block_of(sorted[batch.begin]); });
+        }
+        order_.clear();
+        std::vector<std::uint32_t> begin{0};
+        for (const Batch& batch : batches) {
+            order_.insert(order_.end(), sorted.begin() + batch.begin, sorted.begin() + batch.end);
+            begin.push_back(static_cast<std::uint32_t>(order_.size()));
+        }
+        return begin;
+    }
+
+    /// Whether the fullest link carries what it must, within a few thousandths where there are many chunks.
+    [[nodiscard]] bool is_good_enough() const {
+        const std::int64_t slack = order_.size() > kMany ? target_ / 256 : 0;
+        return prices_.largest_load() <= target_ + slack;
+    }
+
+    /// The lower bound is a few hundredths short of the truth, and detours are dear with many chunks.
+    [[nodiscard]] bool wants_detours() const {
+        const std::int64_t slack = order_.size() > kMany ? target_ / 64 : 0;
+        return prices_.largest_load() > target_ + slack;
+    }
+
+    /// Links fuller than this are to be relieved: those within a fiftieth of the fullest, but no more of them
+    /// than carry a sixteenth of all, because each pass should take out few chunks.
+    [[nodiscard]] std::int64_t bar() const {
+        std::vector<std::int64_t> loads(prices_.loads());
+        std::ranges::sort(loads, std::greater<>());
+        const std::int64_t most = loads.front();
+        const double share = static_cast<double>(std::accumulate(loads.begin(), loads.end(), std::int64_t{0})) / 16;
+        double sum = 0;
+        std::int64_t level = most;
+        for (std::size_t l = 0; l < loads.size() && sum <= share; ++l) {
+            sum += static_cast<double>(loads[l]);
+            level = loads[l];
+        }
+        return std::min(most - 1, std::max({target_, level, most - most / 50}));
+    }
+
+    /// A lower bound on the load of the fullest link, whatever the paths: each chunk pays at least the price of
+    /// its cheapest way, and all links together cannot take in more than the largest load times their prices.
+    /// At prices that make the full links dear this comes close to the best that can be done, and tells where
+    /// more rerouting is in vain.
+    void raise_target() {
+        const auto t0 = clock();
+        prices_.set_base(prices_.largest_load());
+        double paid = 0;
+        std::size_t searches = 0;
+        for (std::size_t i = 0; i < targets_.size(); ++i) {
+            const Spread& spread = problem_.spreads[i];
+            const bool same = i > 0 && times_.kind(i) == times_.kind(i - 1) &&
+                              std::ranges::equal(spread.sources, problem_.spreads[i - 1].sources);
+            if (!same) {
+                if (++searches * problem_.graph.hops() > kMostWork || ((searches & 15U) == 0 && stop_.requested())) return;
+                search_.price_everywhere(spread.sources, times_.kind(i));
+            }
+            paid += search_.price_to(targets_[i]);
+        }
+        target_ = std::max(target_, static_cast<std::int64_t>(paid / prices_.total()));
+        if (getenv("PP")) fprintf(stderr, "dual bound %.2f: %.3f s\n", paid / prices_.total(), double(clock() - t0) / CLOCKS_PER_SEC);
+    }
+
     bool repair(bool detours) {
-        std::int64_t most = prices_.largest_load();
-        for (int pass = 0, idle = 0; most > target_ && idle < 2; ++pass) {
-            const std::int64_t bar = std::max(target_, most - most / 50 - 1);
+        for (int pass = 0; !is_good_enough(); ++pass) {
+            const std::int64_t most = prices_.largest_load();
+            const std::int64_t bar = this->bar();
             prices_.set_base(bar);
             std::size_t ripped = 0;
             const auto t0 = clock();
@@ -152,12 +265,7 @@ class PathPlanner {
             }
             const std::int64_t now = prices_.largest_load();
             if (getenv("PP")) fprintf(stderr, "pass %d detours %d: bar %ld ripped %zu max %ld -> %ld %.3f s\n", pass, detours, bar, ripped, most, now, double(clock() - t0) / CLOCKS_PER_SEC);
-            if (now < most) {
-                idle = 0;
-                most = now;
-            } else {
-                ++idle;
-            }
+            if (now >= most) break;
         }
         return true;
     }
@@ -176,6 +284,7 @@ class PathPlanner {
 
     const SpreadProblem& problem_;
     const std::vector<NodeId> targets_;
+    Rng& rng_;
     const Stop& stop_;
     const HopTimes times_;
     LinkPrices prices_;
@@ -184,7 +293,7 @@ class PathPlanner {
     std::vector<std::uint32_t> order_;  ///< the spreads, shuffled
     std::vector<Path> paths_;
     std::vector<HopId> pool_;
-    const std::int64_t target_;  ///< in units, rounded up
+    std::int64_t target_;  ///< what the fullest link must carry, in units
 };
 
 }  // namespace

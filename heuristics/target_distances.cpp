@@ -8,7 +8,7 @@ namespace tutti::heuristics {
 TargetDistances::TargetDistances(const SpreadProblem& problem, std::span<const NodeId> targets)
     : graph_(problem.graph),
       nodes_(graph_.nodes()),
-      block_rows_(std::max<std::size_t>(1, kBlockBytes / (nodes_ * sizeof(std::uint16_t)))),
+      block_rows_(std::max<std::size_t>(1, kBlockBytes / (nodes_ * 6))),
       row_of_(targets.size()),
       in_begin_(nodes_ + 1, 0),
       in_from_(graph_.hops()) {
@@ -33,7 +33,10 @@ TargetDistances::TargetDistances(const SpreadProblem& problem, std::span<const N
         const Hop hop = graph_.hop(HopId(h));
         in_from_[next[hop.to.index()]++] = hop.from.value();
     }
-    distance_.resize(std::min(rows_.size(), block_rows_) * nodes_);
+    const std::size_t slots = std::min(rows_.size(), block_rows_);
+    distance_.resize(slots * nodes_);
+    order_.resize(slots * nodes_);
+    reached_.resize(slots);
 }
 
 void TargetDistances::fill(std::size_t block) {
@@ -42,25 +45,29 @@ void TargetDistances::fill(std::size_t block) {
     const std::size_t begin = block * block_rows_;
     const std::size_t end = std::min(begin + block_rows_, rows_.size());
     for (std::size_t r = begin; r < end; ++r) {
-        fill_row(rows_[r], std::span(distance_).subspan((r - begin) * nodes_, nodes_));
+        fill_row(rows_[r], r - begin);
     }
 }
 
-void TargetDistances::fill_row(const Row& row, std::span<std::uint16_t> distance) {
+void TargetDistances::fill_row(const Row& row, std::size_t slot) {
+    const auto distance = std::span(distance_).subspan(slot * nodes_, nodes_);
+    const auto queue = std::span(order_).subspan(slot * nodes_, nodes_);
     std::ranges::fill(distance, kFar);
     distance[row.target.index()] = 0;
-    queue_.assign(1, row.target.value());
-    for (std::size_t next = 0; next < queue_.size(); ++next) {
-        const std::uint32_t at = queue_[next];
+    queue[0] = row.target.value();
+    std::uint32_t count = 1;
+    for (std::uint32_t next = 0; next < count; ++next) {
+        const std::uint32_t at = queue[next];
         // Beyond that many hops a distance would not fit; such ways are left to other heuristics.
         if (distance[at] + 1 == kFar) break;
         for (std::uint32_t i = in_begin_[at]; i < in_begin_[at + 1]; ++i) {
             const std::uint32_t from = in_from_[i];
             if (distance[from] != kFar || !graph_.instance().may_carry(NodeId(from), row.collective)) continue;
             distance[from] = static_cast<std::uint16_t>(distance[at] + 1);
-            queue_.push_back(from);
+            queue[count++] = from;
         }
     }
+    reached_[slot] = count;
 }
 
 }  // namespace tutti::heuristics

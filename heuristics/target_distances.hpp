@@ -27,13 +27,22 @@ class TargetDistances {
         return std::span(distance_).subspan(row_of_[spread] % block_rows_ * nodes_, nodes_);
     }
 
+    /// The nodes that reach the target, nearest first.
+    [[nodiscard]] std::span<const std::uint32_t> nearest_first(std::size_t spread) const {
+        const std::size_t slot = row_of_[spread] % block_rows_;
+        return std::span(order_).subspan(slot * nodes_, reached_[slot]);
+    }
+    /// Spreads with the same row have the same target and rule.
+    [[nodiscard]] std::size_t rows() const { return rows_.size(); }
+    [[nodiscard]] std::uint32_t row_number(std::size_t spread) const { return row_of_[spread]; }
+
   private:
     static constexpr std::size_t kBlockBytes = std::size_t{1} << 27;
     struct Row {
         NodeId target;
         CollectiveId collective;  ///< one with that forwarding rule
     };
-    void fill_row(const Row& row, std::span<std::uint16_t> distance);
+    void fill_row(const Row& row, std::size_t slot);
 
     const HopGraph& graph_;
     std::size_t nodes_;
@@ -43,7 +52,7 @@ class TargetDistances {
     std::vector<std::uint32_t> row_of_;
     std::vector<std::uint16_t> distance_;
     std::vector<std::uint32_t> in_begin_, in_from_;  ///< who has a hop to a node
-    std::vector<std::uint32_t> queue_;
+    std::vector<std::uint32_t> order_, reached_;
 };
 
 }  // namespace tutti::heuristics
