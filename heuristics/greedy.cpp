@@ -71,6 +71,12 @@ class Greedy {
         }
     }
 
+    /// What the second phase leaves to the first.
+    [[nodiscard]] Stop half_the_time() const {
+        const auto left = request_.stop.remaining();
+        return left ? request_.stop.within(*left / 2) : request_.stop;
+    }
+
     /// Phase 1.
     bool gather() {
         if (reductions_.empty()) return true;
@@ -87,7 +93,8 @@ class Greedy {
             only_gathers = only_gathers && demand.receivers.size() == 1;
         }
         if (only_gathers) problem.target = request_.target - std::min(request_.target, release);
-        const auto solution = best_spread(problem, request_.effort, rng_, request_.threads, request_.stop);
+        const auto solution = best_spread(problem, request_.effort, rng_, request_.threads,
+                                          only_gathers ? request_.stop : half_the_time());
         if (!solution) return false;
         for (const auto& [hop, chunk, start] : solution->transfers) {
             const Ticks mirrored = solution->makespan - start - gather_graph_.transit(hop, chunk);

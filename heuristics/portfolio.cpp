@@ -3,14 +3,17 @@
 // No heuristic wins everywhere, and which one does can be told from the problem only roughly; so all that
 // suit are tried, the most promising first, until the target is met. Small problems are tried many times,
 // large ones once: the work is counted in sends, never in seconds, so that the same seed gives the same
-// schedule on every machine. With more effort the tries go on until the stop, and in between the best
-// solution is repaired.
+// schedule on every machine. With more effort the tries go on until the stop: mostly repairs of the best
+// solution, now and then a fresh start.
 
 #include "heuristics/portfolio.hpp"
 
-#include "heuristics/flood_matcher.hpp"
+#include "heuristics/flood_search.hpp"
 #include "heuristics/lockstep.hpp"
+#include "heuristics/priced_paths.hpp"
+#include "heuristics/repair.hpp"
 #include "heuristics/spread_bound.hpp"
+#include "heuristics/steiner_trees.hpp"
 #include "heuristics/switch_flood.hpp"
 #include "heuristics/tree_insertion.hpp"
 
@@ -21,17 +24,24 @@
 namespace tutti::heuristics {
 namespace {
 
-/// Sends for which tries beyond the first of each heuristic may be made: some milliseconds.
-constexpr std::size_t kSendsToTry = 100'000;
-constexpr std::size_t kMaxRounds = 64;
+/// Sends for which tries may be made: some ten milliseconds.
+constexpr std::size_t kSendsToTry = 150'000;
+constexpr std::size_t kMaxTries = 64;
 /// Up to so many sends every heuristic that suits gets a try, however slow.
 constexpr std::size_t kFewSends = 50'000;
 /// From so many NPUs on floods run out of the cache.
 constexpr std::size_t kManyNpus = 3000;
+/// Repairs between two looks at what else could be tried.
+constexpr std::uint64_t kMoves = 1000;
+/// A quick search repairs problems of so few sends, and only a little.
+constexpr std::size_t kSendsToRepair = 4000;
+constexpr std::uint64_t kQuickMoves = 100;
+/// One round in so many starts afresh.
+constexpr std::size_t kFreshStart = 4;
 
 /// What decides which heuristics suit.
 struct Traits {
-    std::size_t sends = 0;
+    std::size_t sends = 1;
     bool unicast = true;  ///< every chunk has one target
     bool whole = true;    ///< every chunk goes to every NPU
 };
@@ -49,10 +59,11 @@ Traits traits_of(const SpreadProblem& problem) {
 
 class Search {
   public:
+    /// `problem` has its own bound as target.
     Search(const SpreadProblem& problem, Rng& rng, unsigned threads, const Stop& stop)
         : problem_(problem),
           traits_(traits_of(problem)),
-          target_(std::max(problem.target, spread_bound(problem))),
+          tries_(std::clamp<std::size_t>(kSendsToTry / traits_.sends, 1, kMaxTries)),
           rng_(rng),
           threads_(std::max(threads, 1U)),
           stop_(stop) {
@@ -60,70 +71,92 @@ class Search {
     }
 
     std::optional<SpreadSolution> run(Effort effort) {
-        const std::size_t work = contenders_.size() * (traits_.sends + 1);
-        const std::size_t rounds =
-            effort == Effort::Anytime ? SIZE_MAX : std::clamp<std::size_t>(kSendsToTry / work, 1, kMaxRounds);
-        for (std::size_t round = 0; round < rounds && !done(); ++round) take_round();
+        take_turns(contenders_);
+        if (effort == Effort::Anytime) {
+            for (std::size_t round = 1; !is_done(); ++round) {
+                take_turns(round % kFreshStart == 0 || !best_ ? contenders_ : repairs(kMoves));
+            }
+        } else if (traits_.sends <= kSendsToRepair && best_) {
+            take_turns(repairs(kQuickMoves));
+        }
         return std::move(best_);
     }
 
   private:
     using Contender = std::function<std::optional<SpreadSolution>(Rng&)>;
 
-    [[nodiscard]] bool done() const { return stop_.requested() || (best_ && best_->makespan <= target_); }
+    [[nodiscard]] bool is_done() const {
+        return stop_.requested() || (best_ && best_->makespan <= problem_.target);
+    }
 
-    void enter(SpreadHeuristic heuristic) {
-        contenders_.emplace_back([this, heuristic](Rng& rng) { return heuristic(problem_, rng, stop_); });
+    void enter(SpreadHeuristic heuristic, std::size_t tries) {
+        contenders_.emplace_back([this, heuristic, tries](Rng& rng) {
+            std::optional<SpreadSolution> best;
+            for (std::size_t i = 0; i < tries && !stop_.requested(); ++i) {
+                if (best && best->makespan <= problem_.target) break;
+                auto tried = heuristic(problem_, rng, stop_);
+                if (tried && (!best || tried->makespan < best->makespan)) best = std::move(tried);
+            }
+            return best;
+        });
     }
 
     void enter_contenders() {
+        const bool direct = problem_.graph.is_direct();
         const bool few = traits_.sends <= kFewSends;
-        if (problem_.graph.is_direct() && !traits_.unicast) {
-            if (traits_.whole && problem_.graph.nodes() >= kManyNpus) enter(lockstep);
-            flood_.emplace(problem_);
-            const auto variants = flood_->variants();
-            for (std::size_t i = 0; i < (few ? variants.size() : 1); ++i) {
-                contenders_.emplace_back(
-                    [this, options = variants[i]](Rng& rng) { return flood_->run(options, rng, stop_); });
-            }
+        if (traits_.unicast) {
+            enter(route_paths, std::max<std::size_t>(tries_ / 8, 1));
+        } else if (!direct) {
+            enter(flood_switched, std::max<std::size_t>(tries_ / 2, 1));
+        } else {
+            if (traits_.whole && problem_.graph.nodes() >= kManyNpus) enter(lockstep, 1);
+            contenders_.emplace_back([this](Rng& rng) { return flood_search(problem_, rng, stop_, tries_); });
         }
-        if (!problem_.graph.is_direct() && !traits_.unicast) enter(flood_switched);
-        if (few || contenders_.empty() || !traits_.whole) enter(insert_trees);
+        if (!traits_.unicast && (!traits_.whole || (few && !direct))) {
+            enter(plan_trees, std::max<std::size_t>(tries_ / 16, 1));
+        }
+        if (few || contenders_.empty()) enter(insert_trees, std::max<std::size_t>(tries_ / 8, 1));
     }
 
-    /// One try of each contender, `threads_` at a time.
-    void take_round() {
-        for (std::size_t i = 0; i < contenders_.size() && !done();) {
+    [[nodiscard]] std::vector<Contender> repairs(std::uint64_t moves) const {
+        return std::vector<Contender>(
+            threads_, [this, moves](Rng& rng) { return improve(problem_, *best_, rng, stop_, moves); });
+    }
+
+    /// All of them, `threads_` at a time.
+    void take_turns(const std::vector<Contender>& contenders) {
+        for (std::size_t i = 0; i < contenders.size() && !is_done();) {
             std::vector<std::future<std::optional<SpreadSolution>>> running;
-            for (; i < contenders_.size() && running.size() < threads_; ++i) {
+            for (; i < contenders.size() && running.size() < threads_; ++i) {
                 running.push_back(std::async(
                     threads_ > 1 ? std::launch::async : std::launch::deferred,
-                    [&contender = contenders_[i], rng = rng_.split()]() mutable { return contender(rng); }));
+                    [&contender = contenders[i], rng = rng_.split()]() mutable { return contender(rng); }));
             }
-            for (auto& attempt : running) keep(attempt.get());
+            std::vector<std::optional<SpreadSolution>> found;
+            for (auto& attempt : running) found.push_back(attempt.get());
+            for (auto& solution : found) {
+                if (solution && (!best_ || solution->makespan <= best_->makespan))
+                    best_ = std::move(solution);
+            }
         }
-    }
-
-    void keep(std::optional<SpreadSolution> solution) {
-        if (solution && (!best_ || solution->makespan < best_->makespan)) best_ = std::move(solution);
     }
 
     const SpreadProblem& problem_;
     const Traits traits_;
-    const Ticks target_;
+    const std::size_t tries_;
     Rng& rng_;
     const unsigned threads_;
     const Stop& stop_;
-    std::optional<FloodMatcher> flood_;
     std::vector<Contender> contenders_;
     std::optional<SpreadSolution> best_;
 };
 
 }  // namespace
 
-std::optional<SpreadSolution> best_spread(const SpreadProblem& problem, Effort effort, Rng& rng,
-                                          unsigned threads, const Stop& stop) {
+std::optional<SpreadSolution> best_spread(SpreadProblem& problem, Effort effort, Rng& rng, unsigned threads,
+                                          const Stop& stop) {
     if (problem.spreads.empty()) return SpreadSolution{};
+    problem.target = std::max(problem.target, spread_bound(problem));
     return Search(problem, rng, threads, stop).run(effort);
 }
 

@@ -4,11 +4,11 @@
 #include "batch/known_values.hpp"
 #include "batch/memory.hpp"
 #include "batch/result_line.hpp"
+#include "batch/schedule_output.hpp"
 #include "batch/summary.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/instance_json.hpp"
-#include "io/schedule_json.hpp"
 
 #include <fmt/format.h>
 
@@ -40,10 +40,10 @@ void make_folder(const fs::path& folder) {
     if (error) throw InputError("the folder cannot be made: " + error.message(), {}, folder.string());
 }
 
-fs::path schedule_path(const Job& job, const Settings& settings) {
+fs::path schedule_stem(const Job& job, const Settings& settings) {
     fs::path folder = fs::path(settings.results) / "schedules";
     for (const fs::path& part : fs::path(job.family)) folder /= file_name_of(part.string());
-    return folder / (file_name_of(job.name) + ".schedule.json");
+    return folder / file_name_of(job.name);
 }
 
 void synthesize_into(io::ResultLine& line, const Job& job, const Settings& settings) {
@@ -58,12 +58,13 @@ void synthesize_into(io::ResultLine& line, const Job& job, const Settings& setti
         Stop(settings.time_limit ? std::optional(std::chrono::duration<double>(*settings.time_limit))
                                  : std::nullopt,
              settings.interrupted);
+    const fs::path stem = schedule_stem(job, settings);
+    make_folder(stem.parent_path());
+    ScheduleOutput output(instance, {.stem = stem.string()});
+    request.tap = [&output](SendSource& sends) { return output.tap(sends); };
     const synth::Result result = synth::synthesize(instance, request);
     enter(line, result);
-    const fs::path path = schedule_path(job, settings);
-    make_folder(path.parent_path());
-    io::write_schedule_json(path.string(), result.schedule);
-    line.schedule = path.string();
+    line.schedule = output.write(result);
 }
 
 /// A .solu file knows instances by name, so it cannot speak of two that have the same.

@@ -65,12 +65,15 @@ Command synth_command() {
     OptionGroup output{"Output"};
     output.options.add_options()  //
         ("output,o", text("FILE"),
-         "where the schedule goes (default <name>.schedule.json in this folder, the instance's name with _ "
-         "for odd characters); - is standard output, "
+         "where the schedule goes (default <name>.schedule.json in this folder, or <name>.tsch beyond a "
+         "million sends; the instance's name with _ for odd characters); - is standard output, "
          "and the summary then goes to standard error")  //
         ("format", text("json|stream"),
          "text to be read, or the compact stream for large schedules (default: stream "
-         "if FILE ends in .tsch, else json)");
+         "if FILE ends in .tsch, else json)")  //
+        ("expand", flag(),
+         "write out schedules that are too large to hold and repeat under a symmetry of the network; without "
+         "it they are written as symmetries and the sends of one chunk (docs/symmetric-schedules.md)");
     OptionGroup comparison{"Comparison"};
     comparison.options.add_options()  //
         ("baselines", flag(),
@@ -101,10 +104,33 @@ Command verify_command() {
         "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
         "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n";
     OptionGroup verify{"Verification"};
-    verify.options.add_options()                                                      //
-        ("instance", text("FILE"), "the instance, if all other files are schedules")  //
-        ("max-violations", text("N"), "spell out at most N violations (default 20); all are counted");
+    verify.options.add_options()                                                                       //
+        ("instance", text("FILE"), "the instance, if all other files are schedules")                   //
+        ("max-violations", text("N"), "spell out at most N violations (default 20); all are counted")  //
+        ("expand", flag(), "judge schedules in generator form send by send, not by their symmetry");
     command.groups = std::vector<OptionGroup>{verify, common()};
+    command.positional = "files";
+    return command;
+}
+
+Command convert_command() {
+    Command command;
+    command.name = "convert";
+    command.summary = "write a schedule in another format";
+    command.usage = "INSTANCE SCHEDULE -o FILE [options]";
+    command.about =
+        "Reads a schedule (JSON, stream or generator form), verifies it against its instance, and\n"
+        "writes all its sends as JSON or, if FILE ends in .tsch, as a stream. An invalid schedule\n"
+        "is not written: the exit code is then 1, and tutti verify says what is wrong with it.\n";
+    command.examples =
+        "tutti convert mesh3x3.json mesh3x3.schedule.json -o mesh3x3.tsch\n"
+        "tutti convert torus200.json torus200.schedule.json -o torus200.tsch\n"
+        "tutti convert mesh3x3.json mesh3x3.tsch --to json -o - | less\n";
+    OptionGroup output{"Output"};
+    output.options.add_options()                                           //
+        ("output,o", text("FILE"), "where it goes; - is standard output")  //
+        ("to", text("json|stream"), "the format (default: stream if FILE ends in .tsch, else json)");
+    command.groups = std::vector<OptionGroup>{output, common()};
     command.positional = "files";
     return command;
 }
@@ -316,7 +342,7 @@ std::vector<std::string> Command::option_names() const {
 }
 
 std::vector<Command> commands() {
-    return {synth_command(),  verify_command(), bound_command(),    batch_command(),
+    return {synth_command(),  verify_command(), convert_command(),  bound_command(), batch_command(),
             pareto_command(), model_command(),  topology_command(), doctor_command()};
 }
 

@@ -42,7 +42,8 @@ FileKind kind_of(const std::string& path) {
 }  // namespace
 
 FileKind kind_of_beginning(std::string_view bytes) {
-    constexpr std::array<std::string_view, 4> kOfSchedules{"tutti_schedule", "instance", "makespan", "sends"};
+    constexpr std::array<std::string_view, 6> kOfSchedules{
+        "tutti_schedule", "tutti_symmetric_schedule", "symmetry", "instance", "makespan", "sends"};
     constexpr std::array<std::string_view, 7> kOfInstances{"tutti",  "name",       "about",      "topology",
                                                            "groups", "forwarding", "collectives"};
     // No JSON starts with a T.

@@ -95,6 +95,11 @@ class Values {
         return static_cast<std::size_t>(found - choices.begin());
     }
 
+    [[nodiscard]] std::optional<ScheduleFormat> schedule_format(const char* name) const {
+        if (!flag(name)) return std::nullopt;
+        return choice(name, {"json", "stream"}) == 0 ? ScheduleFormat::Json : ScheduleFormat::Stream;
+    }
+
     [[nodiscard]] std::string method() const {
         Names names;
         for (const synth::Method& method : synth::methods()) names.push_back(method.name);
@@ -126,10 +131,8 @@ SynthOptions synth_options(const Values& values) {
     SynthOptions options;
     options.instance = values.one_positional("instance", "an instance file, or - for standard input");
     options.output = values.text("output").value_or("");
-    if (values.flag("format")) {
-        options.format =
-            values.choice("format", {"json", "stream"}) == 0 ? ScheduleFormat::Json : ScheduleFormat::Stream;
-    }
+    options.format = values.schedule_format("format");
+    options.expand = values.flag("expand");
     options.method = values.method();
     options.seed = values.number<std::uint64_t>("seed", 1, 0);
     options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
@@ -149,12 +152,31 @@ VerifyOptions verify_options(const Values& values) {
     options.files = values.list("files");
     options.instance = values.text("instance");
     options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
+    options.expand = values.flag("expand");
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
     const std::size_t files = options.files.size() + (options.instance ? 1 : 0);
     if (files < 2) values.refuse("expected an instance and at least one schedule");
     const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0);
     if (inputs > 1) values.refuse("only one file can be standard input (-)");
+    return options;
+}
+
+ConvertOptions convert_options(const Values& values) {
+    ConvertOptions options;
+    options.files = values.list("files");
+    options.output = values.text("output").value_or("");
+    options.format = values.schedule_format("to");
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    if (options.files.size() != 2) values.refuse("expected an instance and a schedule");
+    if (options.files[0] == "-" && options.files[1] == "-") {
+        values.refuse("only one file can be standard input (-)");
+    }
+    if (options.output.empty()) values.refuse("expected --output FILE, where the schedule shall go");
+    if (options.json && options.output == "-") {
+        values.refuse("--json and --output - both want standard output; give one of them a file");
+    }
     return options;
 }
 
@@ -369,6 +391,7 @@ Options command_options(const Command& command, const std::vector<std::string>& 
     if (values.flag("help")) return HelpOptions{std::string(command.name)};
     if (command.name == "synth") return synth_options(values);
     if (command.name == "verify") return verify_options(values);
+    if (command.name == "convert") return convert_options(values);
     if (command.name == "bound") return bound_options(values);
     if (command.name == "topology") return topology_options(values, parsed);
     if (command.name == "batch") return batch_options(values);
@@ -392,7 +415,8 @@ const Command& find_command(const std::vector<Command>& table, const std::string
 
 Options parse(const std::vector<std::string>& arguments) {
     if (arguments.empty()) {
-        fail("expected a command: synth, verify, bound, batch, pareto, model, topology or doctor", "");
+        fail("expected a command: synth, verify, convert, bound, batch, pareto, model, topology or doctor",
+             "");
     }
     const std::string& first = arguments.front();
     const auto table = commands();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "batch/schedule_output.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +12,8 @@
 #include <vector>
 
 namespace tutti::cli {
+
+using batch::ScheduleFormat;
 
 /// What the user asked for: argv as plain data. Parsing reads no file and runs nothing.
 
@@ -23,12 +27,11 @@ struct VersionOptions {
     friend bool operator==(const VersionOptions&, const VersionOptions&) = default;
 };
 
-enum class ScheduleFormat { Json, Stream };
-
 struct SynthOptions {
     std::string instance{};                  ///< a path, or "-"
     std::string output{};                    ///< a path, "-", or empty for <name>.schedule.json
-    std::optional<ScheduleFormat> format{};  ///< by the output's suffix where not given
+    std::optional<ScheduleFormat> format{};  ///< where not given: by the output's suffix, or by size
+    bool expand = false;                     ///< generator forms are written out
     std::string method = "auto";
     std::uint64_t seed = 1;
     unsigned threads = 1;
@@ -44,6 +47,7 @@ struct VerifyOptions {
     std::vector<std::string> files{};  ///< an instance among them, unless `instance` names it
     std::optional<std::string> instance{};
     std::size_t max_violations = 20;
+    bool expand = false;  ///< generator forms are judged send by send
     bool json = false;
     bool quiet = false;
     friend bool operator==(const VerifyOptions&, const VerifyOptions&) = default;
@@ -97,6 +101,15 @@ struct BoundOptions {
     friend bool operator==(const BoundOptions&, const BoundOptions&) = default;
 };
 
+struct ConvertOptions {
+    std::vector<std::string> files{};  ///< an instance and a schedule, in any order
+    std::string output{};              ///< a path, or "-"
+    std::optional<ScheduleFormat> format{};
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ConvertOptions&, const ConvertOptions&) = default;
+};
+
 enum class ModelEncoding { TimeIndexed, Symmetric, Intervals };
 enum class ModelFormat { Mps, Smt2, CpSat };
 
@@ -118,8 +131,9 @@ struct DoctorOptions {
     friend bool operator==(const DoctorOptions&, const DoctorOptions&) = default;
 };
 
-using Options = std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, BoundOptions,
-                             TopologyOptions, BatchOptions, ParetoOptions, ModelOptions, DoctorOptions>;
+using Options =
+    std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions, BoundOptions,
+                 TopologyOptions, BatchOptions, ParetoOptions, ModelOptions, DoctorOptions>;
 
 /// `arguments` are those after the program's name. Throws InputError, with a suggestion where a name is
 /// close.

@@ -18,6 +18,7 @@ struct Runner {
     }
     ExitCode operator()(const SynthOptions& options) const { return run_synth(options, process); }
     ExitCode operator()(const VerifyOptions& options) const { return run_verify(options, process); }
+    ExitCode operator()(const ConvertOptions& options) const { return run_convert(options, process); }
     ExitCode operator()(const BoundOptions& options) const { return run_bound(options, process); }
     ExitCode operator()(const TopologyOptions& options) const { return run_topology(options, process); }
     ExitCode operator()(const BatchOptions& options) const { return run_batch(options, process); }

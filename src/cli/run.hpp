@@ -17,6 +17,7 @@ struct Process {
 /// Each runs one command to its exit code. What cannot be done at all is thrown: see failure.hpp.
 [[nodiscard]] ExitCode run_synth(const SynthOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_verify(const VerifyOptions& options, const Process& process);
+[[nodiscard]] ExitCode run_convert(const ConvertOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_bound(const BoundOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_topology(const TopologyOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_batch(const BatchOptions& options, const Process& process);

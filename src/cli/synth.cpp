@@ -1,6 +1,7 @@
 #include "batch/figures.hpp"
 #include "batch/memory.hpp"
 #include "batch/result_line.hpp"
+#include "batch/schedule_output.hpp"
 #include "batch/text_table.hpp"
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
@@ -9,8 +10,6 @@
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/result_jsonl.hpp"
-#include "io/schedule_json.hpp"
-#include "io/schedule_stream.hpp"
 #include "synth/baselines.hpp"
 
 #include <unistd.h>
@@ -24,28 +23,14 @@
 namespace tutti::cli {
 namespace {
 
-/// Where the schedule goes and in which format: what the user says, else what the file's name says, else
-/// JSON.
-struct Target {
-    std::string path;
-    ScheduleFormat format = ScheduleFormat::Json;
-};
-
-Target target_of(const SynthOptions& options, const Instance& instance) {
-    const bool named_stream = options.output.ends_with(io::kStreamSuffix);
-    const auto format = options.format.value_or(named_stream ? ScheduleFormat::Stream : ScheduleFormat::Json);
-    if (!options.output.empty()) return {options.output, format};
-    const std::string_view suffix = format == ScheduleFormat::Stream ? io::kStreamSuffix : ".schedule.json";
-    return {fmt::format("{}{}", batch::file_name_of(instance.name()), suffix), format};
+batch::OutputWish wish_of(const SynthOptions& options, const Instance& instance) {
+    return {options.output, batch::file_name_of(instance.name()), options.format, options.expand};
 }
 
-void write(const Target& target, const Instance& instance, const Schedule& schedule) {
-    if (target.format == ScheduleFormat::Json) return io::write_schedule_json(target.path, schedule);
-    io::write_schedule_stream(target.path, schedule, instance.chunks(), instance.topology().links().size());
-}
-
-synth::Request request_of(const SynthOptions& options, const Process& process, Heartbeat& heartbeat) {
+synth::Request request_of(const SynthOptions& options, const Process& process, Heartbeat& heartbeat,
+                          batch::ScheduleOutput& output) {
     synth::Request request;
+    request.tap = [&output](SendSource& sends) { return output.tap(sends); };
     request.method = options.method;
     request.seed = options.seed;
     request.threads = options.threads;
@@ -62,19 +47,19 @@ synth::Request request_of(const SynthOptions& options, const Process& process, H
 }
 
 /// Found out before the search, not after it: the output must not be the instance, and must be writable.
-void check_target(const Target& target, const std::string& instance_file) {
+void check_target(const std::string& target, const std::string& instance_file) {
     namespace fs = std::filesystem;
-    if (target.path == "-") return;
+    if (target == "-") return;
     std::error_code error;
-    const fs::path path(target.path);
+    const fs::path path(target);
     if (instance_file != "-" && fs::equivalent(path, instance_file, error)) {
         throw InputError("is the instance; the schedule would replace it (choose another --output)", {},
-                         target.path);
+                         target);
     }
-    if (fs::is_directory(path, error)) throw InputError("is a folder; expected a file", {}, target.path);
+    if (fs::is_directory(path, error)) throw InputError("is a folder; expected a file", {}, target);
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     if (::access(folder.c_str(), W_OK) != 0) {
-        throw InputError("cannot be written: " + std::generic_category().message(errno), {}, target.path);
+        throw InputError("cannot be written: " + std::generic_category().message(errno), {}, target);
     }
 }
 
@@ -147,8 +132,8 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     line.instance = instance.name();
     line.file = options.instance;
     line.method = options.method;
-    const Target target = target_of(options, instance);
-    check_target(target, options.instance);
+    batch::ScheduleOutput output(instance, wish_of(options, instance));
+    check_target(output.path(), options.instance);
     line.seed = options.seed;
 
     const auto begin = std::chrono::steady_clock::now();
@@ -162,7 +147,7 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
         Streams streams = process.streams;
         streams.terminal_err = streams.terminal_err && !options.quiet;
         Heartbeat heartbeat(streams);
-        const synth::Request request = request_of(options, process, heartbeat);
+        const synth::Request request = request_of(options, process, heartbeat, output);
         with_reproducer(instance, [&] {
             result = synth::synthesize(instance, request);
             if (options.baselines) baselines = synth::baselines(instance, request);
@@ -176,11 +161,9 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     } catch (const std::bad_alloc&) {
         return no_schedule(Status::Unknown);
     }
-    write(target, instance, result.schedule);
-
+    line.schedule = output.write(result);
     batch::enter(line, result);
     line.peak_memory_bytes = batch::peak_memory_bytes();
-    line.schedule = target.path;
 
     const Streams& streams = process.streams;
     if (options.json) {
@@ -191,7 +174,7 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
                                    {"one_after_another", json_of(baselines->one_after_another)}};
         }
         streams.out << io::json_line(object) << '\n';
-    } else if (target.path != "-") {
+    } else if (line.schedule != "-") {
         streams.out << summary(line, baselines, instance.topology().units(), streams.colour_out);
     } else if (!options.quiet) {
         streams.err << summary(line, baselines, instance.topology().units(), streams.colour_err);

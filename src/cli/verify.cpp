@@ -11,6 +11,7 @@
 #include "io/verdict_json.hpp"
 #include "synth/reachability.hpp"
 #include "verify/schedule_verifier.hpp"
+#include "verify/symmetric_verifier.hpp"
 
 #include <fmt/ranges.h>
 
@@ -34,7 +35,7 @@ class Judge {
         try {
             io::OpenSchedule schedule = io::open_schedule(file);
             note_strangers(file, schedule);
-            const Verdict verdict = verify::verify(instance_, *schedule.sends, {options_.max_violations});
+            const Verdict verdict = verdict_of(schedule);
             if (verdict.valid() && bound_ && verdict.makespan < bound_->value) {
                 throw InternalError(
                     fmt::format("a valid schedule has makespan {}, below the lower bound {} ({})",
@@ -64,6 +65,19 @@ class Judge {
     }
 
   private:
+    [[nodiscard]] Verdict verdict_of(const io::OpenSchedule& schedule) const {
+        const verify::Options limits{options_.max_violations};
+        if (schedule.symmetric && !options_.expand) {
+            return verify::verify(instance_, *schedule.symmetric, limits);
+        }
+        if (schedule.sends) return verify::verify(instance_, *schedule.sends, limits);
+        // Without symmetries there is nothing to write out, and the verdict says so.
+        Verdict verdict = verify::verify(instance_, *schedule.symmetric, limits);
+        if (!verdict.valid()) return verdict;
+        SymmetricSource all(instance_, *schedule.symmetric);
+        return verify::verify(instance_, all, limits);
+    }
+
     /// A schedule for another instance may still be valid for this one, so this is worth a word, not a
     /// violation.
     void note_strangers(const std::string& file, const io::OpenSchedule& schedule) const {

@@ -1,6 +1,7 @@
 #include "io/schedule_stream.hpp"
 
 #include "io/schedule_json.hpp"
+#include "io/symmetric_json.hpp"
 
 #include <fmt/format.h>
 #include <zstd.h>
@@ -431,14 +432,20 @@ bool is_stream(Source& source) {
 
 OpenSchedule open_schedule(const std::string& path) {
     Source source(path);
-    if (!is_stream(source)) {
-        Schedule schedule = read_schedule_json(source);
-        std::string instance = schedule.instance;
-        return {std::move(instance), std::nullopt, std::make_unique<HeldSchedule>(std::move(schedule))};
+    if (is_stream(source)) {
+        auto stream = std::make_unique<StreamSource>(std::move(source));
+        const StreamHeader header = stream->header();
+        return {header.instance, header, std::move(stream), std::nullopt};
     }
-    auto stream = std::make_unique<StreamSource>(std::move(source));
-    const StreamHeader header = stream->header();
-    return {header.instance, header, std::move(stream)};
+    if (looks_symmetric(source)) {
+        SymmetricSchedule schedule = read_symmetric_json(source);
+        std::string instance = schedule.instance;
+        return {std::move(instance), std::nullopt, nullptr, std::move(schedule)};
+    }
+    Schedule schedule = read_schedule_json(source);
+    std::string instance = schedule.instance;
+    return {std::move(instance), std::nullopt, std::make_unique<HeldSchedule>(std::move(schedule)),
+            std::nullopt};
 }
 
 Schedule read_schedule(const std::string& path) {

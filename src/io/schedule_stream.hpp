@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/schedule.hpp"
+#include "core/symmetric_schedule.hpp"
 #include "io/atomic_file.hpp"
 #include "io/source.hpp"
 
@@ -130,11 +130,12 @@ class StreamSource final : public SendSource {
     std::uint64_t before_ = 0;  ///< sends before decoded_
 };
 
-/// A schedule of either format, told apart by its first bytes.
+/// A schedule of any format, told apart by its first bytes.
 struct OpenSchedule {
     std::string instance;
-    std::optional<StreamHeader> stream;  ///< where it is one
-    std::unique_ptr<SendSource> sends;
+    std::optional<StreamHeader> stream;          ///< where it is one
+    std::unique_ptr<SendSource> sends;           ///< none where it is in generator form
+    std::optional<SymmetricSchedule> symmetric;  ///< where it is
 };
 [[nodiscard]] OpenSchedule open_schedule(const std::string& path);
 
