@@ -101,7 +101,7 @@ void LinkCalendar::Passages::insert(NodeId at, ChunkId chunk, Ticks when) {
         }
     }
     Passage& empty = places_[place({at, chunk, when})];
-    count_ += empty.when < Ticks(0) ? 1 : 0;
+    count_ += empty.when < Ticks(0) ? 1U : 0U;
     empty = {at, chunk, when};
 }
 

@@ -22,6 +22,10 @@ class LinkCalendar {
     [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
     /// Precondition: the links are free then.
     void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
+    /// Whether nothing is booked on the link at that tick.
+    [[nodiscard]] bool is_free(LinkId link, Ticks tick) const {
+        return earliest(link, tick, Ticks(1)) == tick;
+    }
     /// The end of the last booking.
     [[nodiscard]] Ticks horizon() const { return horizon_; }
 

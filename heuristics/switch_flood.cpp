@@ -14,7 +14,12 @@
 //   the rest comes from inside. Without that rule a rail cluster moves 1.5 times the traffic through its
 //   NICs. Far pulls are tried before near ones, so that links between clusters are never idle while there is
 //   news to bring. Only where the links into the cluster have time to spare may a port pull a second copy.
-// - **Rarity.** Among the chunks that can be had, one that fewest holders have claimed, ties at random.
+// - **Rarity.** Among the chunks that can be had, one that fewest holders have claimed, ties at random; or
+// first
+//   those that the source was given, which keeps the order of the Latin square. Which of the two is drawn, as
+//   is whether second copies are ever allowed: neither is better everywhere.
+// - **Fresh chunks.** Where few sources have what all want (a broadcast), their links must not wait for
+//   somebody to ask: chunks that nobody has claimed yet are served first.
 //
 // A pull whose first link is free now may use the last link later; near pulls that start later then fill
 // the slots that far pulls leave. Ports that find nothing try again after a while, longer each time.
@@ -28,7 +33,7 @@
 
 #include "heuristics/switch_events.hpp"
 #include "heuristics/switch_rows.hpp"
-#include "heuristics/switch_ways.hpp"
+#include "heuristics/switch_way_search.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -38,12 +43,12 @@ namespace {
 
 /// Sources that a port asks at a time.
 constexpr std::size_t kSourcesTried = 16;
-/// Ways through the fabric that are looked at for one pull.
-constexpr std::size_t kWaysTried = 12;
 /// Chunks among which the rarest is taken.
 constexpr std::size_t kChunksWeighed = 24;
 /// A cut is tight if using it alone would take this part of the time that is expected in all.
 constexpr double kTight = 0.95;
+/// Far pulls come first if they alone would take this part of the time that is left.
+constexpr double kFarFirst = 0.3;
 constexpr std::size_t kMaxBits = std::size_t{1} << 33;
 
 class SwitchFlood {
@@ -56,15 +61,20 @@ class SwitchFlood {
           calendar_(problem.calendar),
           clusters_(graph_, spreads_.front().chunk),
           ways_(graph_, clusters_),
+          search_(graph_, ways_, calendar_, rng),
+          own_always_(rng.below(2) == 0),
+          always_strict_(rng.below(4) == 0),
           has_(graph_.nodes(), spreads_.size()),
           claimed_(graph_.nodes(), spreads_.size()),
           done_(1, spreads_.size()),
           claims_(spreads_.size(), 0),
           open_(spreads_.size(), 0),
-          is_target_(graph_.nodes(), false) {
+          is_target_(graph_.nodes(), false),
+          fresh_(graph_.nodes(), 0),
+          own_(graph_.nodes()) {
         set_demands();
         set_ports();
-        expect(problem.target);
+        expect();
     }
 
     std::optional<SpreadSolution> run() {
@@ -81,7 +91,7 @@ class SwitchFlood {
                 }
             }
             if (!serve(now) && under_way_ == 0 && now >= calendar_.horizon()) {
-                if (!serve_desperately(now)) return std::nullopt;
+                if (!serve_all(now, true) && !serve_all(now, false)) return std::nullopt;
             }
         }
         leave_out_unused();
@@ -104,11 +114,6 @@ class SwitchFlood {
         NodeId from, to;
         std::uint32_t spread, first, transfers;  ///< where its transfers are
     };
-    struct Step {
-        HopId hop;
-        Ticks start;
-    };
-
     void set_demands() {
         const std::size_t levels = clusters_.levels();
         claimed_.fill();
@@ -136,6 +141,8 @@ class SwitchFlood {
             for (const NodeId source : spreads_[i].sources) {
                 if (!claimed_.test(source.index(), i) && is_npu(source)) --open_[i];
                 claim(source, i);
+                own_[source.index()].push_back(static_cast<std::uint32_t>(i));
+                if (fresh_[source.index()]++ == 0) fresh_sources_.push_back(source);
                 events_.push(spreads_[i].ready, {source.value(), static_cast<std::uint32_t>(i)});
                 ++under_way_;
             }
@@ -146,8 +153,9 @@ class SwitchFlood {
 
     void set_ports() {
         const auto& ports = ways_.ports();
-        Ticks first = Ticks::max();
-        for (const Spread& spread : spreads_) first = std::min(first, spread.ready);
+        targets_ = static_cast<std::size_t>(std::ranges::count(is_target_, true));
+        begin_ = Ticks::max();
+        for (const Spread& spread : spreads_) begin_ = std::min(begin_, spread.ready);
         std::vector<std::uint32_t> order(ports.size());
         for (std::uint32_t p = 0; p < ports.size(); ++p) order[p] = p;
         rng_.shuffle(order);
@@ -162,8 +170,8 @@ class SwitchFlood {
             }
         }
         for (const std::uint32_t p : order) {
-            if (is_npu(ports[p].holder) && !is_target_[ports[p].holder.index()]) continue;
-            events_.push(first, {p, kTry});
+            if (!is_wanting(ports[p].holder)) continue;
+            events_.push(begin_, {p, kTry});
         }
     }
 
@@ -185,8 +193,7 @@ class SwitchFlood {
     }
 
     /// How long it must take: what each holder and each cluster lacks, over what can come in.
-    void expect(Ticks target) {
-        expected_ = static_cast<double>(target.count());
+    void expect() {
         std::vector<double> rate(graph_.nodes(), 0.0);
         std::vector<std::size_t> lacks(graph_.nodes(), 0);
         for (std::size_t p = 0; p < states_.size(); ++p) {
@@ -196,6 +203,7 @@ class SwitchFlood {
             for (const NodeId node : spread.targets) ++lacks[node.index()];
         }
         for (std::size_t n = 0; n < rate.size(); ++n) {
+            if (is_target_[n]) total_rate_ += rate[n];
             if (rate[n] > 0) expected_ = std::max(expected_, static_cast<double>(lacks[n]) / rate[n]);
         }
         for (std::size_t l = 0; l < clusters_.levels(); ++l) {
@@ -208,9 +216,20 @@ class SwitchFlood {
     [[nodiscard]] double time_to_fill(std::size_t level, std::uint32_t cluster) const {
         return static_cast<double>(lacking_[level][cluster]) / clusters_.rate(level, cluster);
     }
-    [[nodiscard]] bool is_tight(std::size_t level, std::uint32_t cluster, Ticks now) const {
-        return static_cast<double>(now.count()) + time_to_fill(level, cluster) >= kTight * expected_;
+    /// Whether the cluster of that level around the port has no time to spare: bringing in what it lacks will
+    /// take until the end that is expected, but for one transfer.
+    [[nodiscard]] bool is_tight(std::size_t level, std::uint32_t p, Ticks now) const {
+        const std::uint32_t cluster = clusters_.cluster(level, ways_.ports()[p].holder);
+        const auto elapsed = static_cast<double>((now - begin_).count());
+        return always_strict_ || elapsed + time_to_fill(level, cluster) >= kTight * expected_;
     }
+    /// Whether bringing in what the cluster lacks takes a good part of the time that is left.
+    [[nodiscard]] bool is_far_first(std::size_t level, std::uint32_t p, Ticks now) const {
+        const double left = std::max(expected_ - static_cast<double>((now - begin_).count()),
+                                     static_cast<double>(missing_) / total_rate_);
+        return time_to_fill(level, clusters_.cluster(level, ways_.ports()[p].holder)) >= kFarFirst * left;
+    }
+    [[nodiscard]] bool is_wanting(NodeId node) const { return !is_npu(node) || is_target_[node.index()]; }
     [[nodiscard]] bool is_npu(NodeId node) const { return graph_.instance().topology().is_npu(node); }
 
     /// All ports that are due, far pulls first. Whether any pulled.
@@ -218,17 +237,25 @@ class SwitchFlood {
         rng_.shuffle(ready_);
         bool any = false;
         for (const std::uint32_t p : ready_) states_[p].served = false;
-        for (std::size_t l = clusters_.levels() + 1; l-- > 0;) {
+        if (fresh_sources_.size() * 4 <= targets_) any = send_fresh(now);
+        for (std::size_t l = clusters_.levels(); l > 0; --l) {
             for (const std::uint32_t p : ready_) {
-                if (pull(p, l, now, true, kSourcesTried)) any = states_[p].served = true;
+                if (!is_far_first(l - 1, p, now)) continue;
+                if (pull(p, l, now, l, kSourcesTried)) any = states_[p].served = true;
+            }
+        }
+        for (std::size_t l = 0; l <= clusters_.levels(); ++l) {
+            for (const std::uint32_t p : ready_) {
+                if (l > 0 && is_far_first(l - 1, p, now)) continue;
+                if (pull(p, l, now, l, kSourcesTried)) any = states_[p].served = true;
             }
         }
         for (std::size_t l = 1; l <= clusters_.levels(); ++l) {
             for (const std::uint32_t p : ready_) {
                 if (states_[p].served) continue;
-                const std::uint32_t cluster = clusters_.cluster(l - 1, ways_.ports()[p].holder);
-                if (is_tight(l - 1, cluster, now)) continue;
-                if (pull(p, l, now, false, kSourcesTried)) any = states_[p].served = true;
+                const std::size_t rule = loosest_rule(p, l, now);
+                if (rule == l) continue;
+                if (pull(p, l, now, rule, kSourcesTried)) any = states_[p].served = true;
             }
         }
         for (const std::uint32_t p : ready_) {
@@ -237,26 +264,59 @@ class SwitchFlood {
                 state.patience = Ticks(0);
             } else {
                 const Ticks quarter((state.busy.count() + 3) / 4);
-                state.patience = std::min(std::max(quarter, state.patience * 2), state.busy * 4);
+                state.patience = std::min(std::max(quarter, state.patience * 2), state.busy);
             }
             events_.push(now + (state.served ? state.busy : state.patience), {p, kTry});
         }
         return any;
     }
 
-    /// Nothing is under way and no port due found anything: every port asks everybody, without rules.
-    bool serve_desperately(Ticks now) {
+    /// Sources of chunks that nobody has claimed yet, where they are few: their links must not be idle.
+    bool send_fresh(Ticks now) {
         bool any = false;
-        for (std::uint32_t p = 0; p < states_.size(); ++p) {
-            if (is_npu(ways_.ports()[p].holder) && !is_target_[ways_.ports()[p].holder.index()]) continue;
-            for (std::size_t l = 0; l <= clusters_.levels(); ++l) {
-                any = pull(p, l, now, false, ways_.sources(ways_.ports()[p], l)) || any;
+        std::erase_if(fresh_sources_, [&](NodeId node) { return fresh_[node.index()] == 0; });
+        for (const NodeId node : fresh_sources_) {
+            for (const std::uint32_t p : ready_) {
+                if (states_[p].served) continue;
+                const SwitchWays::Port& port = ways_.ports()[p];
+                if (port.holder == node) continue;
+                for (std::size_t l = 0; l <= clusters_.levels(); ++l) {
+                    const auto i = ways_.find_source(port, l, node);
+                    if (!i || !search_.can_leave(node, ways_.source(port, l, *i).last, now)) continue;
+                    const auto spread = choose(node, port.holder, l);
+                    if (!spread || claims_[*spread] > spreads_[*spread].sources.size()) continue;
+                    if (!search_.find(node, ways_.source(port, l, *i).last, spreads_[*spread].chunk, now))
+                        continue;
+                    take(node, port.holder, *spread);
+                    any = states_[p].served = true;
+                    break;
+                }
             }
         }
         return any;
     }
 
-    bool pull(std::uint32_t p, std::size_t level, Ticks now, bool strict, std::size_t tries) {
+    /// Nothing is under way and no port due found anything: all ports try, with the rules; else without.
+    bool serve_all(Ticks now, bool rules) {
+        bool any = false;
+        for (std::uint32_t p = 0; p < states_.size(); ++p) {
+            if (!is_wanting(ways_.ports()[p].holder)) continue;
+            for (std::size_t l = 0; l <= clusters_.levels(); ++l) {
+                any = pull(p, l, now, rules ? l : 0, ways_.sources(ways_.ports()[p], l)) || any;
+            }
+        }
+        return any;
+    }
+
+    /// A second copy may enter clusters that have time to spare. The number of levels whose clusters, around
+    /// the holder and below `level`, may not get one: those up to the last that is tight.
+    [[nodiscard]] std::size_t loosest_rule(std::uint32_t p, std::size_t level, Ticks now) const {
+        while (level > 0 && !is_tight(level - 1, p, now)) --level;
+        return level;
+    }
+
+    /// `rule`: of how many levels, from the finest, the clusters may get no second copy.
+    bool pull(std::uint32_t p, std::size_t level, Ticks now, std::size_t rule, std::size_t tries) {
         const SwitchWays::Port& port = ways_.ports()[p];
         const std::size_t count = ways_.sources(port, level);
         if (count == 0) return false;
@@ -264,9 +324,9 @@ class SwitchFlood {
         for (std::size_t asked = 0; asked < std::min(count, tries); ++asked) {
             const auto [from, last] = ways_.source(port, level, i);
             i = i + 1 < count ? i + 1 : 0;
-            if (from == port.holder || !can_leave(from, last, now)) continue;
-            const auto spread = choose(from, port.holder, level, strict);
-            if (!spread || !find_way(from, last, spreads_[*spread].chunk, now)) continue;
+            if (from == port.holder || !search_.can_leave(from, last, now)) continue;
+            const auto spread = choose(from, port.holder, rule);
+            if (!spread || !search_.find(from, last, spreads_[*spread].chunk, now)) continue;
             take(from, port.holder, *spread);
             states_[p].next[level] = static_cast<std::uint32_t>(i);
             return true;
@@ -274,34 +334,23 @@ class SwitchFlood {
         return false;
     }
 
-    /// Whether a first link towards the last hop is free now.
-    [[nodiscard]] bool can_leave(NodeId from, HopId last, Ticks now) const {
-        const ChunkId any = spreads_.front().chunk;
-        const NodeId leaf = graph_.hop(last).from;
-        if (leaf == from) return calendar_.earliest(graph_, last, any, now) == now;
-        const auto distance = ways_.distances(leaf);
-        return std::ranges::any_of(ways_.onward(from), [&](const SwitchWays::Onward& o) {
-            return distance[o.fabric] != SwitchWays::kFar &&
-                   calendar_.earliest(graph_, o.hop, any, now) == now;
-        });
-    }
-
     /// A chunk that `from` has and `to` wants; if strict, and the pull enters a cluster, one that the cluster
     /// lacks.
-    [[nodiscard]] std::optional<std::uint32_t> choose(NodeId from, NodeId to, std::size_t level,
-                                                      bool strict) {
+    [[nodiscard]] std::optional<std::uint32_t> choose(NodeId from, NodeId to, std::size_t rule) {
         const auto has = has_.row(from.index());
         const auto claimed = claimed_.row(to.index());
         const BitTable::Word* brought = nullptr;
-        if (strict && level > 0) {
-            brought = brought_[level - 1].row(clusters_.cluster(level - 1, to)).data();
+        if (rule > 0) {
+            brought = brought_[rule - 1].row(clusters_.cluster(rule - 1, to)).data();
         } else if (!is_npu(to)) {
             brought = done_.row(0).data();
         }
+        const auto own = choose_own(from, to, brought);
+        if (own && (own_always_ || claims_[*own] <= spreads_[*own].sources.size())) return own;
         const std::size_t words = has.size();
         const std::size_t shift = words > 1 ? rng_.below(words) : 0;
         const int turn = static_cast<int>(rng_.below(64));
-        std::optional<std::uint32_t> best;
+        std::optional<std::uint32_t> best = own;
         std::size_t weighed = 0;
         for (std::size_t k = 0; k < words && weighed < kChunksWeighed; ++k) {
             const std::size_t w = k + shift < words ? k + shift : k + shift - words;
@@ -318,81 +367,32 @@ class SwitchFlood {
         return best;
     }
 
-    /// The way from a holder to the start of the last hop, and over it, that arrives first among some; into
-    /// way_.
-    bool find_way(NodeId from, HopId last, ChunkId chunk, Ticks now) {
-        way_.clear();
-        path_.clear();
-        ways_left_ = kWaysTried;
-        const NodeId leaf = graph_.hop(last).from;
-        if (leaf == from) {
-            if (calendar_.earliest(graph_, last, chunk, now) != now) return false;
-            way_.push_back({last, now});
-            return true;
+    /// The same among the chunks that `from` is a source of: other holders of them are more likely to be
+    /// asked.
+    [[nodiscard]] std::optional<std::uint32_t> choose_own(NodeId from, NodeId to,
+                                                          const BitTable::Word* brought) {
+        const auto& own = own_[from.index()];
+        std::optional<std::uint32_t> best;
+        std::size_t k = own.size() > 1 ? rng_.below(own.size()) : 0;
+        for (std::size_t weighed = 0; weighed < std::min(own.size(), kChunksWeighed); ++weighed, ++k) {
+            if (k >= own.size()) k = 0;
+            const std::uint32_t i = own[k];
+            if (claimed_.test(to.index(), i) || !has_.test(from.index(), i)) continue;
+            if (brought != nullptr && ((brought[i / 64] >> (i % 64)) & 1U) != 0) continue;
+            if (!best || claims_[i] < claims_[*best]) best = i;
         }
-        leaf_distance_ = ways_.distances(leaf);
-        last_ = last;
-        chunk_ = chunk;
-        arrival_ = Ticks::max();
-        std::uint16_t nearest = SwitchWays::kFar;
-        for (const auto& o : ways_.onward(from)) nearest = std::min(nearest, leaf_distance_[o.fabric]);
-        walk(from, nearest, now, true);
-        return !way_.empty();
-    }
-
-    /// Whether the rest of the way can go without waiting; the search is over then.
-    bool walk(NodeId at, std::uint16_t next_distance, Ticks ready, bool first) {
-        const auto onward = ways_.onward(at);
-        std::size_t i = onward.size() > 1 ? rng_.below(onward.size()) : 0;
-        for (std::size_t k = 0; k < onward.size() && ways_left_ > 0; ++k, ++i) {
-            if (i >= onward.size()) i = 0;
-            const auto& [hop, to, fabric] = onward[i];
-            if (leaf_distance_[fabric] != next_distance) continue;
-            if (step(hop, to, next_distance, ready, first)) return true;
-        }
-        return false;
-    }
-
-    bool step(HopId hop, NodeId to, std::uint16_t distance, Ticks ready, bool first) {
-        const Ticks start = calendar_.earliest(graph_, hop, chunk_, ready);
-        if (start != ready && (first || start - ready >= wait_limit(hop))) {
-            --ways_left_;
-            return false;
-        }
-        path_.push_back({hop, start});
-        const Ticks there = start + graph_.transit(hop, chunk_);
-        const bool found =
-            distance > 0 ? walk(to, static_cast<std::uint16_t>(distance - 1), there, false) : finish(there);
-        path_.pop_back();
-        return found && start == ready;
-    }
-
-    bool finish(Ticks ready) {
-        --ways_left_;
-        const Ticks start = calendar_.earliest(graph_, last_, chunk_, ready);
-        if (start - ready >= wait_limit(last_) && start != ready) return false;
-        if (start < arrival_) {
-            arrival_ = start;
-            way_ = path_;
-            way_.push_back({last_, start});
-        }
-        return start == ready;
-    }
-
-    [[nodiscard]] Ticks wait_limit(HopId hop) const {
-        const LinkId link = graph_.hop(hop).legs.front();
-        return graph_.instance().busy(link, graph_.instance().beta(link, chunk_));
+        return best;
     }
 
     void take(NodeId from, NodeId to, std::uint32_t i) {
         const ChunkId chunk = spreads_[i].chunk;
         pulls_.push_back({from, to, i, static_cast<std::uint32_t>(solution_.transfers.size()),
-                          static_cast<std::uint32_t>(way_.size())});
-        for (const Step& step : way_) {
+                          static_cast<std::uint32_t>(search_.way().size())});
+        for (const WaySearch::Step& step : search_.way()) {
             calendar_.book(graph_, step.hop, chunk, step.start);
             solution_.transfers.push_back({step.hop, chunk, step.start});
         }
-        const Ticks arrival = way_.back().start + graph_.transit(way_.back().hop, chunk);
+        const Ticks arrival = search_.way().back().start + graph_.transit(search_.way().back().hop, chunk);
         events_.push(arrival, {to.value(), i});
         ++under_way_;
         claim(to, i);
@@ -403,7 +403,9 @@ class SwitchFlood {
 
     void claim(NodeId node, std::size_t i) {
         claimed_.set(node.index(), i);
-        ++claims_[i];
+        if (claims_[i]++ == spreads_[i].sources.size()) {
+            for (const NodeId source : spreads_[i].sources) --fresh_[source.index()];
+        }
         for (std::size_t l = 0; l < clusters_.levels(); ++l) {
             const std::uint32_t k = clusters_.cluster(l, node);
             if (brought_[l].test(k, i)) continue;
@@ -437,29 +439,31 @@ class SwitchFlood {
     LinkCalendar calendar_;
     SwitchClusters clusters_;
     SwitchWays ways_;
+    WaySearch search_;
+    const bool own_always_;          ///< whether a source's own chunks come before rarer ones
+    const bool always_strict_;       ///< whether second copies enter a cluster never, or when there is time
     BitTable has_, claimed_;         ///< a row for each node, a bit for each spread
     BitTable done_;                  ///< what all targets have claimed
     std::vector<BitTable> brought_;  ///< per level, a row for each cluster: claimed inside, or not wanted
     std::vector<std::vector<std::size_t>> lacking_;  ///< per level and cluster, the zeros of that row
     std::vector<std::uint32_t> claims_, open_;       ///< per spread: claims in all, targets without one
     std::vector<bool> is_target_;
+    std::vector<std::uint32_t> fresh_;  ///< per node, its chunks that nobody else has claimed
+    std::vector<NodeId> fresh_sources_;
+    std::vector<std::vector<std::uint32_t>> own_;  ///< per node, the spreads it is a source of
+    std::size_t targets_ = 0;
     std::vector<PortState> states_;
     std::size_t missing_ = 0;
     std::size_t under_way_ = 0;
-    double expected_ = 0;
+    Ticks begin_;            ///< when the first chunk is there
+    double total_rate_ = 0;  ///< of the ports of all targets
+    double expected_ = 0;    ///< from then on, how long it takes at least
     EventTimes<Event> events_;
     std::vector<Event> batch_;
     std::vector<std::uint32_t> ready_;
     std::uint64_t rounds_ = 0;
     std::vector<Pull> pulls_;
     SpreadSolution solution_;
-    // The search for a way.
-    std::vector<Step> path_, way_;
-    std::span<const std::uint16_t> leaf_distance_;
-    HopId last_;
-    ChunkId chunk_;
-    Ticks arrival_;
-    std::size_t ways_left_ = 0;
 };
 
 }  // namespace

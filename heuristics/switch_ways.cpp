@@ -20,8 +20,8 @@ bool SwitchWays::is_too_large(const HopGraph& graph) {
     for (std::size_t n = topology.npus(); n < topology.nodes(); ++n) {
         leaves += std::ranges::any_of(graph.out(NodeId(n)),
                                       [&](HopId id) { return topology.is_npu(graph.hop(id).to); })
-                      ? 1
-                      : 0;
+                      ? 1U
+                      : 0U;
     }
     return leaves * topology.nodes() > kMaxEntries;
 }

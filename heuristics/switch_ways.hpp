@@ -2,6 +2,8 @@
 
 #include "heuristics/switch_clusters.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace tutti::heuristics {
@@ -31,13 +33,22 @@ class SwitchWays {
     /// The sources of a port that it meets at that level of clusters (levels(): that it never meets), by
     /// number. The port's own holder may be among them.
     [[nodiscard]] std::size_t sources(const Port& port, std::size_t level) const {
-        const List& list = lists_[port.list];
-        return list.begin[level + 1] - list.begin[level];
+        return sources_count(lists_[port.list], level);
     }
     [[nodiscard]] Source source(const Port& port, std::size_t level, std::size_t i) const {
         const List& list = lists_[port.list];
         const Source& source = list.sources[list.begin[level] + i];
         return list.shared ? Source{source.node, port.last} : source;
+    }
+
+    /// The place of a holder among them.
+    [[nodiscard]] std::optional<std::size_t> find_source(const Port& port, std::size_t level,
+                                                         NodeId node) const {
+        const List& list = lists_[port.list];
+        const auto sources = std::span(list.sources).subspan(list.begin[level], sources_count(list, level));
+        const auto found = std::ranges::lower_bound(sources, node, {}, &Source::node);
+        if (found == sources.end() || found->node != node) return std::nullopt;
+        return found - sources.begin();
     }
 
     /// Hops into fabric from a holder or from fabric.
@@ -66,6 +77,9 @@ class SwitchWays {
         std::vector<Source> sources;       ///< level by level, by number within one
         std::vector<std::uint32_t> begin;  ///< of each level
     };
+    [[nodiscard]] static std::size_t sources_count(const List& list, std::size_t level) {
+        return list.begin[level + 1] - list.begin[level];
+    }
     void number_stops(const HopGraph& graph);
     void measure_distances(const HopGraph& graph);
     void add_ports(const HopGraph& graph, const SwitchClusters& clusters);
