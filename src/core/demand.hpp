@@ -34,6 +34,13 @@ class DemandList {
     [[nodiscard]] std::uint32_t size_class(ChunkId chunk) const { return rows_[chunk.index()].size; }
     [[nodiscard]] CollectiveId collective(ChunkId chunk) const { return rows_[chunk.index()].collective; }
 
+    /// The node sets that chunks name, by number. Equal sets may have several numbers.
+    [[nodiscard]] std::size_t sets() const { return sets_.size(); }
+    [[nodiscard]] std::span<const NodeId> set(std::uint32_t number) const { return sets_[number]; }
+    [[nodiscard]] std::uint32_t holder_set(ChunkId chunk) const { return rows_[chunk.index()].holders; }
+    [[nodiscard]] std::uint32_t receiver_set(ChunkId chunk) const { return rows_[chunk.index()].receivers; }
+    [[nodiscard]] bool is_reduction(ChunkId chunk) const { return rows_[chunk.index()].reduction; }
+
     static constexpr std::size_t kMaxChunks = std::size_t{1} << 26;
 
   private:

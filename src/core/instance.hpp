@@ -39,6 +39,7 @@ class Instance {
 
     [[nodiscard]] std::size_t chunks() const { return demands_.size(); }
     [[nodiscard]] Demand demand(ChunkId chunk) const { return demands_[chunk]; }
+    [[nodiscard]] const DemandList& demands() const { return demands_; }
 
     /// When the holders of a chunk may first send it.
     [[nodiscard]] Ticks release(ChunkId chunk) const { return collective_of(chunk).release; }

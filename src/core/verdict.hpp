@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-/// The rules V1…V17 of src/verify/README.md, in that order.
+/// The rules V1…V18 of src/verify/README.md, in that order.
 enum class Rule {
     UnknownChunk,
     UnknownLink,
@@ -29,9 +29,10 @@ enum class Rule {
     ArrivalRace,
     DemandUnmet,
     DemandWrong,
-    MakespanMismatch
+    MakespanMismatch,
+    NotSymmetric
 };
-inline constexpr std::size_t kRules = 17;
+inline constexpr std::size_t kRules = 18;
 
 /// "link_overlap" and the like: the stable code in JSON.
 [[nodiscard]] std::string_view code_of(Rule rule);
