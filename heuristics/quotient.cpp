@@ -190,6 +190,20 @@ class Quotient {
     std::vector<ChunkId> chunks_;
 };
 
+/// The time that a two-way ring needs if no link of it ever idles. Where a corner has two links, and latency
+/// costs nothing, no other way is faster; elsewhere others know better ways than along a ring.
+Ticks ring_bound(const Instance& instance, Pattern pattern) {
+    const auto npus = static_cast<std::int64_t>(instance.topology().npus());
+    const auto chunks = static_cast<std::int64_t>(instance.chunks()) / npus;
+    const Ticks busy = instance.busy(LinkId(0), instance.beta(LinkId(0), ChunkId(0)));
+    const std::int64_t phases = pattern == Pattern::Both ? 2 : 1;
+    for (std::size_t n = 0; n < instance.topology().npus(); ++n) {
+        if (instance.topology().in_links(NodeId(n)).size() <= 2)
+            return instance.release(ChunkId(0)) + busy * (((npus - 1) * chunks + 1) / 2 * phases);
+    }
+    return Ticks(0);
+}
+
 }  // namespace
 
 std::optional<SymmetricSchedule> quotient_synthesis(const Instance& instance, Ticks target, Rng& rng,
@@ -201,8 +215,11 @@ std::optional<SymmetricSchedule> quotient_synthesis(const Instance& instance, Ti
         best = Quotient(instance, *pattern, std::move(shifts), effort).run(target, rng, stop);
     if ((best && best->makespan <= target) || *pattern == Pattern::Unicast || stop.requested()) return best;
     if (auto ring = transform::ring_through_grid(instance.topology())) {
+        const Ticks enough = ring_bound(instance, *pattern);
         auto along = Quotient(instance, *pattern, {std::move(*ring)}, effort).run(target, rng, stop);
-        if (along && (!best || along->makespan < best->makespan)) best = std::move(along);
+        if (along && along->makespan <= std::max(enough, target) &&
+            (!best || along->makespan < best->makespan))
+            best = std::move(along);
     }
     return best;
 }
