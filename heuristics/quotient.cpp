@@ -6,8 +6,9 @@
 // Reductions are floods on the links turned round, played backwards; an all-reduce is that and then a flood
 // from the same root.
 //
-// Two groups are tried: shifts of digits, and, where those miss the target, the shift along a cycle through a
-// grid, whose links then are all that is used.
+// Several groups are tried until the target is met: shifts of digits; for all-to-all, half of them, so that
+// two chunks half-way round a ring can go different ways; and the shift along a cycle through a grid, whose
+// links then are all that is used.
 
 #include "heuristics/quotient.hpp"
 
@@ -110,8 +111,9 @@ class Quotient {
 
     /// The first chunk of each orbit. False: some chunk's orbit is not whole.
     bool choose_representatives() {
+        const ChunkAction action(instance_);
         std::vector<std::vector<std::uint32_t>> images;
-        for (const Generator& generator : generators_) images.push_back(chunk_images(instance_, generator));
+        for (const Generator& generator : generators_) images.push_back(action.images(generator));
         std::vector<bool> covered(instance_.chunks(), false);
         std::vector<std::uint32_t> row;
         for (std::size_t c = 0; c < instance_.chunks(); ++c) {
@@ -190,6 +192,21 @@ class Quotient {
     std::vector<ChunkId> chunks_;
 };
 
+/// Leaves out every other power of the generator of the largest even order. False: there is none.
+bool halve(std::vector<Generator>& generators) {
+    const auto even = [](const Generator& g) { return g.order % 2 == 0 ? g.order : 0; };
+    const auto largest = std::ranges::max_element(generators, {}, even);
+    if (largest == generators.end() || even(*largest) == 0) return false;
+    if (largest->order == 2) {
+        generators.erase(largest);
+        return !generators.empty();
+    }
+    const auto once = largest->images;
+    for (NodeId& image : largest->images) image = once[image.index()];
+    largest->order /= 2;
+    return true;
+}
+
 /// The time that a two-way ring needs if no link of it ever idles. Where a corner has two links, and latency
 /// costs nothing, no other way is faster; elsewhere others know better ways than along a ring.
 Ticks ring_bound(const Instance& instance, Pattern pattern) {
@@ -211,9 +228,16 @@ std::optional<SymmetricSchedule> quotient_synthesis(const Instance& instance, Ti
     const auto pattern = pattern_of(instance);
     if (!pattern) return std::nullopt;
     std::optional<SymmetricSchedule> best;
-    if (auto shifts = transform::digit_shifts(instance); !shifts.empty())
-        best = Quotient(instance, *pattern, std::move(shifts), effort).run(target, rng, stop);
-    if ((best && best->makespan <= target) || *pattern == Pattern::Unicast || stop.requested()) return best;
+    auto shifts = transform::digit_shifts(instance);
+    if (!shifts.empty()) best = Quotient(instance, *pattern, shifts, effort).run(target, rng, stop);
+    if ((best && best->makespan <= target) || stop.requested()) return best;
+    if (*pattern == Pattern::Unicast) {
+        if (best && halve(shifts)) {
+            auto halved = Quotient(instance, *pattern, std::move(shifts), effort).run(target, rng, stop);
+            if (halved && halved->makespan < best->makespan) best = std::move(halved);
+        }
+        return best;
+    }
     if (auto ring = transform::ring_through_grid(instance.topology())) {
         const Ticks enough = ring_bound(instance, *pattern);
         auto along = Quotient(instance, *pattern, {std::move(*ring)}, effort).run(target, rng, stop);

@@ -92,10 +92,10 @@ LinkOrbits::LinkOrbits(const Topology& topology, const GroupAction& action)
 namespace {
 
 /// The node sets of the demands and of the groups that alone may carry, numbered so that equal sets have
-/// equal numbers, with their images.
-class SetImages {
+/// equal numbers.
+class NodeSets {
   public:
-    SetImages(const Instance& instance, const Generator& generator) {
+    explicit NodeSets(const Instance& instance) {
         const DemandList& demands = instance.demands();
         for (std::uint32_t s = 0; s < demands.sets(); ++s) of_demand_.push_back(add(demands.set(s)));
         for (const Collective& collective : instance.collectives()) {
@@ -105,21 +105,27 @@ class SetImages {
             std::ranges::sort(members);
             carriers_.push_back(add(members));
         }
-        for (const auto& set : sets_) {
-            std::vector<NodeId> image;
-            for (const NodeId node : set) image.push_back(generator.images[node.index()]);
-            std::ranges::sort(image);
-            images_.push_back(find(image));
-        }
     }
 
     [[nodiscard]] std::uint32_t of_demand(std::uint32_t set) const { return of_demand_[set]; }
     [[nodiscard]] std::uint32_t carriers(CollectiveId collective) const {
         return carriers_[collective.index()];
     }
-    [[nodiscard]] std::uint32_t image(std::uint32_t set) const { return images_[set]; }
     [[nodiscard]] const std::vector<NodeId>& nodes(std::uint32_t set) const { return sets_[set]; }
     [[nodiscard]] std::size_t size() const { return sets_.size(); }
+
+    [[nodiscard]] std::vector<std::uint32_t> images(const Generator& generator) const {
+        std::vector<std::uint32_t> result;
+        result.reserve(sets_.size());
+        std::vector<NodeId> image;
+        for (const auto& set : sets_) {
+            image.clear();
+            for (const NodeId node : set) image.push_back(generator.images[node.index()]);
+            std::ranges::sort(image);
+            result.push_back(find(image));
+        }
+        return result;
+    }
 
   private:
     static std::uint64_t hash_of(std::span<const NodeId> nodes) {
@@ -145,7 +151,7 @@ class SetImages {
 
     std::vector<std::vector<NodeId>> sets_;
     std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
-    std::vector<std::uint32_t> of_demand_, carriers_, images_;
+    std::vector<std::uint32_t> of_demand_, carriers_;
 };
 
 /// All that a chunk and its image have in common or in correspondence, but for the receivers.
@@ -159,38 +165,48 @@ struct Kind {
 
 }  // namespace
 
-std::vector<std::uint32_t> chunk_images(const Instance& instance, const Generator& generator) {
-    const DemandList& demands = instance.demands();
-    const SetImages sets(instance, generator);
+/// The chunks of each kind, sorted by receivers: equal demands stand together.
+struct ChunkAction::Rows {
+    explicit Rows(const Instance& instance) : sets(instance), receivers(instance.chunks()) {
+        const DemandList& demands = instance.demands();
+        auto last = kinds.end();
+        for (std::uint32_t c = 0; c < instance.chunks(); ++c) {
+            const ChunkId chunk(c);
+            const Kind kind{instance.release(chunk), demands.size_class(chunk), demands.is_reduction(chunk),
+                            sets.carriers(demands.collective(chunk)),
+                            sets.of_demand(demands.holder_set(chunk))};
+            receivers[c] = sets.of_demand(demands.receiver_set(chunk));
+            if (last == kinds.end() || last->first != kind)
+                last = kinds.try_emplace(kind, static_cast<std::uint32_t>(kinds.size())).first;
+            if (last->second == rows.size()) rows.emplace_back();
+            rows[last->second].push_back(c);
+        }
+        for (auto& row : rows) {
+            const auto less = [&](std::uint32_t a, std::uint32_t b) { return receivers[a] < receivers[b]; };
+            if (!std::ranges::is_sorted(row, less)) std::ranges::stable_sort(row, less);
+        }
+    }
 
-    // Rows of chunks of one kind, in each row sorted by receivers: equal demands stand together.
-    std::map<Kind, std::uint32_t> kinds;
+    NodeSets sets;
+    std::vector<std::uint32_t> receivers;  ///< by chunk
+    std::map<Kind, std::uint32_t> kinds;   ///< and their rows
     std::vector<std::vector<std::uint32_t>> rows;
-    std::vector<std::uint32_t> receivers(instance.chunks());
-    auto last = kinds.end();
-    for (std::uint32_t c = 0; c < instance.chunks(); ++c) {
-        const ChunkId chunk(c);
-        const Kind kind{instance.release(chunk), demands.size_class(chunk), demands.is_reduction(chunk),
-                        sets.carriers(demands.collective(chunk)), sets.of_demand(demands.holder_set(chunk))};
-        receivers[c] = sets.of_demand(demands.receiver_set(chunk));
-        if (last == kinds.end() || last->first != kind)
-            last = kinds.try_emplace(kind, static_cast<std::uint32_t>(kinds.size())).first;
-        if (last->second == rows.size()) rows.emplace_back();
-        rows[last->second].push_back(c);
-    }
-    for (auto& row : rows) {
-        const auto less = [&](std::uint32_t a, std::uint32_t b) { return receivers[a] < receivers[b]; };
-        if (!std::ranges::is_sorted(row, less)) std::ranges::stable_sort(row, less);
-    }
+};
 
-    std::vector<std::uint32_t> images(instance.chunks(), kNoImage);
+ChunkAction::ChunkAction(const Instance& instance) : rows_(std::make_unique<const Rows>(instance)) {}
+ChunkAction::~ChunkAction() = default;
+
+std::vector<std::uint32_t> ChunkAction::images(const Generator& generator) const {
+    const auto& [sets, receivers, kinds, rows] = *rows_;
+    const auto moved_set = sets.images(generator);
+    std::vector<std::uint32_t> images(receivers.size(), kNoImage);
     // Where a run of equal receivers begins and ends in the row at hand.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> run(sets.size());
     std::vector<std::uint32_t> stamp(sets.size(), kNoImage);
     for (const auto& [kind, number] : kinds) {
         Kind moved = kind;
-        moved.carriers = sets.image(kind.carriers);
-        moved.holders = sets.image(kind.holders);
+        moved.carriers = moved_set[kind.carriers];
+        moved.holders = moved_set[kind.holders];
         const auto target = kinds.find(moved);
         if (target == kinds.end()) continue;
         const auto& row = rows[number];
@@ -202,29 +218,25 @@ std::vector<std::uint32_t> chunk_images(const Instance& instance, const Generato
             run[set].second = i + 1;
         }
         const auto& holders = sets.nodes(kind.holders);
-        for (std::uint32_t i = 0; i < row.size();) {
-            std::uint32_t end = i;
+        for (std::uint32_t i = 0, end = 0; i < row.size(); i = end) {
             while (end < row.size() && receivers[row[end]] == receivers[row[i]]) ++end;
-            const std::uint32_t set = sets.image(receivers[row[i]]);
-            const bool there =
-                set != kNoImage && stamp[set] == number && run[set].second - run[set].first == end - i;
-            const bool shared = receivers[row[i]] == kind.holders && (end - i) % holders.size() == 0;
-            if (there && !shared) {
-                for (std::uint32_t k = i; k < end; ++k) images[row[k]] = to[run[set].first + (k - i)];
-            } else if (there) {
-                const auto share = static_cast<std::uint32_t>((end - i) / holders.size());
-                const auto& moved_holders = sets.nodes(moved.holders);
-                for (std::uint32_t h = 0; h < holders.size(); ++h) {
-                    const auto position =
-                        std::ranges::lower_bound(moved_holders, generator.images[holders[h].index()]) -
-                        moved_holders.begin();
-                    for (std::uint32_t k = 0; k < share; ++k) {
-                        images[row[i + h * share + k]] =
-                            to[run[set].first + static_cast<std::uint32_t>(position) * share + k];
-                    }
-                }
+            const std::uint32_t set = moved_set[receivers[row[i]]];
+            if (set == kNoImage || stamp[set] != number || run[set].second - run[set].first != end - i)
+                continue;
+            const std::uint32_t first = run[set].first;
+            if (receivers[row[i]] != kind.holders || (end - i) % holders.size() != 0) {
+                for (std::uint32_t k = i; k < end; ++k) images[row[k]] = to[first + (k - i)];
+                continue;
             }
-            i = end;
+            const auto share = static_cast<std::uint32_t>((end - i) / holders.size());
+            const auto& moved_holders = sets.nodes(moved.holders);
+            for (std::uint32_t h = 0; h < holders.size(); ++h) {
+                const NodeId image = generator.images[holders[h].index()];
+                const auto place = static_cast<std::uint32_t>(std::ranges::lower_bound(moved_holders, image) -
+                                                              moved_holders.begin());
+                for (std::uint32_t k = 0; k < share; ++k)
+                    images[row[i + h * share + k]] = to[first + place * share + k];
+            }
         }
     }
     return images;

@@ -3,7 +3,8 @@
 #include "core/group_action.hpp"
 #include "core/instance.hpp"
 
-#include <optional>
+#include <memory>
+#include <span>
 #include <vector>
 
 namespace tutti {
@@ -37,14 +38,27 @@ class LinkOrbits {
     std::vector<std::uint32_t> orbit_, element_;
 };
 
-/// Where a permutation of the NPUs takes each chunk: to one of equal size, kind and release whose holders,
-/// receivers and permitted carriers are the images of its own. Among equal demands the j-th goes to the j-th;
-/// but where each of the holders is a receiver too and they share such demands evenly (an all-reduce), each
-/// has its share, and shares go to shares. kNoImage: there is no such chunk. O(chunks + sizes of the node
-/// sets).
-[[nodiscard]] std::vector<std::uint32_t> chunk_images(const Instance& instance, const Generator& generator);
+/// Where permutations of the NPUs take the chunks of an instance: each to one of equal size, kind and release
+/// whose holders, receivers and permitted carriers are the images of its own. Among equal demands the j-th
+/// goes to the j-th; but where each of the holders is a receiver too and they share such demands evenly (an
+/// all-reduce), each has its share, and shares go to shares.
+class ChunkAction {
+  public:
+    /// The instance must outlive it. O(chunks * log + sizes of the node sets).
+    explicit ChunkAction(const Instance& instance);
+    ~ChunkAction();
+    ChunkAction(const ChunkAction&) = delete;
+    ChunkAction& operator=(const ChunkAction&) = delete;
 
-/// All images of a chunk, by element. None if one is missing. `images` are those of the generators.
+    /// By chunk; kNoImage where there is no such chunk. O(chunks + sizes of the node sets).
+    [[nodiscard]] std::vector<std::uint32_t> images(const Generator& generator) const;
+
+  private:
+    struct Rows;
+    std::unique_ptr<const Rows> rows_;
+};
+
+/// All images of a chunk, by element. False: one is missing. `images` are those of the generators.
 [[nodiscard]] bool chunk_row(const GroupAction& action, const std::vector<std::vector<std::uint32_t>>& images,
                              ChunkId chunk, std::vector<std::uint32_t>& row);
 

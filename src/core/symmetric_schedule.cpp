@@ -29,9 +29,9 @@ SymmetricSource::SymmetricSource(const Instance& instance, const SymmetricSchedu
       action_(schedule.generators, instance.topology().npus()),
       links_(instance.topology(), action_) {
     const auto& sends = schedule.sends;
+    const ChunkAction chunks(instance);
     std::vector<std::vector<std::uint32_t>> images;
-    for (const Generator& generator : schedule.generators)
-        images.push_back(chunk_images(instance, generator));
+    for (const Generator& generator : schedule.generators) images.push_back(chunks.images(generator));
     std::unordered_map<std::uint32_t, std::uint32_t> row_of;
     std::vector<std::uint32_t> row;
     for (std::size_t i = 0; i < sends.size(); ++i) {

@@ -119,8 +119,8 @@ Generator generator_of(const Digit& digit, std::uint32_t npus) {
     return generator;
 }
 
-bool keeps_demands(const Instance& instance, const Digit& digit) {
-    const auto images = chunk_images(instance, generator_of(digit, instance.topology().npus()));
+bool keeps_demands(const ChunkAction& chunks, const Digit& digit, std::uint32_t npus) {
+    const auto images = chunks.images(generator_of(digit, npus));
     return std::ranges::find(images, kNoImage) == images.end();
 }
 
@@ -141,7 +141,8 @@ std::vector<Generator> digit_shifts(const Instance& instance) {
     }
     // Mostly the demands are symmetric where the network is; to ask for each digit would take longer.
     auto chain = best_chain(digits, strides);
-    const auto keeps = [&](const Digit& digit) { return keeps_demands(instance, digit); };
+    const ChunkAction chunks(instance);
+    const auto keeps = [&](const Digit& digit) { return keeps_demands(chunks, digit, npus); };
     if (!std::ranges::all_of(chain, keeps)) {
         std::erase_if(digits, [&](const Digit& digit) { return !keeps(digit); });
         chain = best_chain(digits, strides);

@@ -57,13 +57,14 @@ class Structure {
         for (std::size_t g = 0; g < generators_.size(); ++g) {
             const auto& images = generators_[g].images;
             std::vector<bool> met(npus_, false);
-            bool is_permutation = images.size() == npus_ && generators_[g].order >= 1;
+            bool is_permutation = images.size() == npus_ && generators_[g].order >= 2;
             for (const NodeId image : images) {
                 is_permutation = is_permutation && image.index() < npus_ && !met[image.index()];
                 if (is_permutation) met[image.index()] = true;
             }
             if (!is_permutation)
-                return refuse_group(fmt::format("generator {} is no permutation of the NPUs", g));
+                return refuse_group(
+                    fmt::format("generator {} is no permutation of the NPUs of order 2 or more", g));
             result_.group *= generators_[g].order;
             if (result_.group > npus_) return refuse_group("the group has more elements than there are NPUs");
         }
@@ -204,7 +205,8 @@ class Structure {
 
     /// c.
     bool chunk_orbits(std::span<const std::uint32_t> sends) {
-        for (const Generator& generator : generators_) images_.push_back(chunk_images(instance_, generator));
+        const ChunkAction chunks(instance_);
+        for (const Generator& generator : generators_) images_.push_back(chunks.images(generator));
         pairs_.resize(generators_.size());
         result_.covered.assign(instance_.chunks(), false);
         std::vector<bool> is_first(instance_.chunks(), true);

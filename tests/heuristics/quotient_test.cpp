@@ -1,0 +1,154 @@
+// How good the schedules made in the quotient are; that they are valid is checked by both verifiers.
+
+#include "heuristics/quotient.hpp"
+
+#include "bounds/bounds.hpp"
+#include "core/generators/full.hpp"
+#include "core/generators/hypercube.hpp"
+#include "core/generators/mesh_torus.hpp"
+#include "core/generators/ring.hpp"
+#include "tests/support/builders.hpp"
+#include "tests/support/symmetric_instance.hpp"
+#include "verify/symmetric_verifier.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+
+using namespace tutti;
+using namespace tutti::test;
+
+namespace {
+
+constexpr Wire kUnit{Ticks(0), Ticks(1), {}};
+const std::vector<Wire> kUnits{kUnit};
+using Dims = std::vector<std::uint64_t>;
+
+SymmetricSchedule synthesised(const Instance& instance, Ticks target,
+                              std::uint64_t effort = heuristics::kQuickEffort) {
+    Rng rng(1);
+    auto schedule = heuristics::quotient_synthesis(instance, target, rng, Stop(), effort);
+    REQUIRE(schedule);
+    const Verdict symbolic = verify::verify(instance, *schedule);
+    INFO((symbolic.valid() ? "" : symbolic.violations[0].message));
+    CHECK(symbolic.valid());
+    const Verdict whole = verify::verify(instance, expanded(instance, *schedule));
+    CHECK(whole.valid());
+    CHECK(whole.makespan == schedule->makespan);
+    return *schedule;
+}
+
+void check_optimal(const Instance& instance, std::uint64_t effort = heuristics::kQuickEffort) {
+    const Ticks bound = bounds::simple_bounds(instance)[0].value;
+    INFO(instance.topology().npus(), " NPUs, ", instance.chunks(), " chunks");
+    CHECK(synthesised(instance, bound, effort).makespan == bound);
+}
+
+}  // namespace
+
+TEST_CASE("all-gathers and reduce-scatters on regular networks meet the bound") {
+    for (const auto kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+        for (const std::uint64_t chunks : {1U, 3U}) {
+            for (const std::uint64_t n : {2U, 5U, 8U, 31U})
+                check_optimal(on_all_npus(generators::ring(n, kUnit), kind, chunks));
+            for (const Dims& dims : std::vector<Dims>{{3, 3}, {4, 4}, {5, 7}, {8, 8}, {2, 9}, {4, 3, 5}})
+                check_optimal(on_all_npus(generators::torus(dims, kUnits), kind, chunks));
+            for (const std::uint64_t d : {3U, 5U, 7U})
+                check_optimal(on_all_npus(generators::hypercube(d, kUnits), kind, chunks));
+            check_optimal(on_all_npus(generators::fully_connected(9, kUnit), kind, chunks));
+        }
+    }
+}
+
+TEST_CASE("heterogeneous tori meet the bound") {
+    // 1 MiB at 200, 100 and 50 GiB/s, 0.5 us, one message in flight; in units of 1 ns.
+    const auto wire = [](std::int64_t beta) { return Wire{Ticks(500), Ticks(beta), {}}; };
+    auto torus = generators::torus(Dims{4, 4, 8}, std::vector<Wire>{wire(4883), wire(9766), wire(19532)});
+    torus.busy = Busy::AlphaPlusBeta;
+    check_optimal(on_all_npus(torus, CollectiveKind::AllGather, 1), 1'000'000);
+    auto square = generators::torus(Dims{8, 8}, std::vector<Wire>{wire(19532), wire(39063)});
+    square.busy = Busy::AlphaPlusBeta;
+    check_optimal(on_all_npus(square, CollectiveKind::AllGather, 1), 1'000'000);
+}
+
+TEST_CASE("an all-reduce takes twice its reduce-scatter") {
+    const TopologyParts torus = generators::torus(Dims{4, 4}, kUnits);
+    const Ticks half = bounds::simple_bounds(on_all_npus(torus, CollectiveKind::ReduceScatter, 2))[0].value;
+    CHECK(synthesised(on_all_npus(torus, CollectiveKind::AllReduce, 2), half * 2).makespan == half * 2);
+}
+
+TEST_CASE("an all-to-all keeps the busiest links busy all the time") {
+    // Half of the hops of a dimension go each way: d * d / 8 per NPU of the others for even d, (d * d - 1) /
+    // 8 for odd.
+    const auto optimum = [](const Dims& dims) {
+        std::uint64_t all = 1, most = 0;
+        for (const std::uint64_t d : dims) all *= d;
+        for (const std::uint64_t d : dims) most = std::max(most, all / d * (d * d / 4) / 2);
+        return Ticks(static_cast<std::int64_t>(most));
+    };
+    for (const Dims& dims : std::vector<Dims>{{8, 8}, {5, 7}, {4, 4, 4}, {16}, {9, 3}, {8, 8, 8}}) {
+        CAPTURE(dims[0]);
+        const Instance instance = on_all_npus(generators::torus(dims, kUnits), CollectiveKind::AllToAll);
+        CHECK(synthesised(instance, optimum(dims)).makespan == optimum(dims));
+    }
+    check_optimal(on_all_npus(generators::hypercube(5, kUnits), CollectiveKind::AllToAll, 2));
+    check_optimal(on_all_npus(generators::fully_connected(7, kUnit), CollectiveKind::AllToAll, 3));
+}
+
+TEST_CASE("an even mesh gathers along a ring through it, at the bound") {
+    for (const Dims& dims : std::vector<Dims>{{4, 4}, {3, 6}, {5, 8}}) {
+        check_optimal(on_all_npus(generators::mesh(dims, kUnits), CollectiveKind::AllGather));
+        check_optimal(on_all_npus(generators::mesh(dims, kUnits), CollectiveKind::ReduceScatter, 2));
+    }
+    auto mesh = generators::mesh(Dims{4, 6}, std::vector<Wire>{{Ticks(3), Ticks(2), {}}});
+    mesh.busy = Busy::AlphaPlusBeta;
+    check_optimal(on_all_npus(mesh, CollectiveKind::AllGather));
+    // Corners of three links can do better than a ring.
+    Rng rng(1);
+    const Instance cube = on_all_npus(generators::mesh(Dims{4, 4, 4}, kUnits), CollectiveKind::AllGather);
+    CHECK_FALSE(heuristics::quotient_synthesis(cube, Ticks(21), rng, Stop()));
+}
+
+TEST_CASE("partly regular networks are served by several representatives") {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        CAPTURE(seed);
+        Rng rng(seed);
+        const Instance instance = random_symmetric_instance(rng);
+        synthesised(instance, Ticks(0), 300);
+    }
+}
+
+TEST_CASE("a late release delays everything") {
+    const TopologyParts ring = generators::ring(6, kUnit);
+    InstanceParts parts{
+        "x", ring, {{"all", nodes({0, 1, 2, 3, 4, 5})}}, {collective(CollectiveKind::AllReduce)}};
+    parts.collectives[0].release = Ticks(100);
+    CHECK(synthesised(Instance(parts), Ticks(106)).makespan == Ticks(106));
+}
+
+TEST_CASE("what is not symmetric is left to others") {
+    Rng rng(1);
+    const auto none = [&](const Instance& instance) {
+        return !heuristics::quotient_synthesis(instance, Ticks(0), rng, Stop()).has_value();
+    };
+    const TopologyParts ring = generators::ring(6, kUnit);
+    CHECK(none(on_all_npus(ring, CollectiveKind::Broadcast)));
+    CHECK(none(on_all_npus(ring, CollectiveKind::Scatter)));
+    CHECK(none(on_all_npus(generators::mesh(Dims{3, 3}, kUnits), CollectiveKind::AllGather)));
+    CHECK(none(on_all(star(4, {}), {collective(CollectiveKind::AllGather)})));
+    CHECK(none(Instance({"x", ring, {{"half", nodes({0, 2, 4})}}, {collective(CollectiveKind::AllGather)}})));
+    // Out of reach.
+    CHECK(none(
+        on_all(Net(4).link(0, 1).link(1, 0).link(2, 3).link(3, 2), {collective(CollectiveKind::AllGather)})));
+    const std::atomic<bool> raised = true;
+    CHECK_FALSE(heuristics::quotient_synthesis(on_all_npus(ring, CollectiveKind::AllGather), Ticks(0), rng,
+                                               Stop({}, &raised)));
+}
+
+TEST_CASE("the same seed gives the same schedule in the quotient") {
+    for (const auto kind : {CollectiveKind::AllReduce, CollectiveKind::AllToAll}) {
+        const Instance instance = on_all_npus(generators::torus(Dims{3, 4}, kUnits), kind, 2);
+        CHECK(synthesised(instance, Ticks(0)).sends == synthesised(instance, Ticks(0)).sends);
+    }
+}
