@@ -1,203 +1,40 @@
-// One tree for each representative chunk, such that no orbit of links is booked twice at once (greedy.md,
-// section 5, told the idea). A flood is decoded from priorities: whenever a machine is free it takes, of all
-// places next to one that has the chunk and that nobody has claimed yet, the one with the highest priority
-// for that machine. A decoding costs 0.3 us per transfer, and there are only as many transfers as NPUs, so
-// thousands can be tried:
+// One tree for each representative chunk, such that no orbit of links is booked twice at once. A flood is
+// decoded from priorities (quotient_decoder), and there are only as many transfers as NPUs, so thousands can
+// be tried:
 //
 // 1. Starts. First in, first out; random; farthest from the root first, which lets a slow machine open new
 // parts
-//    of the network instead of filling those that faster ones fill anyway; longest way to go first; and
-//    mixtures of these with chance. Faster machines choose before slower ones (sometimes the reverse).
+//    of the network instead of filling those that faster ones fill anyway; longest way to go first; mixtures
+//    of these with chance. Faster machines choose before slower ones, sometimes the reverse. In some starts a
+//    machine takes first what opens a part of the network: where no place that faster machines join with the
+//    head has the chunk yet, or is about to.
 // 2. Search. With the best priorities so far: no machine may start what would arrive after (best - 1); count
-//    the places left over. Change a few priorities at random, keep the change if no more are left over, and
-//    when none is, there is a better flood. Priorities instead of a schedule as the thing to change: every
-//    change gives a feasible schedule without idle machines, so there is nothing to repair.
+// the
+//    places left over. Change a few priorities at random, keep the change if no more are left over, and when
+//    none is, there is a better flood. Priorities instead of a schedule as the thing to change: every change
+//    gives a schedule without conflicts or idle machines, so there is nothing to repair.
 //
-// Measured (1 MiB, 0.5 us, busy alpha+beta; bound): torus 4x4x8 of 200, 100 and 50 GiB/s 195.05 us (195.05)
-// in 10 ms, with four chunks 764.36 (764.36) at once; torus 8x8 of 50 and 25 GiB/s 435.19 and 1682.62, both
-// the bound; ring 2 x full 8 x one-way ring 8 164.25 (155.9) at once, with four chunks 582.8 (560.9) in 3 s.
-// Random priorities alone gave 200.31, 764.36, 435.19, 1701.19, 220.84 and 722.12 in 200 tries.
-//
-// Arrivals over one machine come in the order of their starts, so there is no queue of events: the next event
-// is the least of two numbers per machine.
+// Measured (all-gather of 1 MiB, 0.5 us, busy alpha+beta; in brackets the bound): torus 4x4x8 of 200, 100 and
+// 50 GiB/s 195.05 us (195.05), with four chunks 764.36 (764.36), torus 8x8 of 50 and 25 GiB/s 435.19 and
+// 1682.62 (both the bound), all within 2 ms; ring 2 x full 8 x one-way ring 8 164.25 (161.25) in 3 ms, with
+// four chunks 585.4 (560.9) in 10 ms and 581.9 in 2 s. 200 starts of random priorities alone gave 200.31,
+// 764.36, 435.19, 1701.19, 220.84 and 722.12; farthest first alone 644 on the last. The networks are
+// vertex-transitive, so "longest way to go" says little there; it is kept for those with several orbits.
 
 #include "heuristics/quotient_flood.hpp"
+
+#include "heuristics/quotient_decoder.hpp"
 
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <limits>
-#include <numeric>
 #include <queue>
-#include <span>
 
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 /// Priorities that may be held.
 constexpr std::size_t kMaxKeys = std::size_t{1} << 26;
-
-class Decoder {
-  public:
-    Decoder(const QuotientNetwork& network, const std::vector<std::uint32_t>& roots)
-        : network_(network),
-          roots_(roots),
-          places_(network.places()),
-          machines_(network.machines.size()),
-          leaving_(network.orbits),
-          claimed_(roots.size() * places_, 0) {
-        for (std::uint32_t m = 0; m < machines_.size(); ++m) {
-            leaving_[network.machines[m].tails].push_back(m);
-            machines_[m].transit = network.machines[m].transit.count();
-            machines_[m].busy = network.machines[m].busy.count();
-        }
-        order_.resize(machines_.size());
-    }
-
-    [[nodiscard]] std::size_t keys() const { return machines_.size() * claimed_.size(); }
-    [[nodiscard]] std::size_t transfers() const { return claimed_.size(); }
-
-    /// Decodes; an empty span of priorities means first in, first out. Nothing arrives after `deadline`.
-    /// Returns how many places are left over.
-    std::size_t run(std::span<const std::uint32_t> keys, bool slow_first, std::int64_t deadline);
-
-    [[nodiscard]] std::int64_t makespan() const { return makespan_; }
-    /// Of the last run.
-    [[nodiscard]] QuotientFlood flood() const;
-
-  private:
-    struct Candidate {
-        std::uint32_t key, spread, tail;
-    };
-    struct Move {
-        std::uint32_t spread, tail, head;
-        std::int64_t start;
-    };
-    struct Machine {
-        std::int64_t transit = 0, busy = 0, free_at = 0;
-        std::vector<Candidate> frontier;  ///< a heap by key, or a queue from `first`
-        std::size_t first = 0;
-        std::vector<Move> moves;
-        std::size_t arrived = 0;
-    };
-    static bool lower(const Candidate& a, const Candidate& b) { return a.key < b.key; }
-
-    void arrive(std::uint32_t spread, std::uint32_t place, std::span<const std::uint32_t> keys);
-    bool serve(std::uint32_t m, std::int64_t now, bool queue);
-
-    const QuotientNetwork& network_;
-    const std::vector<std::uint32_t>& roots_;
-    const std::size_t places_;
-    std::vector<Machine> machines_;
-    std::vector<std::vector<std::uint32_t>> leaving_;  ///< machines by orbit
-    std::vector<std::uint32_t> claimed_;               ///< the round in which it was
-    std::vector<std::uint32_t> order_;
-    std::uint32_t round_ = 0;
-    std::int64_t makespan_ = 0;
-};
-
-void Decoder::arrive(std::uint32_t spread, std::uint32_t place, std::span<const std::uint32_t> keys) {
-    const std::uint32_t element = place % network_.group;
-    for (const std::uint32_t m : leaving_[place / network_.group]) {
-        const std::size_t at = spread * places_ + network_.machines[m].heads[element];
-        if (claimed_[at] == round_) continue;
-        auto& frontier = machines_[m].frontier;
-        frontier.push_back({keys.empty() ? 0 : keys[m * claimed_.size() + at], spread, place});
-        if (!keys.empty()) std::push_heap(frontier.begin(), frontier.end(), lower);
-    }
-}
-
-bool Decoder::serve(std::uint32_t m, std::int64_t now, bool queue) {
-    Machine& machine = machines_[m];
-    auto& frontier = machine.frontier;
-    while (machine.first < frontier.size()) {
-        Candidate candidate = frontier[machine.first];
-        if (queue) {
-            ++machine.first;
-        } else {
-            std::pop_heap(frontier.begin(), frontier.end(), lower);
-            candidate = frontier.back();
-            frontier.pop_back();
-        }
-        const std::uint32_t head = network_.machines[m].heads[candidate.tail % network_.group];
-        std::uint32_t& claim = claimed_[candidate.spread * places_ + head];
-        if (claim == round_) continue;
-        claim = round_;
-        machine.moves.push_back({candidate.spread, candidate.tail, head, now});
-        machine.free_at = now + machine.busy;
-        makespan_ = std::max(makespan_, now + machine.transit);
-        return true;
-    }
-    return false;
-}
-
-std::size_t Decoder::run(std::span<const std::uint32_t> keys, bool slow_first, std::int64_t deadline) {
-    ++round_;
-    makespan_ = 0;
-    for (Machine& machine : machines_) {
-        machine.free_at = 0;
-        machine.frontier.clear();
-        machine.moves.clear();
-        machine.first = machine.arrived = 0;
-    }
-    std::iota(order_.begin(), order_.end(), 0U);
-    std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) {
-        return slow_first ? machines_[a].busy > machines_[b].busy : machines_[a].busy < machines_[b].busy;
-    });
-    const bool queue = keys.empty();
-    std::size_t left = claimed_.size() - roots_.size();
-    for (std::uint32_t s = 0; s < roots_.size(); ++s) claimed_[s * places_ + roots_[s]] = round_;
-    for (std::uint32_t s = 0; s < roots_.size(); ++s) arrive(s, roots_[s], keys);
-    for (std::int64_t now = 0; left > 0;) {
-        // Among equally fast machines the one with the fewest candidates chooses first.
-        if (queue) {
-            for (std::size_t i = 1; i < order_.size(); ++i) {
-                const auto waiting = [&](std::size_t k) {
-                    const Machine& machine = machines_[order_[k]];
-                    return machine.frontier.size() - machine.first;
-                };
-                for (std::size_t k = i; k > 0 && machines_[order_[k]].busy == machines_[order_[k - 1]].busy &&
-                                        waiting(k) < waiting(k - 1);
-                     --k)
-                    std::swap(order_[k], order_[k - 1]);
-            }
-        }
-        for (const std::uint32_t m : order_) {
-            const Machine& machine = machines_[m];
-            if (machine.free_at > now || machine.first == machine.frontier.size()) continue;
-            if (machine.transit > deadline - now) continue;
-            if (serve(m, now, queue)) --left;
-        }
-        std::int64_t next = kNever;
-        for (const Machine& machine : machines_) {
-            if (machine.free_at > now) next = std::min(next, machine.free_at);
-            if (machine.arrived < machine.moves.size())
-                next = std::min(next, machine.moves[machine.arrived].start + machine.transit);
-        }
-        if (next == kNever) break;
-        now = next;
-        for (Machine& machine : machines_) {
-            for (; machine.arrived < machine.moves.size() &&
-                   machine.moves[machine.arrived].start + machine.transit == now;
-                 ++machine.arrived) {
-                const Move& move = machine.moves[machine.arrived];
-                arrive(move.spread, move.head, keys);
-            }
-        }
-    }
-    return left;
-}
-
-QuotientFlood Decoder::flood() const {
-    QuotientFlood result{Ticks(makespan_), {}};
-    for (std::uint32_t m = 0; m < machines_.size(); ++m) {
-        for (const Move& move : machines_[m].moves)
-            result.transfers.push_back({move.spread, m, move.tail, Ticks(move.start)});
-    }
-    std::ranges::stable_sort(result.transfers, {}, &QuotientTransfer::start);
-    return result;
-}
 
 /// How far each place is from a root, and how much further the ways over it lead.
 struct Distances {
@@ -243,18 +80,23 @@ enum class Bias { None, Far, Long };
 struct Start {
     Bias bias;
     std::uint32_t weight;  ///< of the bias against chance, out of 8
-    bool slow_first;
+    Style style;
 };
-constexpr std::array<Start, 10> kStarts{{{Bias::None, 0, false},
-                                         {Bias::Far, 8, false},
-                                         {Bias::Long, 8, false},
-                                         {Bias::Far, 4, false},
-                                         {Bias::Long, 2, false},
-                                         {Bias::None, 0, true},
-                                         {Bias::Far, 7, false},
-                                         {Bias::Long, 4, false},
-                                         {Bias::Far, 6, true},
-                                         {Bias::Long, 1, false}}};
+constexpr Style kSlowFirst{true, false}, kFreshFirst{false, true};
+constexpr std::array<Start, 14> kStarts{{{Bias::None, 0, {}},
+                                         {Bias::Far, 8, {}},
+                                         {Bias::Far, 8, kFreshFirst},
+                                         {Bias::Long, 8, {}},
+                                         {Bias::None, 0, kFreshFirst},
+                                         {Bias::Far, 4, {}},
+                                         {Bias::Long, 2, {}},
+                                         {Bias::Far, 4, kFreshFirst},
+                                         {Bias::None, 0, kSlowFirst},
+                                         {Bias::Far, 7, {}},
+                                         {Bias::Long, 4, kFreshFirst},
+                                         {Bias::Long, 4, {}},
+                                         {Bias::Far, 6, kSlowFirst},
+                                         {Bias::Long, 1, {}}}};
 
 class Search {
   public:
@@ -269,7 +111,7 @@ class Search {
           stop_(stop) {}
 
     std::optional<QuotientFlood> run() {
-        if (stop_.requested() || decoder_.run({}, false, kNever) > 0) return std::nullopt;
+        if (stop_.requested() || decoder_.run({}, {}, kNever) > 0) return std::nullopt;
         keep();
         if (decoder_.keys() <= kMaxKeys) {
             start();
@@ -304,10 +146,10 @@ class Search {
                 }
             }
             draw(how, of_root);
-            if (decoder_.run(keys_, how.slow_first, best_->makespan.count() - 1) > 0) continue;
+            if (decoder_.run(keys_, how.style, best_->makespan.count() - 1) > 0) continue;
             keep();
             best_keys_ = keys_;
-            slow_first_ = how.slow_first;
+            style_ = how.style;
         }
     }
 
@@ -341,7 +183,7 @@ class Search {
         }
         if (done()) return;
         keys_ = best_keys_;
-        std::size_t left = decoder_.run(keys_, slow_first_, best_->makespan.count() - 1);
+        std::size_t left = decoder_.run(keys_, style_, best_->makespan.count() - 1);
         std::vector<std::pair<std::size_t, std::uint32_t>> before;
         for (; !done(); --tries_) {
             before.clear();
@@ -350,12 +192,12 @@ class Search {
                 before.emplace_back(i, keys_[i]);
                 keys_[i] = static_cast<std::uint32_t>(rng_.next() >> 33);
             }
-            const std::size_t now = decoder_.run(keys_, slow_first_, best_->makespan.count() - 1);
+            const std::size_t now = decoder_.run(keys_, style_, best_->makespan.count() - 1);
             if (now <= left) {
                 left = now;
                 while (left == 0 && best_->makespan.count() > target_) {
                     keep();
-                    left = decoder_.run(keys_, slow_first_, best_->makespan.count() - 1);
+                    left = decoder_.run(keys_, style_, best_->makespan.count() - 1);
                 }
             } else {
                 for (auto change = before.rbegin(); change != before.rend(); ++change)
@@ -374,7 +216,7 @@ class Search {
     std::uint64_t polls_ = 0;
     std::optional<QuotientFlood> best_;
     std::vector<std::uint32_t> keys_, best_keys_;
-    bool slow_first_ = false;
+    Style style_;
 };
 
 }  // namespace

@@ -1,13 +1,8 @@
 #pragma once
 
-#include "heuristics/quotient_flood.hpp"
+#include "heuristics/quotient_ways.hpp"
 
 namespace tutti::heuristics {
-
-/// A chunk to be taken from one place to another.
-struct QuotientJob {
-    std::uint32_t from, to;
-};
 
 /// Takes every job along a way of its own, no machine booked twice at once. `spread` in the transfers is the
 /// job's position. Ends early at `target`; `effort` as in quotient_synthesis. None: stopped, or out of reach.
