@@ -12,10 +12,13 @@ namespace tutti::bounds {
 namespace {
 
 constexpr std::size_t kMostNodesToEnumerate = 16;
-constexpr std::size_t kWorkLimit = 200'000'000;
+constexpr std::size_t kWorkLimit = 100'000'000;
 constexpr std::size_t kEnumerationLimit = 80'000'000;  ///< about half a second
 /// Above this a cut among many is only rated roughly.
 constexpr std::size_t kWorkForOneCut = 20'000'000;
+
+/// What a rough rating takes per chunk class and link, in the unit of the limits.
+constexpr std::size_t kRough = 8;
 
 using Mask = std::uint32_t;
 
@@ -61,7 +64,7 @@ class EveryCut {
             const Cut cut(traffic_.topology(), std::move(inside));
             if (!effort_.spend(rater.work(cut, entering))) break;
             const auto rating = rater.exact(cut, entering, Sense::Both, best.value);
-            if (rating) best = rating->bound("cut", cut);
+            if (rating) best = bound_of(*rating, "cut", cut);
         }
         return best;
     }
@@ -151,11 +154,11 @@ Bound searched(Traffic& traffic, const Stop& stop) {
     search_cuts(traffic, stop, [&](std::vector<bool> inside) {
         const Cut cut(traffic.topology(), std::move(inside));
         if (cut.entering.empty() ||
-            !effort.spend(traffic.classes().size() + traffic.topology().links().size())) {
+            !effort.spend(kRough * (traffic.classes().size() + traffic.topology().links().size()))) {
             return !effort.ended();
         }
         auto rating = rater.rough(cut, best.value);
-        if (rating) best = rating->bound("cut", cut);
+        if (rating) best = bound_of(*rating, "cut", cut);
         if (traffic.huge()) return true;
         entering.clear();
         for (const ChunkClass& c : traffic.classes()) {
@@ -164,7 +167,7 @@ Bound searched(Traffic& traffic, const Stop& stop) {
         const std::size_t work = rater.work(cut, entering);
         if (work > kWorkForOneCut || work > effort.left() || !effort.spend(work)) return true;
         rating = rater.exact(cut, entering, Sense::Both, best.value);
-        if (rating) best = rating->bound("cut", cut);
+        if (rating) best = bound_of(*rating, "cut", cut);
         return true;
     });
     return best;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "bounds/room.hpp"
-#include "bounds/traffic.hpp"
+#include "bounds/crossing.hpp"
 #include "core/bound.hpp"
 
 namespace tutti::bounds {
@@ -13,19 +12,8 @@ struct Cut {
     std::vector<LinkId> entering;
 };
 
-enum class Sense { Forwards, Backwards, Both };
-
-/// What a cut proves, and how (docs/bounds.md, CutCertificate).
-struct Rating {
-    Ticks value;
-    bool backwards = false;
-    std::uint64_t transfers = 0;
-    Ticks earliest;
-    Bytes bytes;
-
-    /// Names the smaller side.
-    [[nodiscard]] Bound bound(std::string kind, const Cut& cut) const;
-};
+/// The bound with its certificate, which names the smaller side.
+[[nodiscard]] Bound bound_of(const Rating& rating, std::string kind, const Cut& cut);
 
 /// Whether the chunks have to be sent into the set.
 [[nodiscard]] bool must_enter(const Demand& demand, const std::vector<bool>& inside);
@@ -48,25 +36,12 @@ class CutRater {
     [[nodiscard]] std::optional<Rating> rough(const Cut& cut, Ticks above) const;
 
   private:
-    struct Row {
-        const ChunkClass* chunks;
-        Bytes bytes;
-        Ticks soonest;    ///< r(c)
-        Ticks remaining;  ///< q(c)
-        std::size_t at;   ///< where its links begin in head_ and rest_
-    };
-    void add_row(const Cut& cut, const ChunkClass& c);
-    void heads(const Cut& cut, const ChunkClass& c, const std::vector<Ticks>& from,
-               std::vector<Ticks>& head) const;
-    void rests(const Cut& cut, const ChunkClass& c, const std::vector<Ticks>& to,
-               std::vector<Ticks>& rest) const;
-    void sweep(const Cut& cut, Bytes bytes, bool backwards, std::optional<Rating>& best, Ticks& above);
+    void add(const Cut& cut, const ChunkClass& c, Crossing& crossing);
+    void find_heads(const Cut& cut, const ChunkClass& c, const std::vector<Ticks>& from);
+    void find_rests(const Cut& cut, const ChunkClass& c, const std::vector<Ticks>& to);
 
     Traffic* traffic_;
-    std::vector<Row> rows_;
-    std::vector<Ticks> head_, rest_;         ///< per row and entering link
-    std::vector<Ticks> trial_, best_trial_;  ///< per entering link
-    std::vector<Room> rooms_;
+    std::vector<Ticks> trial_, head_, rest_;  ///< per entering link
 };
 
 }  // namespace tutti::bounds

@@ -22,7 +22,7 @@
 namespace tutti::bounds {
 namespace {
 
-constexpr std::size_t kFlowWorkLimit = 400'000'000;
+constexpr std::size_t kFlowWorkLimit = 100'000'000;
 constexpr std::size_t kMostPairs =
     8'000'000;  ///< of a chunk class and its receiver (or holder), kept in memory
 constexpr std::int64_t kTopSpeed = 1'000'000;

@@ -1,5 +1,7 @@
 #include "bounds/distances.hpp"
 
+#include <algorithm>
+
 namespace tutti::bounds {
 
 Passage::Passage(const Instance& the_instance, Bytes size, std::optional<CollectiveId> of)
@@ -9,16 +11,50 @@ Passage::Passage(const Instance& the_instance, Bytes size, std::optional<Collect
     transit.reserve(links);
     step.reserve(links);
     busy.reserve(links);
+    const std::vector<Ticks> betas = topology.betas(bytes);
     for (std::size_t l = 0; l < links; ++l) {
         const LinkId id(l);
-        const Ticks beta = topology.beta(id, bytes);
+        const Ticks beta = betas[l];
         transit.push_back(instance->alpha(id) + beta);
         step.push_back(topology.is_cut_through(topology.link(id).dst) ? instance->alpha(id) : transit.back());
         busy.push_back(instance->busy(id, beta));
     }
+    const bool alike =
+        !step.empty() && std::ranges::all_of(step, [&](Ticks time) { return time == step.front(); });
+    if (alike) every_step = step.front();
 }
 
+namespace {
+
+/// Breadth first: what Dijkstra's algorithm comes to where all steps are equal.
+std::vector<Ticks> distances_in_steps(const Passage& passage, std::span<const NodeId> set,
+                                      Direction direction) {
+    const Topology& topology = passage.instance->topology();
+    const bool forwards = direction == Direction::Forwards;
+    std::vector<Ticks> times(topology.nodes(), kNever);
+    std::vector<NodeId> queue;
+    queue.reserve(topology.nodes());
+    for (const NodeId node : set) {
+        if (times[node.index()] == kNever) queue.push_back(node);
+        times[node.index()] = Ticks(0);
+    }
+    for (std::size_t next = 0; next < queue.size() && queue.size() < topology.nodes(); ++next) {
+        const NodeId node = queue[next];
+        const Ticks time = times[node.index()] + *passage.every_step;
+        for (const LinkId id : forwards ? topology.out_links(node) : topology.in_links(node)) {
+            const NodeId to = forwards ? topology.link(id).dst : topology.link(id).src;
+            if (times[to.index()] != kNever || !passage.admits(to)) continue;
+            times[to.index()] = time;
+            queue.push_back(to);
+        }
+    }
+    return times;
+}
+
+}  // namespace
+
 std::vector<Ticks> distances(const Passage& passage, std::span<const NodeId> set, Direction direction) {
+    if (passage.every_step) return distances_in_steps(passage, set, direction);
     return cheapest_ways(passage.instance->topology(), set, direction, kNever, [&](LinkId link, NodeId next) {
         return passage.admits(next) ? passage.step[link.index()] : kNever;
     });
@@ -28,8 +64,9 @@ std::vector<std::uint32_t> link_counts(const Passage& passage, std::span<const N
     const Topology& topology = passage.instance->topology();
     std::vector<std::uint32_t> count(topology.nodes(), UINT32_MAX);
     std::vector<NodeId> queue(set.begin(), set.end());
+    queue.reserve(topology.nodes());
     for (const NodeId node : queue) count[node.index()] = 0;
-    for (std::size_t next = 0; next < queue.size(); ++next) {
+    for (std::size_t next = 0; next < queue.size() && queue.size() < topology.nodes(); ++next) {
         const NodeId node = queue[next];
         for (const LinkId id : topology.out_links(node)) {
             const NodeId to = topology.link(id).dst;

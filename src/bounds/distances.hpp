@@ -30,11 +30,12 @@ struct Passage {
     std::vector<Ticks> step;  ///< per link: the same, but alpha alone into a cut-through switch, because beta
                               ///< is paid once, by the last link at the least
     std::vector<Ticks> busy;  ///< per link
+    std::optional<Ticks> every_step;  ///< the step of all links, where they agree
 };
 
 /// The least time from a set of nodes to every other (forwards) or from every other to the set (backwards),
 /// with no other traffic: a lower bound of any transfer's time. kNever where there is no way. Dijkstra's
-/// algorithm, O(links log nodes).
+/// algorithm, O(links log nodes); O(links) where all steps are equal.
 [[nodiscard]] std::vector<Ticks> distances(const Passage& passage, std::span<const NodeId> set,
                                            Direction direction);
 

@@ -22,7 +22,8 @@
 namespace tutti::bounds {
 namespace {
 
-constexpr std::size_t kWorkLimit = 60'000'000;  ///< links relaxed
+constexpr std::size_t kWorkLimit = 30'000'000;         ///< links relaxed
+constexpr std::size_t kWorkLimitForTrees = 5'000'000;  ///< they seldom prove much there
 constexpr int kMostPhases = 100;
 constexpr int kPhasesForTrees = 8;  ///< where chunks have many receivers, only one of which counts
 constexpr double kLongest = 1e6;
@@ -111,6 +112,7 @@ class Lengths {
             trees = trees || demand.receivers.size() > 1 || (demand.reduction && demand.holders.size() > 1);
         }
         phases_ = trees ? kPhasesForTrees : kMostPhases;
+        if (trees) effort_ = Effort(kWorkLimitForTrees, stop);
     }
 
     Bound run() {

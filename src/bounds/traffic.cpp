@@ -14,6 +14,10 @@ std::vector<bool> restricted_collectives(const Instance& instance) {
     std::vector<bool> restricted;
     for (std::size_t c = 0; c < instance.collectives().size(); ++c) {
         bool any = false;
+        if (instance.collective(CollectiveId(c)).forwarding == Forwarding::Any) {
+            restricted.push_back(false);
+            continue;
+        }
         for (std::size_t n = 0; n < instance.topology().nodes() && !any; ++n) {
             any = !instance.may_carry(NodeId(n), CollectiveId(c));
         }
@@ -45,17 +49,27 @@ Traffic::Traffic(const Instance& instance) : instance_(&instance) {
             continue;
         }
         if (!last || last->holders.data() != demand.holders.data()) ++sets;
+        first_release_ = std::min(first_release_, instance.release(chunk));
+        least = std::min(least, demand.bytes);
+        if (last && last->collective == demand.collective && last->bytes == demand.bytes) {
+            classes_.push_back({chunk, 1, classes_.back().passage});
+            last = demand;
+            continue;
+        }
         const std::size_t collective =
             restricted[demand.collective.index()] ? demand.collective.index() + 1 : 0;
         const auto [entry, added] = known.try_emplace({collective, demand.bytes}, passages_.size());
         if (added && collective > 0) passages_.emplace_back(instance, demand.bytes, demand.collective);
         if (added && collective == 0) passages_.emplace_back(instance, demand.bytes);
         classes_.push_back({chunk, 1, entry->second});
-        first_release_ = std::min(first_release_, instance.release(chunk));
-        least = std::min(least, demand.bytes);
         last = demand;
     }
-    if (!classes_.empty()) smallest_.emplace(instance, least);
+    if (classes_.empty()) return;
+    if (passages_.front().bytes == least && !passages_.front().collective) {
+        smallest_ = passages_.front();
+    } else {
+        smallest_.emplace(instance, least);
+    }
     const std::size_t tables = std::min(sets, classes_.size()) + topology().npus() * passages_.size();
     huge_ = tables * topology().nodes() > kMostKept || tables * topology().links().size() > kMostRelaxed;
     from_.resize(passages_.size());

@@ -12,7 +12,7 @@
 namespace tutti::bounds {
 namespace {
 
-constexpr std::size_t kWorkLimit = 400'000'000;
+constexpr std::size_t kWorkLimit = 100'000'000;
 
 /// Fewest links from a node of the set to every NPU (at least one link), or from every NPU to the set, with
 /// only nodes outside the set in between.
@@ -65,8 +65,12 @@ class Volume {
         for (const ChunkClass& c : traffic_.classes()) {
             const Demand demand = traffic_.demand(c);
             // Counting only a part of the chunks is safe too, but not what a checker would count.
-            if (!effort_.spend(demand.holders.size() + demand.receivers.size()))
-                return {"volume", Ticks(0), {}, 0};
+            const bool far = !demand.reduction && !everybody_next_to_everybody(c, demand);
+            const bool again =
+                last_ != nullptr && traffic_.demand(*last_).holders.data() == demand.holders.data();
+            const std::size_t work = (demand.reduction || far ? demand.receivers.size() : 1) +
+                                     (far && !again ? traffic_.topology().links().size() : 0);
+            if (!effort_.spend(work)) return {"volume", Ticks(0), {}, 0};
             transfers += c.count * (demand.reduction ? need_of_reduction(demand) : need_of_plain(c, demand));
         }
         if (transfers == 0) return {"volume", Ticks(0), {}, 0};
@@ -76,12 +80,10 @@ class Volume {
 
   private:
     std::uint64_t need_of_plain(const ChunkClass& c, const Demand& demand) {
+        if (everybody_next_to_everybody(c, demand)) return all_runs_but(demand.holders);
         const bool again = last_ != nullptr && last_->passage == c.passage &&
                            traffic_.demand(*last_).holders.data() == demand.holders.data();
-        if (!again) {
-            (void)effort_.spend(traffic_.topology().links().size());
-            links_ = link_counts(traffic_.passage(c), demand.holders);
-        }
+        if (!again) links_ = link_counts(traffic_.passage(c), demand.holders);
         last_ = &c;
         std::uint64_t nearest = UINT64_MAX, farthest = 0, all_runs = 0, longest_run = 0;
         for (const NodeId receiver : demand.receivers) {
@@ -95,10 +97,25 @@ class Volume {
         return farthest == 0 ? 0 : std::max(farthest, nearest + all_runs - longest_run);
     }
 
-    [[nodiscard]] std::uint64_t need_of_reduction(const Demand& demand) const {
+    /// Whether every NPU wants the chunk and there are NPUs only: then a neighbour of a holder is served
+    /// first, over one link, and no way is longer than there are receivers.
+    [[nodiscard]] bool everybody_next_to_everybody(const ChunkClass& c, const Demand& demand) const {
+        return traffic_.topology().switches() == 0 && !traffic_.passage(c).collective &&
+               demand.receivers.size() == traffic_.topology().npus();
+    }
+    /// Without switches all runs are 1.
+    [[nodiscard]] std::uint64_t all_runs_but(std::span<const NodeId> holders) const {
+        return traffic_.topology().npus() - holders.size();
+    }
+
+    std::uint64_t need_of_reduction(const Demand& demand) {
         if (demand.holders.size() == 1 && std::ranges::equal(demand.holders, demand.receivers)) return 0;
-        std::uint64_t all = 0;
-        for (const NodeId holder : demand.holders) all += lead_[holder.index()];
+        if (demand.holders.data() != summed_) {
+            summed_ = demand.holders.data();
+            leads_ = 0;
+            for (const NodeId holder : demand.holders) leads_ += lead_[holder.index()];
+        }
+        std::uint64_t all = leads_;
         for (const NodeId receiver : demand.receivers) all += sum_run_[receiver.index()];
         std::uint64_t most_saved = 0;
         for (const NodeId first : demand.receivers) {
@@ -111,7 +128,9 @@ class Volume {
     Traffic& traffic_;
     Effort effort_;
     std::vector<std::uint64_t> run_, sum_run_, lead_;  ///< per node
-    const ChunkClass* last_ = nullptr;                 ///< whose holders' links_ are
+    const NodeId* summed_ = nullptr;                   ///< the holders of whom leads_ is the sum
+    std::uint64_t leads_ = 0;
+    const ChunkClass* last_ = nullptr;  ///< whose holders' links_ are
     std::vector<std::uint32_t> links_;
 };
 

@@ -80,7 +80,11 @@ void DemandList::add_chunks(std::uint64_t count, Row row) {
             fmt::format("this makes more than {} chunks, which is all tutti can number", kMaxChunks),
             "/chunks");
     }
-    rows_.insert(rows_.end(), count, row);
+    if (count == 1) {
+        rows_.push_back(row);
+    } else {
+        rows_.insert(rows_.end(), count, row);
+    }
 }
 
 void DemandList::append(const Collective& collective, CollectiveId id, const Group& group) {
@@ -92,6 +96,7 @@ void DemandList::append(const Collective& collective, CollectiveId id, const Gro
                          bool reduction = false) {
         add_chunks(count, {holders, receivers, id, size, reduction});
     };
+    sets_.reserve(sets_.size() + n + 1);
     const std::uint32_t all = add_set(sorted(group.members));
     const auto first = static_cast<std::uint32_t>(sets_.size());
     for (const NodeId member : group.members) add_set({member});
@@ -131,6 +136,7 @@ void DemandList::append(const Collective& collective, CollectiveId id, const Gro
             check_counts(collective.counts, n);
             [[fallthrough]];
         case AllToAll:
+            if (collective.kind == AllToAll) rows_.reserve(rows_.size() + n * (n - 1) * collective.chunks);
             for (std::size_t i = 0; i < n; ++i) {
                 for (std::size_t j = 0; j < n; ++j) {
                     if (i == j) continue;

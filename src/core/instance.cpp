@@ -24,14 +24,15 @@ void check_group(const Group& group, const Topology& topology) {
     std::vector<bool> seen(topology.npus(), false);
     for (std::size_t i = 0; i < group.members.size(); ++i) {
         const NodeId member = group.members[i];
-        const std::string at = fmt::format("{}/{}", place, i);
+        const auto at = [&] { return fmt::format("{}/{}", place, i); };
         if (!topology.is_npu(member)) {
             throw InputError(
                 fmt::format("expected an NPU from 0 to {}, found {}{}", topology.npus() - 1, member.value(),
                             member.index() < topology.nodes() ? ", which is a switch" : ""),
-                at);
+                at());
         }
-        if (seen[member.index()]) throw InputError(fmt::format("NPU {} is listed twice", member.value()), at);
+        if (seen[member.index()])
+            throw InputError(fmt::format("NPU {} is listed twice", member.value()), at());
         seen[member.index()] = true;
     }
 }
@@ -51,6 +52,19 @@ void check_collective(const Collective& collective, const Topology& topology, st
         if (collective.demands[i].bytes.value_or(collective.chunk_bytes).count > 0) continue;
         throw InputError("expected bytes of at least 1, here or as the collective's chunk_bytes",
                          fmt::format("/demands/{}/bytes", i));
+    }
+}
+
+/// Throws with the name of the first link on which a chunk of that size takes too long.
+void complain_of_size(const Topology& topology, Bytes bytes) {
+    for (std::size_t l = 0; l < topology.links().size(); ++l) {
+        try {
+            (void)topology.beta(LinkId(l), bytes);
+        } catch (const InputError& error) {
+            throw InputError(fmt::format("a chunk of {} bytes on {} takes {}", bytes.count,
+                                         name_of(topology, LinkId(l)), error.message()),
+                             "/topology");
+        }
     }
 }
 
@@ -95,15 +109,12 @@ Instance::Instance(InstanceParts parts)
     const std::size_t links = topology_.links().size();
     const bool keep = demands_.sizes().size() * links <= kMaxBetas;
     for (const Bytes bytes : demands_.sizes()) {
-        for (std::size_t l = 0; l < links; ++l) {
-            try {
-                const Ticks beta = topology_.beta(LinkId(l), bytes);
-                if (keep) betas_.push_back(beta);
-            } catch (const InputError& error) {
-                throw InputError(fmt::format("a chunk of {} bytes on {} takes {}", bytes.count,
-                                             name_of(topology_, LinkId(l)), error.message()),
-                                 "/topology");
-            }
+        try {
+            const auto betas = topology_.betas(bytes);
+            if (keep) betas_.insert(betas_.end(), betas.begin(), betas.end());
+        } catch (const InputError&) {
+            complain_of_size(topology_, bytes);
+            throw;
         }
     }
 }

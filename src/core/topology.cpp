@@ -5,7 +5,14 @@
 namespace tutti {
 namespace {
 
-void check_link(const TopologyParts& parts, const Link& link, Units units, const std::string& place) {
+void check_link(const TopologyParts& parts, std::size_t index, Units units) {
+    const Link& link = parts.links[index];
+    const bool known = link.src.index() < parts.nodes() && link.dst.index() < parts.nodes();
+    const bool timed = link.wire.alpha >= Ticks(0) && link.wire.alpha <= kMaxLinkTicks &&
+                       (link.wire.units() == Units::Physical ||
+                        (link.wire.beta >= Ticks(1) && link.wire.beta <= kMaxLinkTicks));
+    if (known && timed && link.src != link.dst && link.wire.units() == units) return;
+    const std::string place = fmt::format("/links/{}", index);
     for (const auto& [node, field] : {std::pair{link.src, "src"}, {link.dst, "dst"}}) {
         if (node.index() >= parts.nodes()) {
             throw InputError(fmt::format("expected a node from 0 to {} ({} NPUs and {} switches), found {}",
@@ -21,11 +28,9 @@ void check_link(const TopologyParts& parts, const Link& link, Units units, const
     if (wire.units() == Units::Abstract && (wire.beta < Ticks(1) || wire.beta > kMaxLinkTicks)) {
         throw InputError("expected a beta from 1 to 2^53 ticks", place);
     }
-    if (wire.units() != units) {
-        throw InputError(
-            "this link gives physical units and the first link abstract ones, or the reverse; use one kind",
-            place);
-    }
+    throw InputError(
+        "this link gives physical units and the first link abstract ones, or the reverse; use one kind",
+        place);
 }
 
 /// Counting sort of link ids by one end: rows of a compressed sparse adjacency.
@@ -48,9 +53,7 @@ Topology::Topology(TopologyParts parts) : parts_(std::move(parts)) {
     if (parts_.links.size() > kMaxLinks)
         throw InputError(fmt::format("expected at most {} links", kMaxLinks), "/links");
     if (!parts_.links.empty()) units_ = parts_.links.front().wire.units();
-    for (std::size_t i = 0; i < parts_.links.size(); ++i) {
-        check_link(parts_, parts_.links[i], units_, fmt::format("/links/{}", i));
-    }
+    for (std::size_t i = 0; i < parts_.links.size(); ++i) check_link(parts_, i, units_);
     build_rows(parts_.links, nodes(), &Link::src, out_, out_begin_);
     build_rows(parts_.links, nodes(), &Link::dst, in_, in_begin_);
 }
@@ -58,6 +61,29 @@ Topology::Topology(TopologyParts parts) : parts_(std::move(parts)) {
 Ticks Topology::beta(LinkId id, Bytes bytes) const {
     const Wire& wire = link(id).wire;
     return wire.units() == Units::Abstract ? wire.beta : beta_of(bytes, wire.bandwidth);
+}
+
+std::vector<Ticks> Topology::betas(Bytes bytes) const {
+    // Networks have few kinds of wires, and the division takes long.
+    constexpr std::size_t kMostKept = 8;
+    std::vector<std::pair<Decimal, Ticks>> known;
+    std::vector<Ticks> betas;
+    betas.reserve(links().size());
+    for (const Link& link : links()) {
+        if (link.wire.units() == Units::Abstract) {
+            betas.push_back(link.wire.beta);
+            continue;
+        }
+        std::size_t at = 0;
+        while (at < known.size() && known[at].first != link.wire.bandwidth) ++at;
+        if (at == known.size()) {
+            if (at == kMostKept) known.clear();
+            known.emplace_back(link.wire.bandwidth, beta_of(bytes, link.wire.bandwidth));
+            at = known.size() - 1;
+        }
+        betas.push_back(known[at].second);
+    }
+    return betas;
 }
 
 std::string name_of(const Topology& topology, NodeId node) {

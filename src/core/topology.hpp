@@ -88,6 +88,8 @@ class Topology {
 
     /// The beta of a chunk of that size on that link.
     [[nodiscard]] Ticks beta(LinkId id, Bytes bytes) const;
+    /// The same of every link. O(links), one division per kind of wire.
+    [[nodiscard]] std::vector<Ticks> betas(Bytes bytes) const;
 
     [[nodiscard]] const TopologyParts& parts() const { return parts_; }
 

@@ -23,6 +23,6 @@ void judge(Ticks makespan, const Bound& bound, const std::string& who);
 void judge(const Instance& instance, const Bound& bound);
 
 /// Whether the above checks at all.
-[[nodiscard]] bool is_checkable(const Instance& instance);
+[[nodiscard]] bool is_checkable(const Instance& instance, const Bound& bound);
 
 }  // namespace tutti::synth

@@ -63,6 +63,8 @@ std::optional<std::string> unreachable(const Instance& instance) {
     std::vector<bool> meet(instance.collectives().size());
     for (std::size_t i = 0; i < meet.size(); ++i) meet[i] = all_members_meet(instance, CollectiveId(i));
 
+    if (std::ranges::all_of(meet, [](bool all) { return all; })) return std::nullopt;
+
     std::vector<bool> reached;
     const NodeId* last_sources = nullptr;
     CollectiveId last_collective;

@@ -65,11 +65,12 @@ class Volume {
         const auto& hops = hops_from(demand.holders);
         Wide sum = 0, first_adds = kNever, farthest = 0;
         for (const NodeId node : demand.receivers) {
-            if (std::ranges::binary_search(demand.holders, node)) continue;
-            if (hops[node.index()] >= kNever) return kNever;
+            const Wide links = hops[node.index()];
+            if (links == 0) continue;  // a holder
+            if (links == kUnreached) return kNever;
             sum += into_[node.index()];
-            first_adds = std::min(first_adds, hops[node.index()] - into_[node.index()]);
-            farthest = std::max(farthest, hops[node.index()]);
+            first_adds = std::min(first_adds, links - into_[node.index()]);
+            farthest = std::max(farthest, links);
         }
         return std::max(sum + first_adds, farthest);
     }
@@ -87,21 +88,34 @@ class Volume {
         return sum - spared;
     }
 
-    const std::vector<Wide>& hops_from(std::span<const NodeId> holders) {
-        if (!std::ranges::equal(holders, known_)) {
-            known_.assign(holders.begin(), holders.end());
-            std::vector<Wide> at(instance_.topology().nodes(), kNever);
-            for (const NodeId node : holders) at[node.index()] = 0;
-            hops_ = cheapest_ways(instance_, collective_, Direction::Forwards, std::move(at), kOne);
+    /// Breadth first: the fewest links to each node.
+    const std::vector<std::uint32_t>& hops_from(std::span<const NodeId> holders) {
+        if (std::ranges::equal(holders, known_)) return hops_;
+        known_.assign(holders.begin(), holders.end());
+        const Topology& topology = instance_.topology();
+        hops_.assign(topology.nodes(), kUnreached);
+        queue_.assign(holders.begin(), holders.end());
+        for (const NodeId node : holders) hops_[node.index()] = 0;
+        for (std::size_t next = 0; next < queue_.size(); ++next) {
+            const NodeId node = queue_[next];
+            for (const LinkId link : topology.out_links(node)) {
+                const NodeId to = topology.link(link).dst;
+                if (hops_[to.index()] != kUnreached || !may_use(instance_, link, collective_)) continue;
+                hops_[to.index()] = hops_[node.index()] + 1;
+                queue_.push_back(to);
+            }
         }
         return hops_;
     }
+
+    static constexpr std::uint32_t kUnreached = UINT32_MAX;
 
     const Instance& instance_;
     CollectiveId collective_;
     std::vector<Wide> into_, out_of_;
     std::vector<NodeId> known_;  ///< the holders whose hops_ these are
-    std::vector<Wide> hops_;
+    std::vector<std::uint32_t> hops_;
+    std::vector<NodeId> queue_;
 };
 
 Bytes smallest(const Instance& instance, const std::vector<Need>& needs) {

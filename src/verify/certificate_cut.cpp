@@ -30,8 +30,9 @@ class CutCheck {
         for (const auto& [kind, members] : by_kind(instance_, needs)) {
             if (kind.second < cut_.bytes) continue;
             const Times times = times_of(needs, members);
+            Ends ends;
             for (const std::size_t i : members) {
-                const auto trip = counted_trip(needs[i], times);
+                const auto trip = counted_trip(needs[i], times, ends);
                 if (!trip) continue;
                 counted.push_back(*trip);
                 transfers += needs[i].count;
@@ -54,6 +55,13 @@ class CutCheck {
     struct Times {
         std::vector<Wide> before;  ///< from there to an arrival over a link into the set
         std::vector<Wide> after;   ///< from a start on a link into the set to there, and to its own arrival
+    };
+
+    /// The trip from these holders to these receivers: chunks of one collective mostly name the same.
+    struct Ends {
+        std::span<const NodeId> holders, from, receivers, to;
+        bool reduction = false;
+        Wide before = -1, after = -1;  ///< below 0: there is none
     };
 
     bool crosses(LinkId id) const {
@@ -117,32 +125,50 @@ class CutCheck {
     /// The trip into the set that each chunk of the need must make; none if it need not, or not with as much
     /// time before or after as is claimed. Which contribution of a reduction and which receiver we look at is
     /// ours to choose: the dearest, of equal ones the first.
-    std::optional<Trip> counted_trip(const Need& need, const Times& times) const {
+    std::optional<Trip> counted_trip(const Need& need, const Times& times, Ends& ends) const {
         const Demand demand = instance_.demand(need.chunk);
-        Trip trip{need.chunk, demand.holders, {}};
-        Wide before = demand.reduction ? -1 : kNever, after = -1;
-        for (std::size_t h = 0; h < demand.holders.size(); ++h) {
-            const Wide time = times.before[demand.holders[h].index()];
-            if (is_inside(demand.holders[h])) {
-                if (!demand.reduction) return {};
-            } else if (!demand.reduction) {
-                before = std::min(before, time);
-            } else if (time > before) {
-                before = time;
-                trip.from = demand.holders.subspan(h, 1);
-            }
+        if (ends.holders.data() != demand.holders.data() || ends.reduction != demand.reduction) {
+            look_at_holders(demand, times, ends);
         }
-        for (std::size_t r = 0; r < demand.receivers.size(); ++r) {
-            const Wide time = times.after[demand.receivers[r].index()];
-            if (!is_inside(demand.receivers[r]) || time <= after) continue;
-            after = time;
-            trip.to = demand.receivers.subspan(r, 1);
-        }
+        if (ends.receivers.data() != demand.receivers.data()) look_at_receivers(demand, times, ends);
+        const Trip trip{need.chunk, ends.from, ends.to};
+        const Wide before = ends.before, after = ends.after;
         if (before < 0 || after < 0) return {};
         const Wide claimed = cut_.earliest.count();
         const bool late =
             cut_.backwards ? after >= claimed : before + instance_.release(need.chunk).count() >= claimed;
         return late ? std::optional(trip) : std::nullopt;
+    }
+
+    void look_at_holders(const Demand& demand, const Times& times, Ends& ends) const {
+        ends.holders = ends.from = demand.holders;
+        ends.reduction = demand.reduction;
+        ends.before = demand.reduction ? -1 : kNever;
+        for (std::size_t h = 0; h < demand.holders.size(); ++h) {
+            const Wide time = times.before[demand.holders[h].index()];
+            if (is_inside(demand.holders[h])) {
+                if (demand.reduction) continue;
+                ends.before = -1;  // it is there already
+                return;
+            }
+            if (!demand.reduction) {
+                ends.before = std::min(ends.before, time);
+            } else if (time > ends.before) {
+                ends.before = time;
+                ends.from = demand.holders.subspan(h, 1);
+            }
+        }
+    }
+
+    void look_at_receivers(const Demand& demand, const Times& times, Ends& ends) const {
+        ends.receivers = demand.receivers;
+        ends.after = -1;
+        for (std::size_t r = 0; r < demand.receivers.size(); ++r) {
+            const Wide time = times.after[demand.receivers[r].index()];
+            if (!is_inside(demand.receivers[r]) || time <= ends.after) continue;
+            ends.after = time;
+            ends.to = demand.receivers.subspan(r, 1);
+        }
     }
 
     Wide transfers_by(Ticks makespan, const std::vector<Trip>& counted) const {

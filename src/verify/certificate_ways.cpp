@@ -127,9 +127,12 @@ Wide LinkUse::transfers_by(Wide makespan) const {
 std::map<std::pair<CollectiveId, Bytes>, std::vector<std::size_t>> by_kind(const Instance& instance,
                                                                            const std::vector<Need>& needs) {
     std::map<std::pair<CollectiveId, Bytes>, std::vector<std::size_t>> kinds;
+    auto last = kinds.end();  // equal ones mostly stand side by side
     for (std::size_t i = 0; i < needs.size(); ++i) {
         const Demand demand = instance.demand(needs[i].chunk);
-        kinds[{demand.collective, demand.bytes}].push_back(i);
+        const std::pair kind{demand.collective, demand.bytes};
+        if (last == kinds.end() || last->first != kind) last = kinds.try_emplace(kind).first;
+        last->second.push_back(i);
     }
     return kinds;
 }
@@ -147,9 +150,12 @@ std::vector<LinkUse> uses_of_links(const Instance& instance, const std::vector<T
     const Topology& topology = instance.topology();
     std::vector<LinkUse> uses(topology.links().size());
     std::map<std::pair<CollectiveId, Bytes>, std::vector<const Trip*>> kinds;
+    auto last_kind = kinds.end();
     for (const Trip& trip : trips) {
         const Demand demand = instance.demand(trip.chunk);
-        kinds[{demand.collective, demand.bytes}].push_back(&trip);
+        const std::pair kind{demand.collective, demand.bytes};
+        if (last_kind == kinds.end() || last_kind->first != kind) last_kind = kinds.try_emplace(kind).first;
+        last_kind->second.push_back(&trip);
     }
     for (const auto& [kind, members] : kinds) {
         const ChunkId chunk = members.front()->chunk;
