@@ -41,7 +41,7 @@ class Latency {
         if (probes_.size() * each + receivers <= kWorkLimit) {
             for (std::size_t i = 0; i < probes_.size(); ++i) (void)look(i);
         } else {
-            look_at_some(std::max(kFewestProbes, kWorkLimit / each));
+            look_at_some(std::max(kFewestProbes, kWorkLimit / 2 / each));
         }
         return slowest_ ? certified(*slowest_) : Bound{"latency", Ticks(0), {}, 0};
     }

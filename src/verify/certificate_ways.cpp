@@ -64,17 +64,26 @@ std::vector<Wide> cheapest_ways(const Instance& instance, CollectiveId collectiv
     const Topology& topology = instance.topology();
     using Entry = std::pair<Wide, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    const bool forwards = direction == Direction::Forwards;
+    const auto links_of = [&](NodeId node) {
+        return forwards ? topology.out_links(node) : topology.in_links(node);
+    };
+    const auto end_of = [&](LinkId link) {
+        return forwards ? topology.link(link).dst : topology.link(link).src;
+    };
+    // Prices only fall from here on, so a start from which no link leads to a dearer node never will.
     for (std::size_t v = 0; v < at.size(); ++v) {
-        if (at[v] < kNever) queue.emplace(at[v], NodeId(v));
+        if (at[v] >= kNever) continue;
+        const auto leads_on = [&](LinkId link) { return at[v] < at[end_of(link).index()]; };
+        if (std::ranges::any_of(links_of(NodeId(v)), leads_on)) queue.emplace(at[v], NodeId(v));
     }
     while (!queue.empty()) {
         const auto [so_far, node] = queue.top();
         queue.pop();
         if (so_far > at[node.index()]) continue;
-        const bool forwards = direction == Direction::Forwards;
-        for (const LinkId link : forwards ? topology.out_links(node) : topology.in_links(node)) {
+        for (const LinkId link : links_of(node)) {
             if (!may_use(instance, link, collective)) continue;
-            const NodeId next = forwards ? topology.link(link).dst : topology.link(link).src;
+            const NodeId next = end_of(link);
             const Wide total = so_far + price(link);
             if (total < at[next.index()]) {
                 at[next.index()] = total;

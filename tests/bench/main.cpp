@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "tests/bench/child.hpp"
 #include "tests/bench/reach.hpp"
+#include "tests/bench/scale.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options.hpp>
@@ -38,46 +39,65 @@ std::string today() {
     return {text.data(), size};
 }
 
-void print_machine(int core, const std::string& command) {
+void print_machine(const std::string& title, int core, const std::string& command) {
     std::array<double, 3> load{};
     const bool has_load = ::getloadavg(load.data(), 3) == 3;
-    fmt::print("# Reach: what is proven, and how fast\n\n`{}`, {}: tutti {}; {}.\n{}, {} cores; {}{}.\n",
-               command, today(), tutti::cli::version(), tutti::bench::solvers(), processor(),
-               ::sysconf(_SC_NPROCESSORS_ONLN), core >= 0 ? "on one core" : "not pinned to a core",
+    fmt::print("# {}\n\n`{}`, {}: tutti {}; {}.\n{}, {} cores; {}{}.\n", title, command, today(),
+               tutti::cli::version(), tutti::bench::solvers(), processor(), ::sysconf(_SC_NPROCESSORS_ONLN),
+               core >= 0 ? "on one core" : "not pinned to a core",
                has_load ? fmt::format(", load {:.1f} before it began", load[0]) : "");
     std::fflush(stdout);
 }
 
+std::string command_line(std::span<char*> words) {
+    std::string command = "scripts/bench";
+    for (const std::string word : words.subspan(1)) {
+        command += word.find(' ') == std::string::npos ? " " + word : " '" + word + "'";
+    }
+    return command;
+}
+
 int run(int argc, char** argv) {
-    tutti::bench::ReachOptions options;
+    tutti::bench::ReachOptions reach;
+    tutti::bench::ScaleOptions scale;
     std::string what;
-    po::options_description visible("scripts/bench reach [options]");
-    visible.add_options()("help", "this text")(
-        "seconds", po::value(&options.limits.seconds)->default_value(60), "CPU seconds for `auto`")(
+    po::options_description for_reach("scripts/bench reach [options]: what is proven, and how fast");
+    for_reach.add_options()("seconds", po::value<double>(), "CPU seconds for `auto` (default 60)")(
         "seconds-alone", po::value<double>(),
         "CPU seconds for each encoding alone; as many as for `auto` unless given")(
-        "only", po::value(&options.only),
+        "only", po::value(&reach.only),
         "only rows whose table (all_gather, all_to_all, further, all_reduce) and name contain this")(
-        "story", po::bool_switch(&options.limits.story), "tell on stderr how each walk goes");
+        "story", po::bool_switch(&reach.limits.story), "tell on stderr how each walk goes");
+    // --seconds is there too.
+    po::options_description for_scale(
+        "scripts/bench scale [--seconds S] [options]: large instances, beside the peers");
+    for_scale.add_options()("rows", po::value(&scale.only),
+                            "only rows whose table (peer, papers, groups, growth, switches, further) and "
+                            "name contain this, the slow ones (40 000 NPUs) too")(
+        "tacos", po::value(&scale.tacos), "a program that runs TACOS, see tests/bench/README.md")(
+        "method", po::value(&scale.method)->default_value(scale.method), "of `tutti synth`");
     po::options_description all;
-    all.add(visible).add_options()("what", po::value(&what));
+    all.add(for_reach).add(for_scale).add_options()("help", "this text")("what", po::value(&what));
     po::positional_options_description places;
     places.add("what", 1);
     po::variables_map given;
     po::store(po::command_line_parser(argc, argv).options(all).positional(places).run(), given);
     po::notify(given);
-    if (given.contains("help") || what != "reach") {
-        std::cerr << visible;
+    if (given.contains("help") || (what != "reach" && what != "scale")) {
+        std::cerr << for_reach << '\n' << for_scale;
         return given.contains("help") ? 0 : 1;
     }
-    options.seconds_alone =
-        given.contains("seconds-alone") ? given["seconds-alone"].as<double>() : options.limits.seconds;
-    std::string command = "scripts/bench";
-    for (const std::string word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
-        command += word.find(' ') == std::string::npos ? " " + word : " '" + word + "'";
+    if (given.contains("seconds")) reach.limits.seconds = scale.seconds = given["seconds"].as<double>();
+    reach.seconds_alone =
+        given.contains("seconds-alone") ? given["seconds-alone"].as<double>() : reach.limits.seconds;
+    const std::string command = command_line(std::span(argv, static_cast<std::size_t>(argc)));
+    const int core = tutti::bench::pin_to_one_core();
+    if (what == "scale") {
+        print_machine("Scale: large instances, beside the peers", core, command);
+        return tutti::bench::scale(scale) ? 0 : 70;
     }
-    print_machine(tutti::bench::pin_to_one_core(), command);
-    return tutti::bench::reach(options) ? 0 : 70;
+    print_machine("Reach: what is proven, and how fast", core, command);
+    return tutti::bench::reach(reach) ? 0 : 70;
 }
 
 }  // namespace
