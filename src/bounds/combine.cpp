@@ -36,6 +36,12 @@ std::vector<Bound> simple_bounds(const Instance& instance, const Stop& stop) {
     Traffic traffic(instance);
     std::vector<Bound> bounds;
     add(bounds, kSimple, traffic, stop);
+    const auto begin = std::chrono::steady_clock::now();
+    const Ticks best = std::ranges::max(bounds, {}, &Bound::value).value;
+    if (Bound cut = block_cuts(traffic, best, stop); cut.value > best) {
+        cut.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        bounds.push_back(std::move(cut));
+    }
     return sorted(std::move(bounds));
 }
 

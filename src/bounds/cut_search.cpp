@@ -29,8 +29,6 @@ constexpr std::int64_t kTopSpeed = 1'000'000;
 constexpr std::size_t kMostBallCentres = 12;
 constexpr std::size_t kMostBlockSets = 200;
 
-using Visit = std::function<bool(std::vector<bool>)>;
-
 std::vector<bool> complement(std::vector<bool> set) {
     set.flip();
     return set;
@@ -52,30 +50,11 @@ std::vector<bool> with_switches(const Topology& topology, std::vector<bool> insi
     return inside;
 }
 
-bool visit_both(const Visit& visit, const std::vector<bool>& set) {
+bool visit_both(const CutVisit& visit, const std::vector<bool>& set) {
     return visit(set) && visit(complement(set));
 }
 
-bool visit_blocks(const Topology& topology, const Visit& visit) {
-    const std::size_t npus = topology.npus();
-    std::size_t sets = 0;
-    for (std::size_t stride = 1; stride < npus; ++stride) {
-        if (npus % stride != 0) continue;
-        for (std::size_t period = 2; period * stride <= npus; ++period) {
-            if (npus / stride % period != 0) continue;
-            // Half of each period, and one of it.
-            for (const std::size_t part : {period / 2, std::size_t{1}}) {
-                if ((part == 1 && period / 2 == 1) || ++sets > kMostBlockSets) continue;
-                std::vector<bool> inside(topology.nodes(), false);
-                for (std::size_t n = 0; n < npus; ++n) inside[n] = n / stride % period < part;
-                if (!visit_both(visit, with_switches(topology, std::move(inside)))) return false;
-            }
-        }
-    }
-    return true;
-}
-
-bool visit_balls(const Traffic& traffic, const Visit& visit) {
+bool visit_balls(const Traffic& traffic, const CutVisit& visit) {
     const Topology& topology = traffic.topology();
     const std::size_t centres = std::min<std::size_t>(kMostBallCentres, topology.npus());
     for (std::size_t i = 0; i < centres; ++i) {
@@ -98,7 +77,7 @@ bool visit_balls(const Traffic& traffic, const Visit& visit) {
 /// The search by maximum flows, for receivers or (the network reversed) for sources.
 class RatioSearch {
   public:
-    RatioSearch(const Traffic& traffic, bool sources, const Visit& visit)
+    RatioSearch(const Traffic& traffic, bool sources, const CutVisit& visit)
         : traffic_(traffic), sources_(sources), visit_(visit), flow_(traffic.topology().nodes() + 1) {
         const Topology& topology = traffic.topology();
         terminal_ = topology.nodes();
@@ -200,7 +179,7 @@ class RatioSearch {
 
     const Traffic& traffic_;
     bool sources_;
-    const Visit& visit_;
+    const CutVisit& visit_;
     MaxFlow flow_;
     std::size_t terminal_ = 0;
     std::vector<std::int64_t> speed_;  ///< per link
@@ -211,8 +190,29 @@ class RatioSearch {
 
 }  // namespace
 
-void search_cuts(const Traffic& traffic, const Stop& stop, const Visit& visit) {
-    if (!visit_blocks(traffic.topology(), visit) || !visit_balls(traffic, visit)) return;
+bool visit_blocks(const Topology& topology, const CutVisit& visit) {
+    const std::size_t npus = topology.npus();
+    std::size_t sets = 0;
+    // Large blocks first: halves of the whole are the likeliest.
+    for (std::size_t stride = npus - 1; stride > 0; --stride) {
+        if (npus % stride != 0) continue;
+        for (std::size_t period = 2; period * stride <= npus; ++period) {
+            if (npus / stride % period != 0) continue;
+            // Half of each period, and one of it.
+            for (const std::size_t part : {period / 2, std::size_t{1}}) {
+                if ((part == 1 && period / 2 == 1) || ++sets > kMostBlockSets) continue;
+                std::vector<bool> inside(topology.nodes(), false);
+                for (std::size_t n = 0; n < npus; ++n) inside[n] = n / stride % period < part;
+                if (!visit(with_switches(topology, std::move(inside)))) return false;
+            }
+        }
+    }
+    return true;
+}
+
+void search_cuts(const Traffic& traffic, const Stop& stop, const CutVisit& visit) {
+    const auto both = [&](const std::vector<bool>& set) { return visit_both(visit, set); };
+    if (!visit_blocks(traffic.topology(), both) || !visit_balls(traffic, visit)) return;
     std::size_t pairs = 0;
     for (const ChunkClass& c : traffic.classes()) {
         pairs += std::max(traffic.demand(c).holders.size(), traffic.demand(c).receivers.size());

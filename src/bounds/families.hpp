@@ -21,6 +21,10 @@ namespace tutti::bounds {
 /// found by maximum flows and by sweeps.
 [[nodiscard]] Bound cut(Traffic& traffic, const Stop& stop);
 
+/// The heaviest of the regular cuts, where every chunk goes from one NPU to one other and it promises to
+/// prove clearly more than `above`; else 0. O(sets * links + chunk classes).
+[[nodiscard]] Bound block_cuts(Traffic& traffic, Ticks above, const Stop& stop);
+
 /// All transfers against all links. O(chunk classes * receivers + different holder sets * links).
 [[nodiscard]] Bound volume(Traffic& traffic, const Stop& stop);
 
