@@ -82,6 +82,12 @@ class ListScheduler {
         set_up_starts(options);
     }
 
+    /// The starts by arc, too, into `starts`.
+    void record(std::vector<Ticks>& starts) {
+        starts.resize(arcs_.size());
+        starts_ = starts;
+    }
+
     std::optional<SpreadSolution> run() {
         solution_.transfers.reserve(arcs_.size());
         for (std::uint64_t round = 0; !events_.empty(); ++round) {
@@ -249,6 +255,7 @@ class ListScheduler {
         const std::int64_t free = now + times_.busy(HopId(arc.hop), arc.kind);
         const std::int64_t arrival = now + times_.transit(HopId(arc.hop), arc.kind);
         solution_.transfers.push_back({HopId(arc.hop), ChunkId(arc.chunk), times_.ticks(now)});
+        if (!starts_.empty()) starts_[a] = times_.ticks(now);
         makespan_ = std::max(makespan_, arrival);
         queue.free = free;
         if (free == arrival) {
@@ -272,6 +279,7 @@ class ListScheduler {
     EventQueue<Event> events_;
     std::vector<Event> batch_;
     std::int64_t makespan_ = 0;
+    std::span<Ticks> starts_;  ///< by arc, if wanted
     SpreadSolution solution_;
 };
 
@@ -284,6 +292,30 @@ std::optional<SpreadSolution> list_schedule(const SpreadProblem& problem, const 
         return schedule_by_ports(problem, plan, options, stop);
     }
     return ListScheduler(problem, plan, options, stop).run();
+}
+
+std::optional<std::vector<Ticks>> list_starts(const SpreadProblem& problem, const TreePlan& plan,
+                                              const ListOptions& options, const Stop& stop) {
+    if (!problem.graph.is_simple() || problem.calendar.horizon() > Ticks(0)) return std::nullopt;
+    std::vector<Ticks> starts;
+    ListScheduler scheduler(problem, plan, options, stop);
+    scheduler.record(starts);
+    if (!scheduler.run()) return std::nullopt;
+    return starts;
+}
+
+SpreadSolution solution_of(const SpreadProblem& problem, const TreePlan& plan, std::span<const Ticks> starts) {
+    SpreadSolution solution;
+    solution.transfers.reserve(plan.hops.size());
+    for (std::size_t i = 0; i + 1 < plan.begin.size(); ++i) {
+        const ChunkId chunk = problem.spreads[i].chunk;
+        for (std::uint32_t a = plan.begin[i]; a < plan.begin[i + 1]; ++a) {
+            solution.transfers.push_back({plan.hops[a], chunk, starts[a]});
+            const Ticks arrival = starts[a] + problem.graph.transit(plan.hops[a], chunk);
+            solution.makespan = std::max(solution.makespan, arrival);
+        }
+    }
+    return solution;
 }
 
 std::vector<Ticks> link_loads(const SpreadProblem& problem, const TreePlan& plan) {

@@ -48,6 +48,16 @@ struct ListOptions {
 [[nodiscard]] std::optional<SpreadSolution> list_schedule(const SpreadProblem& problem, const TreePlan& plan,
                                                           const ListOptions& options, const Stop& stop);
 
+/// The starts by arc, to be improved further (justification). Only for hops of one link and an empty calendar:
+/// none otherwise, or if `stop` came first.
+[[nodiscard]] std::optional<std::vector<Ticks>> list_starts(const SpreadProblem& problem,
+                                                            const TreePlan& plan, const ListOptions& options,
+                                                            const Stop& stop);
+
+/// The transfers of a plan whose arcs start at these times.
+[[nodiscard]] SpreadSolution solution_of(const SpreadProblem& problem, const TreePlan& plan,
+                                         std::span<const Ticks> starts);
+
 /// How long each link is busy if the plan is carried out: no schedule of it is shorter than the largest.
 [[nodiscard]] std::vector<Ticks> link_loads(const SpreadProblem& problem, const TreePlan& plan);
 

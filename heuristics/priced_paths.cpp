@@ -15,6 +15,7 @@
 
 #include "heuristics/priced_paths.hpp"
 
+#include "heuristics/justification.hpp"
 #include "heuristics/path_search.hpp"
 #include "heuristics/target_distances.hpp"
 
@@ -32,6 +33,9 @@ static std::uint32_t kBatch = getenv("KB") ? atoi(getenv("KB")) : 32;
 
 /// Above so many chunks speed counts for more than the last thousandths.
 constexpr std::size_t kMany = 65'536;
+
+/// Above so many planned transfers their starts are not improved.
+constexpr std::size_t kMostArcs = std::size_t{1} << 23;
 
 /// Hops to look at for a lower bound, at most.
 constexpr std::size_t kMostWork = std::size_t{1} << 26;
@@ -248,6 +252,15 @@ class PathPlanner {
         if (getenv("PP")) fprintf(stderr, "dual bound %.2f: %.3f s\n", paid / prices_.total(), double(clock() - t0) / CLOCKS_PER_SEC);
     }
 
+    /// Whether the chunk's path leads over a link fuller than the bar.
+    [[nodiscard]] bool crosses(std::size_t i, std::int64_t bar) const {
+        return std::ranges::any_of(hops(i), [&](HopId hop) { return prices_.load(hop) > bar; });
+    }
+    [[nodiscard]] std::size_t over(std::int64_t bar) const {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(order_, [&](std::uint32_t i) { return crosses(i, bar); }));
+    }
+
     bool repair(bool detours) {
         for (int pass = 0; !is_good_enough(); ++pass) {
             const std::int64_t most = prices_.largest_load();
@@ -255,10 +268,11 @@ class PathPlanner {
             prices_.set_base(bar);
             std::size_t ripped = 0;
             const auto t0 = clock();
+            if (detours && over(bar) * problem_.graph.hops() > kMostWork) break;
             for (std::size_t n = 0; n < order_.size(); ++n) {
                 if ((n & 255U) == 0 && stop_.requested()) return false;
                 const std::size_t i = order_[n];
-                if (std::ranges::none_of(hops(i), [&](HopId h) { return prices_.load(h) > bar; })) continue;
+                if (!crosses(i, bar)) continue;
                 ++ripped;
                 rip_up(i);
                 if (!route(i, detours)) return false;
@@ -309,7 +323,25 @@ std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng
     if (!plan) return std::nullopt;
     ListOptions options;
     options.seed = rng.next();
-    return list_schedule(problem, *plan, options, stop);
+    auto solution = list_schedule(problem, *plan, options, stop);
+    if (!solution) return std::nullopt;
+
+    // What the plan must take at least; the rest was lost while links waited.
+    const auto loads = link_loads(problem, *plan);
+    const Ticks goal = std::max(problem.target, loads.empty() ? Ticks(0) : std::ranges::max(loads));
+    const std::size_t arcs = plan->hops.size();
+    const Ticks slack(arcs > kMany ? goal.count() / 256 : 0);
+    if (solution->makespan <= goal + slack || arcs > kMostArcs) return solution;
+    for (const Turns turns : {Turns::Random, Turns::Shifted}) {
+        if (solution->makespan <= goal + slack) break;
+        options.turns = turns;
+        auto starts = list_starts(problem, *plan, options, stop);
+        if (!starts) break;
+        const auto patience = static_cast<unsigned>(std::clamp<std::size_t>(kMany * 16 / arcs, 1, 16));
+        const Ticks makespan = justify(problem, *plan, *starts, patience, goal + slack, stop);
+        if (makespan < solution->makespan) solution = solution_of(problem, *plan, *starts);
+    }
+    return solution;
 }
 
 }  // namespace tutti::heuristics
