@@ -43,6 +43,9 @@ class SendSource {
     [[nodiscard]] virtual Ticks makespan() const = 0;
     /// The position, in the file it came from, of the i-th of the sends that next() gave last; for messages.
     [[nodiscard]] virtual std::uint64_t position(std::size_t i) const = 0;
+    /// Whether position(i) = position(0) + i for the sends that next() gave last: then nobody has to ask for
+    /// each.
+    [[nodiscard]] virtual bool consecutive() const { return false; }
 };
 
 /// A schedule in memory, played in order of start; positions are those in `schedule.sends`.
@@ -55,6 +58,7 @@ class ScheduleSource final : public SendSource {
     [[nodiscard]] std::uint64_t position(std::size_t i) const override {
         return order_.empty() ? begin_ + i : order_[begin_ + i];
     }
+    [[nodiscard]] bool consecutive() const override { return order_.empty(); }
 
   private:
     const Schedule& schedule_;

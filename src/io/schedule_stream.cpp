@@ -354,6 +354,7 @@ class HeldSchedule final : public SendSource {
     [[nodiscard]] std::span<const Send> next() override { return source_.next(); }
     [[nodiscard]] Ticks makespan() const override { return source_.makespan(); }
     [[nodiscard]] std::uint64_t position(std::size_t i) const override { return source_.position(i); }
+    [[nodiscard]] bool consecutive() const override { return source_.consecutive(); }
 
   private:
     Schedule schedule_;

@@ -80,6 +80,7 @@ class StreamSource final : public SendSource {
     }
     [[nodiscard]] Ticks makespan() const override { return makespan_; }
     [[nodiscard]] std::uint64_t position(std::size_t i) const override { return before_ + i; }
+    [[nodiscard]] bool consecutive() const override { return true; }
 
   private:
     struct Decompressor {

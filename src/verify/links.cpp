@@ -8,19 +8,16 @@ namespace tutti::verify {
 
 LinkLedger::LinkLedger(const Instance& instance, Report& report) : instance_(instance), report_(report) {
     const Topology& topology = instance.topology();
-    free_at_.resize(topology.links().size());
-    last_.resize(topology.links().size());
+    bookings_.resize(topology.links().size());
     const auto& switches = topology.parts().switches;
     if (std::ranges::any_of(switches, &SwitchRule::cut_through)) last_leg_.resize(topology.links().size());
 }
 
 void LinkLedger::book(const Send& send, Ticks beta, std::uint64_t position) {
-    const std::size_t link = send.link.index();
-    if (send.start < free_at_[link]) report_overlap(send.link, send.chunk, send.start, last_[link], position);
+    Booking& last = bookings_[send.link.index()];
+    if (send.start < last.free_at) report_overlap(send.link, send.chunk, send.start, last.position, position);
     const Ticks end = send.start + instance_.busy(send.link, beta);
-    if (end < free_at_[link]) return;
-    free_at_[link] = end;
-    last_[link] = position;
+    if (end >= last.free_at) last = {end, position};
 }
 
 void LinkLedger::book(const LegPtr& leg) {

@@ -27,7 +27,17 @@ using LegPtr = std::shared_ptr<Leg>;
 /// V5: no link carries two transfers at once. Bookings come in order of start.
 class LinkLedger {
   public:
+    /// The last transfer on a link between nodes that store.
+    struct Booking {
+        Ticks free_at;
+        std::uint64_t position = 0;
+    };
+
     LinkLedger(const Instance& instance, Report& report);
+
+    /// For those who check `free_at` themselves. What a link was booked for before does not matter once it is
+    /// free, so a booking that found the link free is taken back by an empty one.
+    [[nodiscard]] std::span<Booking> bookings() { return bookings_; }
 
     /// A send on a link between nodes that store.
     void book(const Send& send, Ticks beta, std::uint64_t position);
@@ -40,9 +50,8 @@ class LinkLedger {
 
     const Instance& instance_;
     Report& report_;
-    std::vector<Ticks> free_at_;
-    std::vector<std::uint64_t> last_;  ///< position of the send that is or was on the link
-    std::vector<LegPtr> last_leg_;     ///< empty when no switch cuts through
+    std::vector<Booking> bookings_;
+    std::vector<LegPtr> last_leg_;  ///< empty when no switch cuts through
 };
 
 }  // namespace tutti::verify

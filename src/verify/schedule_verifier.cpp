@@ -4,37 +4,42 @@
 // alpha 0 may be a send of the same tick, so those are taken in the order in which the chunk passes the
 // switches.
 //
-// What is in flight waits in a heap ordered by arrival, then link number; that order is also the order in
-// which copies queue up at switches.
+// Nearly all sends are ordinary: OrdinarySends judges them as they come, at a cost of a few nanoseconds each,
+// and keeps them while they are in flight. The others are collected until their tick is complete, sorted by
+// link and judged one by one, with an exact value each; these wait in a heap ordered by arrival, then link
+// number, which is also the order in which copies queue up at switches. Both ways share what they know of
+// links, plain chunks and switches, so a send may go either way. Two things keep them from disturbing each
+// other:
+// - An ordinary send breaks no rule and meets no other send of its tick, so nothing depends on when in its
+//   tick it is taken. Where a send is seen that may break a rule, or that may touch what an ordinary one
+//   touched (the same link, a plain chunk at a switch), all ordinary sends of the tick are taken back and
+//   judged with the others. A violation thus costs the speed of its tick only.
+// - An ordinary arrival of a plain chunk sets a bit, in whatever order. Only a `reduce` of a plain chunk at
+//   an NPU asks what was there before it; while one is in flight (`odd_`), every tick goes the exact way, and
+//   arrivals of both kinds are merged.
+// A reduction that cannot be counted (counted_sums.cpp) is opened: from then on its sends all go the exact
+// way, among ordinary sends of other chunks.
+//
+// On an all-gather the ordinary way takes O(1) per send: no sorting, no allocation, no virtual call. What it
+// waits for is memory, so the bits are asked for some sends ahead. Before, every send went the exact way, at
+// 2 million a second.
 
 #include "verify/schedule_verifier.hpp"
 
-#include "verify/holdings.hpp"
-#include "verify/links.hpp"
-#include "verify/report.hpp"
+#include "verify/demands.hpp"
+#include "verify/onward.hpp"
+#include "verify/ordinary_sends.hpp"
 #include "verify/switches.hpp"
+#include "verify/violations.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <queue>
 #include <tuple>
-#include <unordered_map>
 
 namespace tutti::verify {
 namespace {
-
-/// A send and where it stands in its file.
-struct Placed {
-    Send send;
-    std::uint64_t position = 0;
-};
-
-struct Arrival {
-    Ticks tick;
-    Placed placed;
-    Value value;
-};
 
 struct Later {
     bool operator()(const Arrival& a, const Arrival& b) const {
@@ -52,94 +57,119 @@ class Sweep {
         : instance_(instance),
           topology_(instance.topology()),
           report_(instance, options.max_violations),
-          holdings_(instance),
+          tables_(instance),
+          plain_(instance, tables_),
+          exact_(instance, tables_),
+          counted_(instance, tables_, exact_),
           links_(instance, report_),
-          storing_(instance, report_),
-          cut_through_(instance, report_) {}
+          storing_(instance, tables_, plain_, report_),
+          cut_through_(instance, report_),
+          ordinary_(instance, tables_, plain_, counted_, exact_, links_) {}
 
     Verdict run(SendSource& source) {
         for (auto sends = source.next(); !sends.empty(); sends = source.next()) {
-            for (std::size_t i = 0; i < sends.size(); ++i) receive({sends[i], source.position(i)});
+            receive(sends, Positions(source));
         }
-        take_batch();
+        end_tick();
+        arrive_ordinary(Ticks::max());
         arrive_until(Ticks::max());
         cut_through_.advance(Ticks::max());
         storing_.finish();
-        judge_demands();
+        judge_demands(instance_, tables_, plain_, counted_, exact_, report_);
         judge_makespan(source.makespan());
         Verdict verdict = std::move(report_).verdict();
-        verdict.makespan = makespan_;
+        verdict.makespan = makespan();
         verdict.sends = sends_;
         return verdict;
     }
 
   private:
-    void receive(const Placed& placed) {
-        ++sends_;
-        if (!names_are_known(placed)) return;
-        const Ticks start = placed.send.start;
-        if (start < now_) {
-            report_.add(Rule::OutOfOrder, [&] {
-                return violation(placed,
-                                 fmt::format("send {} starts at tick {}, after a send that starts at tick {}",
-                                             placed.position, start.count(), now_.count()));
-            });
-            return;
+    void receive(std::span<const Send> sends, const Positions& positions) {
+        sends_ += sends.size();
+        for (std::size_t i = 0; i < sends.size();) {
+            if (takes_ordinary_) {
+                const auto [next, why] = ordinary_.take(sends, i, positions, now_);
+                i = next;
+                if (why == OrdinarySends::Why::Done) return;
+                if (why == OrdinarySends::Why::Suspect) collect_tick();
+                if (why == OrdinarySends::Why::Uncounted) open(sends[i].chunk);
+            }
+            const Placed placed{sends[i], positions(i)};
+            const Ticks start = placed.send.start;
+            if (!names_are_known(placed, instance_, report_)) {
+                ++i;
+            } else if (start < now_) {
+                report_out_of_order(placed, now_, report_);
+                ++i;
+            } else if (start > now_ || !in_tick_) {
+                end_tick();
+                begin_tick(start);
+            } else {
+                batch_.push_back(placed);
+                ++i;
+            }
         }
-        if (start > now_) take_batch();
-        now_ = start;
-        batch_.push_back(placed);
     }
 
-    // Reports.
-
-    static Violation violation(const Placed& placed, std::string message) {
-        Violation v;
-        v.message = std::move(message);
-        v.sends = {placed.position};
-        v.tick = placed.send.start;
-        return v;
-    }
-    static Violation violation_of(const Placed& placed, NodeId node, std::string message) {
-        Violation v = violation(placed, std::move(message));
-        v.link = placed.send.link;
-        v.chunk = placed.send.chunk;
-        v.node = node;
-        return v;
+    void begin_tick(Ticks tick) {
+        now_ = tick;
+        in_tick_ = true;
+        takes_ordinary_ = tables_.has_hops() && odd_ == 0;
+        arrive_ordinary(tick);
     }
 
-    /// V1, V2, V3.
-    bool names_are_known(const Placed& placed) {
-        const Send& send = placed.send;
-        const bool chunk = send.chunk.index() < instance_.chunks();
-        const bool link = send.link.index() < topology_.links().size();
-        const bool start = send.start >= Ticks(0) && send.start <= kMaxStart;
-        if (!chunk) {
-            report_.add(Rule::UnknownChunk, [&] {
-                return violation(placed,
-                                 fmt::format("send {} names chunk {}, but the instance has {} chunks",
-                                             placed.position, send.chunk.value(), instance_.chunks()));
-            });
+    /// Judges the sends of this tick that were collected.
+    void end_tick() {
+        if (!in_tick_) return;
+        in_tick_ = false;
+        if (takes_ordinary_ && std::ranges::any_of(batch_, [&](const Placed& placed) {
+                return links_.bookings()[placed.send.link.index()].free_at > now_;
+            })) {
+            collect_tick();
         }
-        if (!link) {
-            report_.add(Rule::UnknownLink, [&] {
-                return violation(placed,
-                                 fmt::format("send {} names link {}, but the topology has {} links",
-                                             placed.position, send.link.value(), topology_.links().size()));
-            });
-        }
-        if (!start) {
-            report_.add(Rule::BadStart, [&] {
-                return violation(placed, fmt::format("send {} starts at tick {}; expected 0 to 2^62",
-                                                     placed.position, send.start.count()));
-            });
-        }
-        return chunk && link && start;
+        takes_ordinary_ = false;
+        arrive_until(now_);
+        cut_through_.advance(now_);
+        storing_.settle(now_);
+        if (!batch_.empty()) take_batch();
+    }
+
+    /// From here on, and from its beginning, this tick has no ordinary sends.
+    void collect_tick() {
+        ordinary_.undo(now_, batch_);
+        takes_ordinary_ = false;
+    }
+
+    /// From here on this reduction is exact.
+    void open(ChunkId chunk) {
+        ordinary_.undo(now_, chunk, batch_);
+        open(std::vector{chunk});
+    }
+    void open(std::vector<ChunkId> chunks) {
+        handed_over_.clear();
+        counted_.open(std::move(chunks), handed_over_);
+        for (Arrival& arrival : handed_over_) in_flight_.push(std::move(arrival));
     }
 
     // Arrivals.
 
-    /// Lets everything act that arrives at `tick` or before.
+    void arrive_ordinary(Ticks tick) {
+        handed_over_.clear();
+        if (odd_ == 0) {
+            ordinary_.arrive_until(tick);
+        } else {
+            ordinary_.arrive_elsewhere(tick, handed_over_);
+        }
+        counted_.arrive_until(tick, handed_over_);
+        for (Arrival& arrival : handed_over_) in_flight_.push(std::move(arrival));
+    }
+
+    [[nodiscard]] bool is_odd(const Send& send) const {
+        return send.op == Op::Reduce && !tables_.chunk(send.chunk).reduction &&
+               topology_.is_npu(topology_.link(send.link).dst);
+    }
+
+    /// Lets everything act that waits in the heap and arrives at `tick` or before.
     void arrive_until(Ticks tick) {
         while (!in_flight_.empty() && in_flight_.top().tick <= tick) {
             const Ticks at = in_flight_.top().tick;
@@ -160,22 +190,21 @@ class Sweep {
             storing_.arrive(node, send, arrival.value, arrival.tick, arrival.placed.position);
             return;
         }
-        if (send.op == Op::Copy) {
-            holdings_.set(node, send.chunk, arrival.value);
+        if (is_odd(send)) --odd_;
+        if (!tables_.chunk(send.chunk).reduction) {
+            const std::uint32_t slot = tables_.chunk(send.chunk).slot;
+            if (send.op == Op::Reduce && plain_.holds(node, slot))
+                report_double_count(arrival, node, report_);
+            plain_.put(node, slot);
             return;
         }
-        const Value before = holdings_.value(node, send.chunk);
-        if (overlap(before, arrival.value)) {
-            report_.add(Rule::DoubleCount, [&] {
-                Violation v = violation_of(
-                    arrival.placed, node,
-                    fmt::format("send {} adds to chunk {} at NPU {} a contribution that is in it already",
-                                arrival.placed.position, send.chunk.value(), node.value()));
-                v.tick = arrival.tick;
-                return v;
-            });
+        if (send.op == Op::Copy) {
+            exact_.set(node, send.chunk, arrival.value);
+            return;
         }
-        holdings_.set(node, send.chunk, sum(before, arrival.value));
+        const Value before = exact_.value(node, send.chunk);
+        if (overlap(before, arrival.value)) report_double_count(arrival, node, report_);
+        exact_.set(node, send.chunk, sum(before, arrival.value));
     }
 
     /// V14 among the arrivals of one tick.
@@ -184,8 +213,7 @@ class Sweep {
         for (const Arrival& arrival : arriving_) {
             const NodeId node = topology_.link(arrival.placed.send.link).dst;
             const bool ordered = topology_.is_switch(node) && !topology_.rule(node).reduce;
-            if (!ordered && instance_.demand(arrival.placed.send.chunk).reduction)
-                racing_.push_back(&arrival);
+            if (!ordered && tables_.chunk(arrival.placed.send.chunk).reduction) racing_.push_back(&arrival);
         }
         if (racing_.size() < 2) return;
         const auto place = [&](const Arrival* a) {
@@ -202,37 +230,26 @@ class Sweep {
             const bool alike = std::all_of(first, last, [&](const Arrival* a) {
                 return a->placed.send.op == Op::Copy && (queues || equal(a->value, (*first)->value));
             });
-            if (last - first > 1 && copies && !alike) {
-                report_.add(Rule::ArrivalRace, [&] {
-                    const auto [node, chunk] = place(*first);
-                    Violation v = violation_of(
-                        (*first)->placed, node,
-                        fmt::format("chunk {} reaches {} several times at tick {}, once as a copy: the "
-                                    "result depends on the order",
-                                    chunk.value(), name_of(topology_, node), (*first)->tick.count()));
-                    v.sends.clear();
-                    for (auto a = first; a != last; ++a) v.sends.push_back((*a)->placed.position);
-                    v.tick = (*first)->tick;
-                    return v;
-                });
-            }
+            if (last - first > 1 && copies && !alike) report_race({first, last}, topology_, report_);
             first = last;
         }
     }
 
     // Sends.
 
-    /// Judges all sends that start now.
     void take_batch() {
-        if (batch_.empty()) return;
-        arrive_until(now_);
-        cut_through_.advance(now_);
-        storing_.settle(now_);
-        waiting_.clear();
         // The order in the file must not decide which copy leaves a switch by which link.
-        std::ranges::sort(batch_, {}, [](const Placed& p) {
+        const auto place = [](const Placed& p) {
             return std::tuple(p.send.link, p.send.chunk, p.send.op, p.position);
-        });
+        };
+        if (!std::ranges::is_sorted(batch_, {}, place)) std::ranges::sort(batch_, {}, place);
+        std::vector<ChunkId> counted;
+        for (const Placed& placed : batch_) {
+            const ChunkId chunk = placed.send.chunk;
+            if (tables_.chunk(chunk).reduction && !exact_.is_open(chunk)) counted.push_back(chunk);
+        }
+        if (!counted.empty()) open(std::move(counted));
+        waiting_.clear();
         for (const Placed& placed : batch_) {
             if (topology_.is_cut_through(topology_.link(placed.send.link).src)) {
                 waiting_.push_back(placed);
@@ -240,56 +257,15 @@ class Sweep {
                 take(placed);
             }
         }
-        if (!waiting_.empty()) take_onward();
+        if (!waiting_.empty()) take_onward(waiting_, instance_, [&](const Placed& placed) { take(placed); });
         batch_.clear();
-    }
-
-    /// Takes the sends out of cut-through switches, each after all sends of this tick that feed its switch at
-    /// once.
-    void take_onward() {
-        const auto at = [](NodeId node, ChunkId chunk) {
-            return (std::uint64_t{node.value()} << 32) | chunk.value();
-        };
-        std::unordered_map<std::uint64_t, std::size_t> feeding;
-        std::unordered_map<std::uint64_t, std::vector<std::size_t>> blocked;
-        const auto feeds_at_once = [&](const Placed& p) {
-            return topology_.is_cut_through(topology_.link(p.send.link).dst) &&
-                   instance_.alpha(p.send.link) == Ticks(0);
-        };
-        for (const Placed& p : waiting_) {
-            if (feeds_at_once(p)) ++feeding[at(topology_.link(p.send.link).dst, p.send.chunk)];
-        }
-        std::vector<bool> taken(waiting_.size(), false);
-        std::vector<std::size_t> ready;
-        for (std::size_t i = 0; i < waiting_.size(); ++i) {
-            const auto source = at(topology_.link(waiting_[i].send.link).src, waiting_[i].send.chunk);
-            if (feeding.contains(source)) {
-                blocked[source].push_back(i);
-            } else {
-                ready.push_back(i);
-            }
-        }
-        for (std::size_t next = 0; next < ready.size(); ++next) {
-            const Placed& p = waiting_[ready[next]];
-            take(p);
-            taken[ready[next]] = true;
-            if (!feeds_at_once(p)) continue;
-            const auto destination = at(topology_.link(p.send.link).dst, p.send.chunk);
-            if (--feeding[destination] > 0) continue;
-            const auto& freed = blocked[destination];
-            ready.insert(ready.end(), freed.begin(), freed.end());
-        }
-        // What is left goes round in a circle without a beginning: nothing feeds it.
-        for (std::size_t i = 0; i < waiting_.size(); ++i) {
-            if (!taken[i]) take(waiting_[i]);
-        }
     }
 
     void take(const Placed& placed) {
         const Send& send = placed.send;
         const Link& link = topology_.link(send.link);
         const Ticks beta = instance_.beta(send.link, send.chunk);
-        judge_forwarding(placed, link);
+        judge_forwarding(placed, instance_, report_);
 
         const bool from_cut_through = topology_.is_cut_through(link.src);
         const bool to_cut_through = topology_.is_cut_through(link.dst);
@@ -313,100 +289,58 @@ class Sweep {
         if (to_cut_through) {
             cut_through_.enter(link.dst, send, brought, leg);
         } else if (brought) {
-            in_flight_.push({arrival, placed, brought});
+            launch({arrival, placed, brought});
         }
+    }
+
+    void launch(Arrival arrival) {
+        const Send& send = arrival.placed.send;
+        const ChunkFacts& chunk = tables_.chunk(send.chunk);
+        if (tables_.has_hops() && !chunk.reduction && send.op == Op::Copy) {
+            const Hop& hop = tables_.hops(chunk.size)[send.link.index()];
+            if (hop.kind != Hop::Special) return ordinary_.launch(arrival.placed, hop);
+        }
+        if (is_odd(send)) ++odd_;
+        in_flight_.push(std::move(arrival));
     }
 
     /// V10.
     bool may_reduce(const Placed& placed, NodeId to) {
         if (placed.send.op == Op::Copy || topology_.is_npu(to) || topology_.rule(to).reduce) return true;
-        report_.add(Rule::SwitchReduce, [&] {
-            return violation_of(placed, to,
-                                fmt::format("send {} is a reduce into switch {}, which does not reduce",
-                                            placed.position, to.value()));
-        });
+        report_switch_reduce(placed, to, report_);
         return false;
-    }
-
-    /// V8.
-    void judge_forwarding(const Placed& placed, const Link& link) {
-        const CollectiveId collective = instance_.demand(placed.send.chunk).collective;
-        for (const NodeId node : {link.src, link.dst}) {
-            if (instance_.may_carry(node, collective)) continue;
-            report_.add(Rule::RelayForbidden, [&] {
-                return violation_of(
-                    placed, node,
-                    fmt::format(
-                        "send {} moves chunk {} of group '{}' through NPU {}, which is no member, but "
-                        "forwarding is 'group'",
-                        placed.position, placed.send.chunk.value(),
-                        instance_.group_of(placed.send.chunk).name, node.value()));
-            });
-        }
     }
 
     /// V6 and V7.
     Value read_npu(const Placed& placed, NodeId npu) {
         const Send& send = placed.send;
         const Ticks release = instance_.release(send.chunk);
-        if (send.start < release && holdings_.is_holder(npu, send.chunk)) {
-            report_.add(Rule::BeforeRelease, [&] {
-                return violation_of(
-                    placed, npu,
-                    fmt::format(
-                        "send {} takes chunk {} from NPU {} at tick {}, before its release at tick {}",
-                        placed.position, send.chunk.value(), npu.value(), send.start.count(),
-                        release.count()));
-            });
+        const auto holders = instance_.demand(send.chunk).holders;
+        if (send.start < release && std::ranges::binary_search(holders, npu)) {
+            report_before_release(placed, npu, release, report_);
             return nullptr;
         }
-        Value value = holdings_.value(npu, send.chunk);
-        if (!value) {
-            report_.add(Rule::NotHeld, [&] {
-                return violation_of(
-                    placed, npu,
-                    fmt::format("send {} takes chunk {} from NPU {} at tick {}, which does not hold it then",
-                                placed.position, send.chunk.value(), npu.value(), send.start.count()));
-            });
-        }
+        const ChunkFacts& chunk = tables_.chunk(send.chunk);
+        Value value = chunk.reduction                 ? exact_.value(npu, send.chunk)
+                      : plain_.holds(npu, chunk.slot) ? data_
+                                                      : nullptr;
+        if (!value) report_not_held(placed, npu, report_);
         return value;
     }
 
     // The end.
 
-    /// V15 and V16.
-    void judge_demands() {
-        for (std::size_t c = 0; c < instance_.chunks(); ++c) {
-            const ChunkId chunk(c);
-            const Demand demand = instance_.demand(chunk);
-            for (const NodeId receiver : demand.receivers) {
-                const Value value = holdings_.value(receiver, chunk);
-                const std::size_t wanted = demand.reduction ? demand.holders.size() : 1;
-                const std::size_t found = value ? value->bits.count() : 0;
-                if (found == wanted) continue;
-                report_.add(found == 0 ? Rule::DemandUnmet : Rule::DemandWrong, [&] {
-                    Violation v;
-                    v.message = found == 0
-                                    ? fmt::format("NPU {} never gets chunk {}", receiver.value(), c)
-                                    : fmt::format("NPU {} ends with {} of the {} contributions to chunk {}",
-                                                  receiver.value(), found, wanted, c);
-                    v.chunk = chunk;
-                    v.node = receiver;
-                    return v;
-                });
-            }
-        }
-    }
+    [[nodiscard]] Ticks makespan() const { return std::max(makespan_, ordinary_.makespan()); }
 
     /// V17.
     void judge_makespan(Ticks stated) {
-        if (stated == makespan_) return;
+        if (stated == makespan()) return;
         report_.add(Rule::MakespanMismatch, [&] {
             Violation v;
             v.message =
                 fmt::format("the schedule states a makespan of {}, but its last arrival is at tick {}",
-                            stated.count(), makespan_.count());
-            v.tick = makespan_;
+                            stated.count(), makespan().count());
+            v.tick = makespan();
             return v;
         });
     }
@@ -414,15 +348,24 @@ class Sweep {
     const Instance& instance_;
     const Topology& topology_;
     Report report_;
-    Holdings holdings_;
+    Tables tables_;
+    PlainChunks plain_;
+    ExactSums exact_;
+    CountedSums counted_;
     LinkLedger links_;
     StoringSwitches storing_;
     CutThroughSwitches cut_through_;
-    std::priority_queue<Arrival, std::vector<Arrival>, Later> in_flight_;
-    std::vector<Arrival> arriving_;
-    std::vector<const Arrival*> racing_;
-    std::vector<Placed> batch_, waiting_;
+    OrdinarySends ordinary_;
+    const Value data_ = singleton(1, 0);  ///< the value of a plain chunk
+
     Ticks now_;
+    bool in_tick_ = false;
+    bool takes_ordinary_ = false;
+    std::vector<Placed> batch_, waiting_;  ///< of this tick
+    std::priority_queue<Arrival, std::vector<Arrival>, Later> in_flight_;
+    std::size_t odd_ = 0;  ///< in in_flight_: a plain chunk that is added to an NPU's
+    std::vector<Arrival> arriving_, handed_over_;
+    std::vector<const Arrival*> racing_;
     Ticks makespan_;
     std::uint64_t sends_ = 0;
 };

@@ -41,6 +41,10 @@ void report_second_copy(const Send& send, NodeId node, std::uint64_t position, R
 
 void StoringSwitches::arrive(NodeId node, const Send& send, const Value& value, Ticks tick,
                              std::uint64_t position) {
+    if (is_plain(node, send.chunk)) {
+        const std::uint32_t slot = tables_.chunk(send.chunk).slot;
+        return plain_.counts(node) ? plain_.put_copy(node, slot) : plain_.put(node, slot);
+    }
     Queue& queue = queues_[key(node, send.chunk)];
     if (send.op == Op::Reduce && !queue.waiting.empty()) {
         Value& newest = queue.waiting.back();
@@ -53,15 +57,10 @@ void StoringSwitches::arrive(NodeId node, const Send& send, const Value& value, 
 }
 
 Value StoringSwitches::leave(NodeId node, const Send& send, std::uint64_t position) {
+    if (is_plain(node, send.chunk)) return leave_plain(node, send, position);
     const auto found = queues_.find(key(node, send.chunk));
     if (found == queues_.end()) {
-        report_.add(Rule::NotHeld, [&] {
-            return at_switch(
-                fmt::format(
-                    "send {} takes chunk {} out of switch {} at tick {}, before any copy of it arrived",
-                    position, send.chunk.value(), node.value(), send.start.count()),
-                send, node, send.start, position);
-        });
+        report_missing(node, send, position);
         return nullptr;
     }
     Queue& queue = found->second;
@@ -80,6 +79,27 @@ Value StoringSwitches::leave(NodeId node, const Send& send, std::uint64_t positi
     change(node, send.start, -1);
     queue.left->left_at = send.start;
     return queue.left->value;
+}
+
+Value StoringSwitches::leave_plain(NodeId node, const Send& send, std::uint64_t position) {
+    const std::uint32_t slot = tables_.chunk(send.chunk).slot;
+    const bool counts = plain_.counts(node);
+    if (counts ? plain_.take_copy(node, slot) : plain_.holds(node, slot)) return data_;
+    if (counts && plain_.had_copy(node, slot)) {
+        report_second_copy(send, node, position, report_);
+    } else {
+        report_missing(node, send, position);
+    }
+    return nullptr;
+}
+
+void StoringSwitches::report_missing(NodeId node, const Send& send, std::uint64_t position) {
+    report_.add(Rule::NotHeld, [&] {
+        return at_switch(
+            fmt::format("send {} takes chunk {} out of switch {} at tick {}, before any copy of it arrived",
+                        position, send.chunk.value(), node.value(), send.start.count()),
+            send, node, send.start, position);
+    });
 }
 
 void StoringSwitches::change(NodeId node, Ticks tick, std::int64_t by) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "verify/links.hpp"
+#include "verify/plain_chunks.hpp"
 #include "verify/report.hpp"
 #include "verify/value.hpp"
 
@@ -11,10 +12,12 @@
 
 namespace tutti::verify {
 
-/// The switches that store: queues of copies (V9) and buffers (V11).
+/// The switches that store: queues of copies (V9) and buffers (V11). Of plain chunks at switches that only
+/// forward there is nothing to know but where they are, which PlainChunks keeps.
 class StoringSwitches {
   public:
-    StoringSwitches(const Instance& instance, Report& report) : instance_(instance), report_(report) {}
+    StoringSwitches(const Instance& instance, const Tables& tables, PlainChunks& plain, Report& report)
+        : instance_(instance), tables_(tables), plain_(plain), report_(report) {}
 
     /// A send's value reaches the switch.
     void arrive(NodeId node, const Send& send, const Value& value, Ticks tick, std::uint64_t position);
@@ -43,11 +46,19 @@ class StoringSwitches {
     [[nodiscard]] static std::uint64_t key(NodeId node, ChunkId chunk) {
         return (std::uint64_t{node.value()} << 32) | chunk.value();
     }
+    [[nodiscard]] bool is_plain(NodeId node, ChunkId chunk) const {
+        return !tables_.chunk(chunk).reduction && only_forwards(instance_.topology().rule(node));
+    }
+    [[nodiscard]] Value leave_plain(NodeId node, const Send& send, std::uint64_t position);
+    void report_missing(NodeId node, const Send& send, std::uint64_t position);
     void change(NodeId node, Ticks tick, std::int64_t by);
     void judge(NodeId node, Buffer& buffer, Ticks before);
 
     const Instance& instance_;
+    const Tables& tables_;
+    PlainChunks& plain_;
     Report& report_;
+    const Value data_ = singleton(1, 0);
     std::unordered_map<std::uint64_t, Queue> queues_;
     std::map<NodeId, Buffer> buffers_;
 };

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "core/ids.hpp"
+#include "core/ticks.hpp"
+
+#include <queue>
+#include <span>
+#include <vector>
+
+namespace tutti::verify {
+
+/// Sends in flight, for sends that come in order of start. Those of one transit time arrive in the order in
+/// which they started, so each transit time has a queue of its own, its lane, and nothing is ever sorted; a
+/// heap holds the lanes by the arrival of their first. `Flight` has a member `start`.
+template <class Flight>
+class Lanes {
+  public:
+    /// `transits` must outlive the lanes.
+    explicit Lanes(const std::vector<Ticks>& transits) : transits_(transits), lanes_(transits.size()) {}
+
+    /// Precondition: starts do not fall.
+    void push(std::uint32_t lane_number, const Flight& flight) {
+        Lane& lane = lanes_[lane_number];
+        if (lane.end - lane.begin == lane.ring.size()) grow(lane);
+        lane.ring[lane.end++ & (lane.ring.size() - 1)] = flight;
+        if (lane.waiting) return;
+        lane.waiting = true;
+        heads_.emplace(flight.start + transits_[lane_number], lane_number);
+    }
+
+    /// Takes out what arrives at `tick` or before and shows it to `act` as spans, with the transit time.
+    /// Order between lanes, and so between ticks, is not kept.
+    template <class Act>
+    void arrive_until(Ticks tick, Act&& act) {
+        while (!heads_.empty() && heads_.top().first <= tick) {
+            const std::uint32_t number = heads_.top().second;
+            heads_.pop();
+            Lane& lane = lanes_[number];
+            const Ticks transit = transits_[number];
+            while (lane.begin != lane.end) {
+                const std::span<const Flight> piece = arrived(lane, tick - transit);
+                if (piece.empty()) break;
+                act(piece, transit);
+                lane.begin += piece.size();
+            }
+            lane.waiting = lane.begin != lane.end;
+            if (lane.waiting) heads_.emplace(front(lane).start + transit, number);
+        }
+    }
+
+    /// Takes back what started at `start`, the latest start of all, and shows it to `act`.
+    template <class Act>
+    void undo(Ticks start, Act&& act) {
+        for (Lane& lane : lanes_) {
+            while (lane.begin != lane.end && back(lane).start == start) {
+                act(back(lane));
+                --lane.end;
+            }
+        }
+        // A lane that is empty now keeps its place in the heap until its time comes.
+    }
+
+    /// Takes out everything for which `wanted` says so.
+    template <class Wanted>
+    void remove_if(Wanted&& wanted) {
+        for (std::size_t number = 0; number < lanes_.size(); ++number) {
+            Lane& lane = lanes_[number];
+            std::size_t kept = lane.begin;
+            for (std::size_t i = lane.begin; i != lane.end; ++i) {
+                const Flight& flight = lane.ring[i & (lane.ring.size() - 1)];
+                if (!wanted(flight, transits_[number])) lane.ring[kept++ & (lane.ring.size() - 1)] = flight;
+            }
+            lane.end = kept;
+        }
+    }
+
+  private:
+    struct Lane {
+        std::vector<Flight> ring;  ///< its size is zero or a power of two
+        std::size_t begin = 0, end = 0;
+        bool waiting = false;  ///< in heads_, perhaps earlier than its first flight
+    };
+
+    [[nodiscard]] static const Flight& front(const Lane& lane) {
+        return lane.ring[lane.begin & (lane.ring.size() - 1)];
+    }
+    [[nodiscard]] static const Flight& back(const Lane& lane) {
+        return lane.ring[(lane.end - 1) & (lane.ring.size() - 1)];
+    }
+    /// The first flights that lie in one piece and started at `start` or before.
+    [[nodiscard]] static std::span<const Flight> arrived(const Lane& lane, Ticks start) {
+        const std::size_t from = lane.begin & (lane.ring.size() - 1);
+        const std::size_t count = std::min(lane.end - lane.begin, lane.ring.size() - from);
+        const auto piece = std::span(lane.ring).subspan(from, count);
+        if (piece.back().start <= start) return piece;
+        std::size_t some = 0;
+        while (piece[some].start <= start) ++some;
+        return piece.first(some);
+    }
+    static void grow(Lane& lane) {
+        std::vector<Flight> larger(std::max<std::size_t>(16, 2 * lane.ring.size()));
+        for (std::size_t i = lane.begin; i != lane.end; ++i)
+            larger[i & (larger.size() - 1)] = lane.ring[i & (lane.ring.size() - 1)];
+        lane.ring = std::move(larger);
+    }
+
+    const std::vector<Ticks>& transits_;
+    std::vector<Lane> lanes_;
+    using Head = std::pair<Ticks, std::uint32_t>;
+    std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
+};
+
+}  // namespace tutti::verify

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/instance.hpp"
+
+#include <vector>
+
+namespace tutti::verify {
+
+/// What the sweep asks about a chunk at every send.
+struct ChunkFacts {
+    std::uint32_t slot = 0;  ///< its number among the plain chunks, or among those of reductions
+    std::uint32_t size = 0;  ///< its size class
+    CollectiveId collective;
+    bool reduction = false;
+};
+
+/// What the sweep asks about a link at every send, for one size of chunks.
+struct Hop {
+    enum Kind : std::uint8_t {
+        Stored,   ///< from and to nodes at which one bit tells whether a plain chunk is there
+        Counted,  ///< the same, but a switch that does not copy is an end of it
+        Special   ///< touches a switch that cuts through, reduces or has a buffer
+    };
+    NodeId src, dst;
+    std::uint32_t lane = 0;  ///< hops of one transit time share a lane
+    Kind kind = Stored;
+    bool between_npus = false;
+    Ticks busy;
+};
+
+/// The instance as flat tables, so that a send costs one look at its link and, where chunks differ, one at
+/// its chunk. Memory O(chunks + sizes * links).
+class Tables {
+  public:
+    explicit Tables(const Instance& instance);
+
+    [[nodiscard]] const ChunkFacts& chunk(ChunkId id) const { return chunks_[id.index()]; }
+    [[nodiscard]] std::size_t chunks() const { return chunks_.size(); }
+    [[nodiscard]] std::size_t plain_chunks() const { return plain_chunks_; }
+    [[nodiscard]] std::size_t reductions() const { return chunks_.size() - plain_chunks_; }
+    /// Whether all chunks are plain and of one size.
+    [[nodiscard]] bool alike() const { return alike_; }
+
+    /// Whether there are hops: not if so many sizes meet so many links that the table would be too large.
+    [[nodiscard]] bool has_hops() const { return !hops_.empty(); }
+    [[nodiscard]] const Hop* hops(std::uint32_t size) const { return hops_.data() + size * links_; }
+    [[nodiscard]] std::size_t links() const { return links_; }
+    /// The transit time of each lane: alpha + beta.
+    [[nodiscard]] const std::vector<Ticks>& lanes() const { return lanes_; }
+
+  private:
+    void list_chunks(const Instance& instance);
+    void list_hops(const Instance& instance);
+
+    std::vector<ChunkFacts> chunks_;
+    std::vector<ChunkId> of_size_;  ///< a chunk of each size class
+    std::size_t plain_chunks_ = 0;
+    bool alike_ = true;
+    std::size_t links_ = 0;
+    std::vector<Hop> hops_;
+    std::vector<Ticks> lanes_;
+};
+
+/// Whether all that matters about plain chunks at this switch is which of them wait there: it forwards
+/// without limit and may copy, but does not add, hold back or cut through.
+[[nodiscard]] inline bool only_forwards(const SwitchRule& rule) {
+    return !rule.reduce && !rule.cut_through && !rule.buffer;
+}
+
+}  // namespace tutti::verify
