@@ -26,7 +26,7 @@ struct StreamHeader {
     friend bool operator==(const StreamHeader&, const StreamHeader&) = default;
 };
 
-/// Writes a stream send by send. The file appears when finish() returns; destroyed before, it leaves nothing.
+/// Writes a stream. The file appears when finish() returns; destroyed before, it leaves nothing.
 class StreamWriter {
   public:
     /// A path, or "-" for standard output.
@@ -35,8 +35,10 @@ class StreamWriter {
     StreamWriter& operator=(const StreamWriter&) = delete;
     ~StreamWriter();
 
-    /// In the order of starts_before; anything else is an InternalError.
-    void append(const Send& send);
+    /// In the order of starts_before, across calls too; anything else is an InternalError. The more sends at
+    /// a time, the faster.
+    void append(std::span<const Send> sends);
+    void append(const Send& send) { append(std::span(&send, 1)); }
     void finish(Ticks makespan);
 
     [[nodiscard]] std::uint64_t sends() const { return sends_; }
@@ -49,18 +51,22 @@ class StreamWriter {
         void operator()(ZSTD_CCtx_s* context) const;
     };
 
+    [[noreturn]] void refuse(const Send& before, const Send& send, std::uint64_t position) const;
+    void check_order(std::span<const Send> sends);
+    void write_group(std::span<const Send> sends);
     void end_group();
     void end_block();
     void write_record(std::string_view raw);
 
     AtomicFile file_;
     std::unique_ptr<ZSTD_CCtx_s, Compressor> compressor_;
-    std::vector<Send> group_;  ///< of one start
-    std::string block_;        ///< empty between blocks
+    std::vector<Send> group_;  ///< of one start: the last sends, which more may follow
+    std::string block_;        ///< as long as a block can become
+    std::size_t filled_ = 0;   ///< bytes of the block so far; none between blocks
     std::string stored_;
     std::optional<Send> last_;
-    Ticks block_start_;             ///< of the last group in the block
-    std::int64_t block_chunk_ = 0;  ///< of the last send in the block
+    Ticks block_start_;              ///< of the last group in the block
+    std::uint32_t block_chunk_ = 0;  ///< of the last send in the block
     std::uint64_t sends_ = 0, blocks_ = 0, raw_bytes_ = 0;
     bool finished_ = false;
 };

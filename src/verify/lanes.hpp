@@ -19,13 +19,11 @@ class Lanes {
     explicit Lanes(const std::vector<Ticks>& transits) : transits_(transits), lanes_(transits.size()) {}
 
     /// Precondition: starts do not fall.
-    void push(std::uint32_t lane_number, const Flight& flight) {
+    [[gnu::always_inline]] void push(std::uint32_t lane_number, const Flight& flight) {
         Lane& lane = lanes_[lane_number];
-        if (lane.end - lane.begin == lane.ring.size()) grow(lane);
+        if (lane.end - lane.begin == lane.ring.size() || !lane.waiting) [[unlikely]]
+            prepare(lane, flight.start + transits_[lane_number], lane_number);
         lane.ring[lane.end++ & (lane.ring.size() - 1)] = flight;
-        if (lane.waiting) return;
-        lane.waiting = true;
-        heads_.emplace(flight.start + transits_[lane_number], lane_number);
     }
 
     /// Takes out what arrives at `tick` or before and shows it to `act` as spans, with the transit time.
@@ -96,6 +94,12 @@ class Lanes {
         std::size_t some = 0;
         while (piece[some].start <= start) ++some;
         return piece.first(some);
+    }
+    /// Makes room for a flight, and the lane known to the heap.
+    [[gnu::noinline]] void prepare(Lane& lane, Ticks arrival, std::uint32_t number) {
+        if (!lane.waiting) heads_.emplace(arrival, number);
+        lane.waiting = true;
+        if (lane.end - lane.begin == lane.ring.size()) grow(lane);
     }
     static void grow(Lane& lane) {
         std::vector<Flight> larger(std::max<std::size_t>(16, 2 * lane.ring.size()));

@@ -50,7 +50,7 @@ bool OrdinarySends::may_move(const Send& send, const Hop& hop) const {
     return instance_.may_carry(hop.src, collective) && instance_.may_carry(hop.dst, collective);
 }
 
-bool OrdinarySends::leave(const Hop& hop, std::uint32_t slot) {
+inline bool OrdinarySends::leave(const Hop& hop, std::uint32_t slot) {
     if (hop.kind == Hop::Stored || !plain_.counts(hop.src)) return plain_.holds(hop.src, slot);
     return plain_.take_copy(hop.src, slot);
 }
