@@ -29,7 +29,7 @@ namespace tutti::heuristics {
 namespace {
 
 /// So many chunks to one target are planned by one survey of the prices.
-static std::uint32_t kBatch = getenv("KB") ? atoi(getenv("KB")) : 32;
+constexpr std::uint32_t kBatch = 32;
 
 /// Above so many chunks speed counts for more than the last thousandths.
 constexpr std::size_t kMany = 65'536;

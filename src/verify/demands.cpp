@@ -7,15 +7,16 @@
 namespace tutti::verify {
 namespace {
 
-/// Plain chunks with the same receivers are looked at this many at a time: a receiver's bits of neighbouring
-/// chunks lie in few words. What is missing among them is then searched chunk by chunk.
+/// Plain chunks with the same receivers are looked at this many at a time, where a receiver's bits of
+/// neighbouring chunks lie side by side. What is missing among them is then searched chunk by chunk.
 constexpr std::size_t kTogether = 4096;
 
 /// The end of the plain chunks from `begin` on that all name the same set of receivers.
-std::size_t end_of_alike(const Instance& instance, const Tables& tables, std::size_t begin) {
+std::size_t end_of_alike(const Instance& instance, const Tables& tables, std::size_t begin,
+                         std::size_t at_most) {
     const auto receivers = instance.demand(ChunkId(begin)).receivers;
     std::size_t end = begin + 1;
-    while (end < tables.chunks() && end - begin < kTogether) {
+    while (end < tables.chunks() && end - begin < at_most) {
         const Demand demand = instance.demand(ChunkId(end));
         if (demand.reduction || demand.receivers.data() != receivers.data()) break;
         ++end;
@@ -39,7 +40,7 @@ void judge_demands(const Instance& instance, const Tables& tables, const PlainCh
                 counted.open({chunk}, none);
             }
         } else if (c >= good_until) {
-            good_until = end_of_alike(instance, tables, c);
+            good_until = end_of_alike(instance, tables, c, plain.is_by_node() ? kTogether : 1);
             const bool all = std::ranges::all_of(demand.receivers, [&](NodeId receiver) {
                 return plain.holds_all(receiver, slot, good_until - c);
             });

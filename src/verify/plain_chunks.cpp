@@ -5,12 +5,17 @@
 namespace tutti::verify {
 
 PlainChunks::PlainChunks(const Instance& instance, const Tables& tables)
-    : npus_(instance.topology().npus()), row_(tables.plain_chunks()) {
+    : npus_(instance.topology().npus()), node_stride_(1), slot_stride_(instance.topology().nodes()) {
     const Topology& topology = instance.topology();
+    if (tables.plain_chunks() <= topology.nodes()) {
+        node_stride_ = tables.plain_chunks();
+        slot_stride_ = 1;
+    }
     for (const SwitchRule& rule : topology.parts().switches)
         counts_.push_back(only_forwards(rule) && !rule.copy);
-    if (std::ranges::find(counts_, true) != counts_.end()) seen_.resize(counts_.size() * row_);
-    words_.resize((topology.nodes() * row_ + 63) / 64);
+    if (std::ranges::find(counts_, true) != counts_.end())
+        seen_.resize(tables.plain_chunks() * counts_.size());
+    words_.resize((tables.plain_chunks() * topology.nodes() + 63) / 64);
     for (std::size_t c = 0; c < tables.chunks(); ++c) {
         if (tables.chunk(ChunkId(c)).reduction) continue;
         for (const NodeId holder : instance.demand(ChunkId(c)).holders)
@@ -19,6 +24,11 @@ PlainChunks::PlainChunks(const Instance& instance, const Tables& tables)
 }
 
 bool PlainChunks::holds_all(NodeId npu, std::uint32_t slot, std::size_t count) const {
+    if (!is_by_node()) {
+        const auto end = static_cast<std::uint32_t>(slot + count);
+        while (slot < end && holds(npu, slot)) ++slot;
+        return slot == end;
+    }
     std::size_t bit = bit_of(npu, slot);
     const std::size_t end = bit + count;
     while (bit < end) {

@@ -2,6 +2,7 @@
 
 #include "core/rng.hpp"
 #include "io/schedule_json.hpp"
+#include "io/tee_source.hpp"
 #include "scratch.hpp"
 
 #include <algorithm>
@@ -272,4 +273,51 @@ TEST_CASE("sends in any order are written to a stream in order") {
     rng.shuffle(sends);
     write_schedule(scratch.path("s.tsch"), {"x", Ticks(1), sends}, 1, 1);
     CHECK(read_schedule(scratch.path("s.tsch")).sends == ordered);
+}
+
+TEST_CASE("sends appended in pieces of any size make the same stream content") {
+    const Scratch scratch;
+    const auto sends = random_sends(90000, 9, true);
+    Rng rng(3);
+    for (const std::size_t most : {3UL, 700UL, 20000UL, 90000UL}) {
+        StreamWriter writer(scratch.path("s.tsch"), {"an instance", 5000, 3000});
+        for (std::span<const Send> left = sends; !left.empty();) {
+            const std::size_t count = std::min<std::size_t>(left.size(), 1 + rng.below(most));
+            writer.append(left.first(count));
+            left = left.subspan(count);
+        }
+        writer.append(std::span<const Send>());
+        writer.finish(Ticks(7));
+        CHECK(writer.sends() == sends.size());
+        CHECK(read_schedule(scratch.path("s.tsch")).sends == sends);
+    }
+}
+
+TEST_CASE("a span with a send out of order is refused where it is") {
+    const Scratch scratch;
+    StreamWriter writer(scratch.path("s.tsch"), {});
+    const std::vector<Send> sends{{ChunkId(0), LinkId(0), Ticks(0), Op::Copy},
+                                  {ChunkId(0), LinkId(2), Ticks(1), Op::Copy},
+                                  {ChunkId(0), LinkId(1), Ticks(1), Op::Copy}};
+    try {
+        writer.append(sends);
+        FAIL("taken");
+    } catch (const InternalError& error) {
+        CHECK(contains(error.what(), "send 2 (start 1, link 1, chunk 0)"));
+    }
+}
+
+TEST_CASE("a tee passes sends on unchanged and writes them, if it is finished") {
+    const Scratch scratch;
+    const Schedule schedule{"an instance", Ticks(44), random_sends(5000, 10, true)};
+    for (const bool finish : {false, true}) {
+        ScheduleSource from(schedule);
+        StreamWriter writer(scratch.path("s.tsch"), {"an instance", 5000, 3000});
+        TeeSource tee(from, writer);
+        CHECK(sends_of(tee) == schedule.sends);
+        CHECK(tee.makespan() == Ticks(44));
+        if (finish) writer.finish(tee.makespan());
+    }
+    CHECK(scratch.count() == 1);
+    CHECK(read_schedule(scratch.path("s.tsch")).sends == schedule.sends);
 }
