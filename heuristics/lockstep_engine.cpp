@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <tuple>
 
 namespace tutti::heuristics {
 
@@ -12,7 +13,7 @@ constexpr std::uint64_t kRefresh = 8;    // steps between two looks at who is ur
 constexpr std::uint64_t kPatience = 16;  // steps for which the supplier of a starved urgent node is urgent
 constexpr std::uint32_t kTries = 4;      // blocks a node that has time looks into, after the primary one
 constexpr std::uint8_t kLongestBackOff = 5;  // 2^5 steps
-constexpr std::size_t kWindow = 16;          // searches whose memory is fetched ahead
+constexpr std::size_t kWindow = 32;          // searches whose memory is fetched ahead
 
 std::uint64_t mixed(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -32,6 +33,46 @@ std::uint32_t some_bit(std::uint64_t word, int turn) {
     return static_cast<std::uint32_t>(std::countr_zero(std::rotr(word, turn)) + turn) & 63U;
 }
 
+typedef std::uint64_t Lanes __attribute__((vector_size(64), may_alias));
+typedef std::int8_t Flags __attribute__((vector_size(8)));
+
+/// A byte of ones for each word that is not zero.
+[[gnu::always_inline]] inline std::uint64_t nonzero(const Lanes& lanes) {
+    const auto flags = __builtin_convertvector(lanes != 0, Flags);
+    return std::bit_cast<std::uint64_t>(flags);
+}
+
+[[gnu::always_inline]] inline const Lanes& lanes_of(const ChunkLine& line) {
+    return *reinterpret_cast<const Lanes*>(line.words.data());
+}
+
+/// A random chunk of theirs that is not our own, if possible one that is in neither of the near lines.
+[[gnu::always_inline]] inline std::uint32_t choice(const ChunkLine& theirs, const Lanes& own,
+                                                   const ChunkLine& near1, const ChunkLine& near2,
+                                                   std::uint64_t random) {
+    Lanes best = lanes_of(theirs) & ~own;
+    const Lanes rare = best & ~(lanes_of(near1) | lanes_of(near2));
+    std::uint64_t words = nonzero(rare);
+    if (words != 0) {
+        best = rare;
+    } else {
+        words = nonzero(best);
+        if (words == 0) return ~std::uint32_t{0};
+    }
+    const int first = static_cast<int>(random >> 61) * 8;
+    const int rotation = static_cast<int>(random >> 55) & 63;
+    const auto w = static_cast<std::uint32_t>((std::countr_zero(std::rotr(words, first)) + first) & 63) / 8;
+    ChunkLine line;
+    *reinterpret_cast<Lanes*>(line.words.data()) = best;
+    return w * 64 + some_bit(line.words[w], rotation);
+}
+
+constexpr auto kOneLane = [] {
+    std::array<ChunkLine, ChunkLine::kWords> lanes{};
+    for (std::size_t w = 0; w < lanes.size(); ++w) lanes[w].words[w] = ~std::uint64_t{0};
+    return lanes;
+}();
+
 }  // namespace
 
 LockstepEngine::LockstepEngine(const LockstepProblem& problem, std::uint64_t seed)
@@ -45,6 +86,7 @@ LockstepEngine::LockstepEngine(const LockstepProblem& problem, std::uint64_t see
       node_missing_(nodes_),
       block_open_(blocks_),
       urgent_until_(nodes_),
+      last_claim_(nodes_, kNone),
       retry_at_(problem.links.size()),
       failures_(problem.links.size()),
       in_flight_(delay_),
@@ -75,6 +117,16 @@ void LockstepEngine::index_links(const LockstepProblem& problem) {
         in_link_[in[link.to]++] = static_cast<std::uint32_t>(l);
         out_to_[out[link.from]++] = link.to;
     }
+    others_.resize(problem.links.size());
+    for (std::uint32_t node = 0; node < nodes_; ++node) {
+        const std::span<const std::uint32_t> outs(&out_to_[first_out_[node]],
+                                                  first_out_[node + 1] - first_out_[node]);
+        const auto count = static_cast<std::uint32_t>(outs.size());
+        for (std::uint32_t k = first_in_[node]; k < first_in_[node + 1]; ++k) {
+            const auto back = static_cast<std::uint32_t>(std::ranges::find(outs, in_from_[k]) - outs.begin());
+            others_[k] = back < count ? Others{back + 1, std::max(count - 1, 1U)} : Others{0, count};
+        }
+    }
 }
 
 void LockstepEngine::place_chunks(const LockstepProblem& problem, Rng& rng) {
@@ -83,9 +135,13 @@ void LockstepEngine::place_chunks(const LockstepProblem& problem, Rng& rng) {
     rng.shuffle(order);
     chunk_at_.assign(blocks_ * kChunksPerBlock, kNone);
     whole_.resize(blocks_);
-    claimed_.assign(blocks_, Block(nodes_));
-    if (delay_ > 1) arrived_.assign(blocks_, Block(nodes_));
-    spare_.resize(nodes_);
+    claimed_lines_ = ChunkLines((blocks_ + 1) * nodes_);
+    spare_ = claimed_lines_.begin() + blocks_ * nodes_;
+    for (std::size_t b = 0; b < blocks_; ++b) claimed_.push_back(claimed_lines_.begin() + b * nodes_);
+    if (delay_ > 1) {
+        arrived_lines_ = ChunkLines(blocks_ * nodes_);
+        for (std::size_t b = 0; b < blocks_; ++b) arrived_.push_back(arrived_lines_.begin() + b * nodes_);
+    }
     std::ranges::fill(node_missing_, static_cast<std::uint32_t>(problem.chunks()));
     missing_ = problem.chunks() * nodes_;
     // Dealt out in turn, so that no block is short.
@@ -93,13 +149,12 @@ void LockstepEngine::place_chunks(const LockstepProblem& problem, Rng& rng) {
         const auto block = static_cast<std::uint32_t>(i % blocks_);
         const auto index = static_cast<std::uint32_t>(i / blocks_);
         const std::uint32_t chunk = order[i];
-        const Word bit = Word{1} << (index % 64);
         chunk_at_[block * kChunksPerBlock + index] = chunk;
-        whole_[block].words[index / 64] |= bit;
+        whole_[block].add(index);
         for (std::uint64_t h = problem.first_holder[chunk]; h < problem.first_holder[chunk + 1]; ++h) {
             const std::uint32_t node = problem.holders[h];
-            claimed_[block][node].words[index / 64] |= bit;
-            if (delay_ > 1) arrived_[block][node].words[index / 64] |= bit;
+            claimed_[block][node].add(index);
+            if (delay_ > 1) arrived_[block][node].add(index);
             nonempty_[node * row_ + block / 64] |= Word{1} << (block % 64);
             --node_missing_[node];
             --missing_;
@@ -184,84 +239,64 @@ void LockstepEngine::take(std::uint32_t node, std::uint32_t in_link, Bit bit) {
     const std::uint32_t link = in_link_[in_link];
     carried_[link] = chunk_at_[bit.block * kChunksPerBlock + bit.index];
     failures_[in_link] = 0;
-    if (delay_ > 1) in_flight_[step_ % delay_].push_back({node, bit});
+    if (delay_ > 1) in_flight_[step_ % delay_].push_back({node, kNone, bit});
 }
 
-std::pair<std::uint32_t, std::uint32_t> LockstepEngine::neighbours(std::uint32_t node, std::uint32_t from,
-                                                                   std::uint64_t random) const {
-    const std::uint32_t* const out = &out_to_[first_out_[node]];
-    const std::uint32_t outs = first_out_[node + 1] - first_out_[node];
-    if (outs == 0) return {node, node};
-    std::uint32_t i = below(random << 9, outs);
-    const auto next = [&] {
-        if (out[i] == from) i = i + 1 < outs ? i + 1 : 0;
-        const std::uint32_t neighbour = out[i];
-        i = i + 1 < outs ? i + 1 : 0;
-        return neighbour;
-    };
-    const std::uint32_t first = next();
-    return {first, next()};
-}
-
-std::uint32_t LockstepEngine::choice(const Line& theirs, const Line& own, const Line& near1,
-                                     const Line& near2, std::uint64_t random) {
-    const auto first = static_cast<std::uint32_t>(random >> 61);
-    const int rotation = static_cast<int>(random >> 55) & 63;
-    std::uint32_t index = kNone;
-    for (std::uint32_t k = 0; k < kWords; ++k) {
-        const std::uint32_t w = (first + k) % kWords;
-        const Word fresh = theirs.words[w] & ~own.words[w];
-        if (fresh == 0) continue;
-        const Word rare = fresh & ~(near1.words[w] | near2.words[w]);
-        if (rare != 0) return w * 64 + some_bit(rare, rotation);
-        if (index == kNone) index = w * 64 + some_bit(fresh, rotation);
-    }
-    return index;
+[[gnu::always_inline]] inline std::pair<std::uint32_t, std::uint32_t> LockstepEngine::neighbours(
+    std::uint32_t node, std::uint32_t in_link, std::uint64_t random) const {
+    const std::uint32_t first = first_out_[node];
+    const std::uint32_t outs = first_out_[node + 1] - first;
+    const auto [start, count] = others_[in_link];
+    const auto at = [&](std::uint32_t i) { return out_to_[first + (i < outs ? i : i - outs)]; };
+    const std::uint32_t i = below(random << 9, count);
+    return {at(start + i), at(start + (i + 1 < count ? i + 1 : 0))};
 }
 
 void LockstepEngine::serve_from_primary(std::uint32_t block) {
-    const Block& old = claimed_[block];
-    const Block& source = delay_ == 1 ? old : arrived_[block];
-    const Line& whole = whole_[block];
+    const Line* const old = claimed_[block];
+    const Line* const source = delay_ == 1 ? old : arrived_[block];
+    const Lanes whole = lanes_of(whole_[block]);
+    const std::uint32_t* const chunk_at = &chunk_at_[block * kChunksPerBlock];
+    const Word flag = Word{1} << (block % 64);
     for (std::uint32_t node = 0; node < nodes_; ++node) {
-        Line own = old[node];
-        if (node_missing_[node] == 0) {
-            spare_[node] = own;
-            continue;
-        }
-        const bool urgent = is_urgent(node);
-        const bool open = own != whole;
-        const std::uint64_t hash = hash_of(node);
-        const std::uint32_t begin = first_in_[node];
-        const std::uint32_t degree = first_in_[node + 1] - begin;
-        std::uint32_t turn = below(hash << 32, degree);
+        Lanes own = lanes_of(old[node]);
         std::uint32_t taken = 0;
-        for (std::uint32_t i = 0; i < degree; ++i) {
-            const std::uint32_t in_link = begin + turn;
-            turn = turn + 1 < degree ? turn + 1 : 0;
-            if (!urgent && retry_at_[in_link] > step_) continue;
-            std::uint32_t index = kNone;
-            if (open) {
-                const std::uint32_t from = in_from_[in_link];
-                const std::uint64_t random = part(hash, i + 1);
-                const auto [near1, near2] = neighbours(node, from, random);
-                index = choice(source[from], own, old[near1], old[near2], random);
+        if (node_missing_[node] > 0) {
+            const bool urgent = is_urgent(node);
+            const bool open = nonzero(own ^ whole) != 0;
+            const std::uint64_t hash = hash_of(node);
+            const std::uint32_t begin = first_in_[node];
+            const std::uint32_t degree = first_in_[node + 1] - begin;
+            std::uint32_t turn = below(hash << 32, degree);
+            for (std::uint32_t i = 0; i < degree; ++i) {
+                const std::uint32_t in_link = begin + turn;
+                turn = turn + 1 < degree ? turn + 1 : 0;
+                if (!urgent && retry_at_[in_link] > step_) continue;
+                std::uint32_t index = kNone;
+                if (open) {
+                    const std::uint64_t random = part(hash, i + 1);
+                    const auto [near1, near2] = neighbours(node, in_link, random);
+                    index = choice(source[in_from_[in_link]], own, old[near1], old[near2], random);
+                }
+                if (index == kNone) {
+                    unserved_.push_back({node, in_link});
+                    continue;
+                }
+                // In one piece: what is written by the word cannot be read by the line at once.
+                own |= lanes_of(kOneLane[index / 64]) & (Word{1} << (index % 64));
+                ++taken;
+                carried_[in_link_[in_link]] = chunk_at[index];
+                if (!urgent) failures_[in_link] = 0;
+                if (delay_ > 1) in_flight_[step_ % delay_].push_back({node, kNone, {block, index}});
             }
-            if (index == kNone) {
-                unserved_.push_back({node, in_link});
-                continue;
-            }
-            own.words[index / 64] |= Word{1} << (index % 64);
-            ++taken;
-            take(node, in_link, {block, index});
         }
-        spare_[node] = own;
+        *reinterpret_cast<Lanes*>(spare_[node].words.data()) = own;
         if (taken == 0) continue;
         node_missing_[node] -= taken;
         missing_ -= taken;
-        if (delay_ == 1) nonempty_[node * row_ + block / 64] |= Word{1} << (block % 64);
-        if (own == whole) {
-            incomplete_[node * row_ + block / 64] &= ~(Word{1} << (block % 64));
+        if (delay_ == 1) nonempty_[node * row_ + block / 64] |= flag;
+        if (nonzero(own ^ whole) == 0) {
+            incomplete_[node * row_ + block / 64] &= ~flag;
             --block_open_[block];
         }
     }
@@ -294,77 +329,105 @@ std::uint32_t LockstepEngine::next_block(std::uint32_t from, std::uint32_t node,
 }
 
 void LockstepEngine::serve_from_others(std::uint32_t primary) {
-    const auto count = static_cast<std::uint32_t>(blocks_);
-    const auto& source = delay_ == 1 ? claimed_ : arrived_;
-    for (std::size_t begin = 0; begin < unserved_.size(); begin += kWindow) {
-        const std::size_t end = std::min(begin + kWindow, unserved_.size());
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto [node, in_link] = unserved_[i];
-            const std::uint32_t start = below(hash_of(nodes_ + in_link), count);
-            const std::uint32_t block = next_block(in_from_[in_link], node, primary, start, count);
-            if (block == kNone) continue;
-            __builtin_prefetch(&source[block][in_from_[in_link]]);
-            __builtin_prefetch(&claimed_[block][node]);
-        }
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto [node, in_link] = unserved_[i];
-            if (search(unserved_[i], primary, hash_of(nodes_ + in_link))) continue;
-            if (is_urgent(node)) {
-                urgent_until_[in_from_[in_link]] = step_ + kPatience;
+    // Each look into another block costs a few cache misses, so that many searches take turns: while one
+    // waits for its lines, the others look into theirs.
+    std::array<Search, kWindow> window;
+    std::size_t open = 0;
+    for (std::size_t i = 0; i < unserved_.size() || open > 0;) {
+        while (open < kWindow && i < unserved_.size()) {
+            window[open] = begin_search(unserved_[i++]);
+            if (advance(window[open], primary)) {
+                ++open;
             } else {
-                std::uint8_t& failures = failures_[in_link];
-                failures = std::min<std::uint8_t>(failures + 1, kLongestBackOff);
-                retry_at_[in_link] = step_ + (std::uint64_t{1} << failures);
+                give_up(window[open]);
             }
         }
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < open; ++k) {
+            Search& search = window[k];
+            if (look(search, primary)) continue;
+            if (search.tries > 0 && advance(search, primary)) {
+                window[kept++] = search;
+            } else {
+                give_up(search);
+            }
+        }
+        open = kept;
     }
 }
 
-bool LockstepEngine::search(const Unserved& unserved, std::uint32_t primary, std::uint64_t hash) {
+LockstepEngine::Search LockstepEngine::begin_search(const Unserved& unserved) const {
     const auto [node, in_link] = unserved;
-    const std::uint32_t from = in_from_[in_link];
+    Search search;
+    search.node = node;
+    search.in_link = in_link;
+    const std::uint64_t hash = hash_of(nodes_ + in_link);
     const auto count = static_cast<std::uint32_t>(blocks_);
-    const auto& source = delay_ == 1 ? claimed_ : arrived_;
-    const std::uint32_t start = below(hash, count);
-    const std::uint64_t random = part(hash, 1);
-    const auto [near1, near2] = neighbours(node, from, random);
-    const std::uint32_t tries = is_urgent(node) ? count : kTries;
-    bool wrapped = false;
-    std::uint32_t at = start;
-    for (std::uint32_t tried = 0; tried < tries;) {
-        const std::uint32_t block = next_block(from, node, primary, at, wrapped ? start : count);
-        if (block == kNone) {
-            if (wrapped) return false;
-            wrapped = true;
-            at = 0;
-            continue;
-        }
-        at = block + 1;
-        ++tried;
-        const Line& theirs = source[block][from];
-        Line own = claimed_[block][node];
-        // What the node takes in this step over its other links is not entered yet.
-        for (std::size_t c = claims_.size(); c-- > 0 && claims_[c].node == node;) {
-            const Bit bit = claims_[c].bit;
-            if (bit.block == block) own.words[bit.index / 64] |= Word{1} << (bit.index % 64);
-        }
-        const std::uint32_t index =
-            choice(theirs, own, claimed_[block][near1], claimed_[block][near2], random);
-        if (index == kNone) continue;
-        const Bit bit{block, index};
-        take(node, in_link, bit);
-        claims_.push_back({node, bit});
-        if (primary == kNone) picks_.push_back({in_link_[in_link], 0});
-        return true;
+    search.random = part(hash, 1);
+    search.urgent = is_urgent(node);
+    search.start = search.at = below(hash, count);
+    search.end = count;
+    search.tries = search.urgent ? count : kTries;
+    std::tie(search.near1, search.near2) =
+        search.urgent ? neighbours(node, in_link, search.random) : std::pair(node, node);
+    return search;
+}
+
+bool LockstepEngine::advance(Search& search, std::uint32_t primary) const {
+    const std::uint32_t from = in_from_[search.in_link];
+    search.block = next_block(from, search.node, primary, search.at, search.end);
+    if (search.block == kNone && search.end > search.start) {
+        search.end = search.start;
+        search.block = next_block(from, search.node, primary, 0, search.end);
     }
-    return false;
+    if (search.block == kNone) return false;
+    search.at = search.block + 1;
+    --search.tries;
+    const Line* const block = claimed_[search.block];
+    __builtin_prefetch(delay_ == 1 ? &block[from] : &arrived_[search.block][from]);
+    __builtin_prefetch(&block[search.node]);
+    if (search.urgent) {
+        __builtin_prefetch(&block[search.near1]);
+        __builtin_prefetch(&block[search.near2]);
+    }
+    return true;
+}
+
+bool LockstepEngine::look(const Search& search, std::uint32_t primary) {
+    const std::uint32_t node = search.node, in_link = search.in_link, block = search.block;
+    const Line& theirs = (delay_ == 1 ? claimed_ : arrived_)[block][in_from_[in_link]];
+    Line own = claimed_[block][node];
+    // What the node takes in this step over its other links is not entered yet.
+    for (std::uint32_t c = last_claim_[node]; c != kNone; c = claims_[c].previous) {
+        const Bit bit = claims_[c].bit;
+        if (bit.block == block) own.add(bit.index);
+    }
+    const std::uint32_t index = choice(theirs, lanes_of(own), claimed_[block][search.near1],
+                                       claimed_[block][search.near2], search.random);
+    if (index == kNone) return false;
+    take(node, in_link, {block, index});
+    claims_.push_back({node, last_claim_[node], {block, index}});
+    last_claim_[node] = static_cast<std::uint32_t>(claims_.size() - 1);
+    if (primary == kNone) picks_.push_back({in_link_[in_link], 0});
+    return true;
+}
+
+void LockstepEngine::give_up(const Search& search) {
+    if (search.urgent) {
+        urgent_until_[in_from_[search.in_link]] = step_ + kPatience;
+    } else {
+        std::uint8_t& failures = failures_[search.in_link];
+        failures = std::min<std::uint8_t>(failures + 1, kLongestBackOff);
+        retry_at_[search.in_link] = step_ + (std::uint64_t{1} << failures);
+    }
 }
 
 void LockstepEngine::enter_claims() {
     for (const Claim& claim : claims_) {
-        const auto [node, bit] = claim;
+        const auto [node, previous, bit] = claim;
+        last_claim_[node] = kNone;
         Line& line = claimed_[bit.block][node];
-        line.words[bit.index / 64] |= Word{1} << (bit.index % 64);
+        line.add(bit.index);
         --node_missing_[node];
         --missing_;
         if (delay_ == 1) nonempty_[node * row_ + bit.block / 64] |= Word{1} << (bit.block % 64);
@@ -376,8 +439,8 @@ void LockstepEngine::enter_claims() {
 }
 
 void LockstepEngine::arrive(const Claim& claim) {
-    const auto [node, bit] = claim;
-    arrived_[bit.block][node].words[bit.index / 64] |= Word{1} << (bit.index % 64);
+    const auto [node, previous, bit] = claim;
+    arrived_[bit.block][node].add(bit.index);
     nonempty_[node * row_ + bit.block / 64] |= Word{1} << (bit.block % 64);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/rng.hpp"
+#include "heuristics/lockstep_lines.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -47,26 +47,36 @@ class LockstepEngine {
 
   private:
     using Word = std::uint64_t;
-    static constexpr std::size_t kWords = 8;
-    static constexpr std::uint32_t kChunksPerBlock = 512;
+    using Line = ChunkLine;
+    static constexpr std::uint32_t kChunksPerBlock = ChunkLine::kChunks;
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-    /// One node's chunks of one block: a cache line.
-    struct alignas(64) Line {
-        std::array<Word, kWords> words{};
-        friend bool operator==(const Line&, const Line&) = default;
-    };
-    using Block = std::vector<Line>;
     struct Bit {
         std::uint32_t block, index;
     };
     /// A claim that is entered at the end of the step, or at arrival.
     struct Claim {
         std::uint32_t node;
+        std::uint32_t previous;  ///< of the same node in the same step: its place in claims_
         Bit bit;
     };
     /// An in-link, by its place in the order by destination, that found nothing in the primary block.
     struct Unserved {
         std::uint32_t node, in_link;
+    };
+
+    /// A search for a chunk in the blocks other than the primary one, from a random one on, round.
+    struct Search {
+        std::uint32_t node = 0, in_link = 0;
+        std::uint32_t near1 = 0, near2 = 0;
+        std::uint32_t block = 0;
+        std::uint32_t start = 0, at = 0, end = 0;
+        std::uint32_t tries = 0;
+        bool urgent = false;
+        std::uint64_t random = 0;
+    };
+    /// The out-neighbours of a node other than the one it is served by: `count` from `start` on, round.
+    struct Others {
+        std::uint32_t start, count;
     };
 
     void place_chunks(const LockstepProblem& problem, Rng& rng);
@@ -80,17 +90,20 @@ class LockstepEngine {
         return degree == 0 ? 0 : (node_missing_[node] + degree - 1) / degree;
     }
     /// Two nodes that the node can serve, other than the one it is served by, where there are such.
-    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> neighbours(std::uint32_t node, std::uint32_t from,
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> neighbours(std::uint32_t node,
+                                                                     std::uint32_t in_link,
                                                                      std::uint64_t random) const;
-    /// A random chunk of theirs that is not our own, if possible one that is in neither of the near lines.
-    [[nodiscard]] static std::uint32_t choice(const Line& theirs, const Line& own, const Line& near1,
-                                              const Line& near2, std::uint64_t random);
     void serve_from_primary(std::uint32_t block);
     void list_active(std::uint32_t primary);
     void serve_from_others(std::uint32_t primary);
     [[nodiscard]] std::uint32_t next_block(std::uint32_t from, std::uint32_t node, std::uint32_t primary,
                                            std::uint32_t start, std::uint32_t end) const;
-    [[nodiscard]] bool search(const Unserved& unserved, std::uint32_t primary, std::uint64_t hash);
+    [[nodiscard]] Search begin_search(const Unserved& unserved) const;
+    /// To the next block that may help. False: there is none.
+    [[nodiscard]] bool advance(Search& search, std::uint32_t primary) const;
+    /// Takes a chunk of the block that the search is at. False: there is none.
+    [[nodiscard]] bool look(const Search& search, std::uint32_t primary);
+    void give_up(const Search& search);
     void enter_claims();
     void arrive(const Claim& claim);
     void take(std::uint32_t node, std::uint32_t in_link, Bit bit);
@@ -105,12 +118,15 @@ class LockstepEngine {
     // Links in order of destination.
     std::vector<std::uint32_t> first_in_, in_from_, in_link_;
     std::vector<std::uint32_t> first_out_, out_to_;
+    std::vector<Others> others_;  ///< per in-link
 
     std::vector<std::uint32_t> chunk_at_;  ///< per block and bit
     std::vector<Line> whole_;              ///< per block: all its chunks
-    std::vector<Block> claimed_;           ///< arrived or in flight
-    std::vector<Block> arrived_;           ///< only with a delay above 1: else, at the start of a step, all
-    Block spare_;
+    // Per block, a line for each node. With a delay of 1 all that is claimed has arrived when a step begins.
+    ChunkLines claimed_lines_, arrived_lines_;
+    std::vector<Line*> claimed_;  ///< arrived or in flight
+    std::vector<Line*> arrived_;  ///< only with a delay above 1
+    Line* spare_ = nullptr;       ///< the claims of the primary block after this step
 
     std::size_t row_;               ///< words per node of the two below
     std::vector<Word> nonempty_;    ///< blocks of which the node has a chunk that it can send
@@ -123,9 +139,10 @@ class LockstepEngine {
     std::uint32_t primary_ = 0;
     std::uint32_t urgent_from_ = 0;
     std::vector<std::uint64_t> urgent_until_;
-    std::vector<std::uint64_t> retry_at_;  ///< per in-link
-    std::vector<std::uint8_t> failures_;   ///< per in-link
-    std::vector<std::uint32_t> active_;    ///< nodes that lack something
+    std::vector<std::uint32_t> last_claim_;  ///< per node, in this step: its place in claims_, or kNone
+    std::vector<std::uint64_t> retry_at_;    ///< per in-link
+    std::vector<std::uint8_t> failures_;     ///< per in-link
+    std::vector<std::uint32_t> active_;      ///< nodes that lack something
     std::vector<Unserved> unserved_;
     std::vector<Claim> claims_;
     std::vector<std::vector<Claim>> in_flight_;  ///< per step modulo delay
