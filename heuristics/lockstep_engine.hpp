@@ -94,7 +94,7 @@ class LockstepEngine {
                                                                      std::uint32_t in_link,
                                                                      std::uint64_t random) const;
     void serve_from_primary(std::uint32_t block);
-    void list_active(std::uint32_t primary);
+    void list_active();
     void serve_from_others(std::uint32_t primary);
     [[nodiscard]] std::uint32_t next_block(std::uint32_t from, std::uint32_t node, std::uint32_t primary,
                                            std::uint32_t start, std::uint32_t end) const;
@@ -103,10 +103,14 @@ class LockstepEngine {
     [[nodiscard]] bool advance(Search& search, std::uint32_t primary) const;
     /// Takes a chunk of the block that the search is at. False: there is none.
     [[nodiscard]] bool look(const Search& search, std::uint32_t primary);
-    void give_up(const Search& search);
+    /// Another link of the node leaves its chunk to this one and takes another. False: none can.
+    [[nodiscard]] bool exchange(const Search& search, std::uint32_t primary);
+    void give_up(const Search& search, std::uint32_t primary);
+    /// What the node could send when the step began.
+    [[nodiscard]] const Line& sendable(std::uint32_t block, std::uint32_t node, std::uint32_t primary) const;
     void enter_claims();
     void arrive(const Claim& claim);
-    void take(std::uint32_t node, std::uint32_t in_link, Bit bit);
+    void claim(std::uint32_t node, std::uint32_t in_link, Bit bit);
     [[nodiscard]] std::uint32_t next_primary();
     [[nodiscard]] std::uint64_t hash_of(std::uint64_t what) const;
 
@@ -121,6 +125,7 @@ class LockstepEngine {
     std::vector<Others> others_;  ///< per in-link
 
     std::vector<std::uint32_t> chunk_at_;  ///< per block and bit
+    std::vector<std::uint32_t> place_of_;  ///< per chunk: where chunk_at_ has it
     std::vector<Line> whole_;              ///< per block: all its chunks
     // Per block, a line for each node. With a delay of 1 all that is claimed has arrived when a step begins.
     ChunkLines claimed_lines_, arrived_lines_;
@@ -148,6 +153,7 @@ class LockstepEngine {
     std::vector<std::vector<Claim>> in_flight_;  ///< per step modulo delay
     std::vector<std::uint32_t> carried_;         ///< per link, or kNone
     std::vector<Pick> picks_;
+    std::uint32_t exchanges_ = 0;
     bool stuck_ = false;
     std::uint64_t idle_steps_ = 0;
 };
