@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/rng.hpp"
-#include "heuristics/lockstep_lines.hpp"
+#include "heuristics/lockstep_choice.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -90,9 +90,15 @@ class LockstepEngine {
         return degree == 0 ? 0 : (node_missing_[node] + degree - 1) / degree;
     }
     /// Two nodes that the node can serve, other than the one it is served by, where there are such.
-    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> neighbours(std::uint32_t node,
-                                                                     std::uint32_t in_link,
-                                                                     std::uint64_t random) const;
+    [[nodiscard, gnu::always_inline]] inline std::pair<std::uint32_t, std::uint32_t> neighbours(
+        std::uint32_t node, std::uint32_t in_link, std::uint64_t random) const {
+        const std::uint32_t first = first_out_[node];
+        const std::uint32_t outs = first_out_[node + 1] - first;
+        const auto [start, count] = others_[in_link];
+        const auto at = [&](std::uint32_t i) { return out_to_[first + (i < outs ? i : i - outs)]; };
+        const std::uint32_t i = lockstep_choice::below(random << 9, count);
+        return {at(start + i), at(start + (i + 1 < count ? i + 1 : 0))};
+    }
     void serve_from_primary(std::uint32_t block);
     void list_active();
     void serve_from_others(std::uint32_t primary);
