@@ -56,7 +56,8 @@ class LinkPrices {
   private:
     static constexpr double kSteepness = 50;
     static constexpr double kToll = 0.01;  ///< of the transit time
-    static constexpr std::size_t kSteps = 2048;  ///< of the table of exponentials, from an empty link to a full one
+    static constexpr std::size_t kSteps =
+        2048;  ///< of the table of exponentials, from an empty link to a full one
 
     void change(HopId hop, std::uint32_t kind, std::int64_t sign);
     void update(std::size_t link);
