@@ -7,9 +7,9 @@
 
 namespace tutti::heuristics {
 
-/// How long hops take, for loops that ask millions of times: a table over hops and sizes of chunks. A **kind**
-/// is the position of a chunk's size among the distinct sizes of the problem. Times are counted in units of so
-/// many ticks as divide all of them. Memory O(kinds * hops).
+/// How long hops take, for loops that ask millions of times: a table over hops and sizes of chunks. A
+/// **kind** is the position of a chunk's size among the distinct sizes of the problem. Times are counted in
+/// units of so many ticks as divide all of them. Memory O(kinds * hops).
 class HopTimes {
   public:
     explicit HopTimes(const SpreadProblem& problem);
@@ -17,9 +17,7 @@ class HopTimes {
     [[nodiscard]] std::size_t kinds() const { return chunks_.size(); }
     [[nodiscard]] std::uint32_t kind(std::size_t spread) const { return kind_.empty() ? 0 : kind_[spread]; }
     /// From the start of the hop to its end.
-    [[nodiscard]] std::int64_t transit(HopId hop, std::uint32_t kind) const {
-        return row(hop, kind).transit;
-    }
+    [[nodiscard]] std::int64_t transit(HopId hop, std::uint32_t kind) const { return row(hop, kind).transit; }
     /// How long the first link of the hop is busy.
     [[nodiscard]] std::int64_t busy(HopId hop, std::uint32_t kind) const { return row(hop, kind).busy; }
     /// A chunk of that kind.

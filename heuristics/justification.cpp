@@ -18,6 +18,9 @@
 namespace tutti::heuristics {
 namespace {
 
+/// So many rounds in a row may gain nothing.
+constexpr unsigned kPatience = 4;
+
 /// When a link is busy; intervals that touch are one.
 class Gaps {
   public:
@@ -26,7 +29,8 @@ class Gaps {
     /// The first begin >= ready of a gap of that length.
     [[nodiscard]] std::int64_t earliest(std::int64_t ready, std::int64_t length) const {
         auto next = std::ranges::upper_bound(busy_, ready, {}, &Interval::end);
-        for (; next != busy_.end() && next->begin < ready + length; ++next) ready = std::max(ready, next->end);
+        for (; next != busy_.end() && next->begin < ready + length; ++next)
+            ready = std::max(ready, next->end);
         return ready;
     }
     /// The last begin of a gap of that length that ends by `due`.
@@ -68,10 +72,8 @@ class Justifier {
         for (std::size_t i = 0; i + 1 < plan.begin.size(); ++i) {
             for (std::uint32_t a = plan.begin[i]; a < plan.begin[i + 1]; ++a) {
                 const std::uint32_t kind = times_.kind(i);
-                arcs_[a] = {times_.units(starts[a]),
-                            times_.transit(plan.hops[a], kind),
-                            times_.busy(plan.hops[a], kind),
-                            times_.units(problem.spreads[i].ready),
+                arcs_[a] = {times_.units(starts[a]), times_.transit(plan.hops[a], kind),
+                            times_.busy(plan.hops[a], kind), times_.units(problem.spreads[i].ready),
                             parent_of(plan, plan.begin[i], a)};
                 makespan_ = std::max(makespan_, arcs_[a].start + arcs_[a].transit);
             }
@@ -145,11 +147,13 @@ class Justifier {
 
 }  // namespace
 
-Ticks justify(const SpreadProblem& problem, const TreePlan& plan, std::vector<Ticks>& starts, unsigned patience,
+Ticks justify(const SpreadProblem& problem, const TreePlan& plan, std::vector<Ticks>& starts, unsigned rounds,
               Ticks goal, const Stop& stop) {
     Justifier justifier(problem, plan, starts);
     Ticks best = justifier.makespan();
-    for (unsigned idle = 0; idle < patience && best > goal && !stop.requested();) {
+    unsigned idle = 0;
+    for (unsigned round = 0; round < rounds && idle < kPatience && best > goal && !stop.requested();
+         ++round) {
         justifier.move_late();
         justifier.move_early();
         idle = justifier.makespan() < best ? 0 : idle + 1;

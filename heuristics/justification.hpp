@@ -5,10 +5,10 @@
 namespace tutti::heuristics {
 
 /// Improves a schedule of a plan by moving all its transfers as late as they can go, latest first, then as
-/// early as they can go, earliest first, and so on: it never becomes longer. `starts` are by arc. Ends when so
-/// many rounds in a row gained nothing, or at a makespan of `goal`; returns the makespan. Stopped, what it has.
-/// For hops of one link and an empty calendar. O(rounds * arcs log arcs).
-Ticks justify(const SpreadProblem& problem, const TreePlan& plan, std::vector<Ticks>& starts, unsigned patience,
+/// early as they can go, earliest first: it never becomes longer. `starts` are by arc. At most so many
+/// rounds; ends earlier when some in a row gained nothing, or at a makespan of `goal`, or stopped. Returns
+/// the makespan. For hops of one link and an empty calendar. O(rounds * arcs log arcs).
+Ticks justify(const SpreadProblem& problem, const TreePlan& plan, std::vector<Ticks>& starts, unsigned rounds,
               Ticks goal, const Stop& stop);
 
 }  // namespace tutti::heuristics

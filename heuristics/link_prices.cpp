@@ -68,8 +68,6 @@ void LinkPrices::change(HopId hop, std::uint32_t kind, std::int64_t sign) {
 
 double LinkPrices::total() const { return std::accumulate(price_.begin(), price_.end(), 0.0); }
 
-std::int64_t LinkPrices::largest_load() const {
-    return load_.empty() ? 0 : *std::ranges::max_element(load_);
-}
+std::int64_t LinkPrices::largest_load() const { return load_.empty() ? 0 : *std::ranges::max_element(load_); }
 
 }  // namespace tutti::heuristics

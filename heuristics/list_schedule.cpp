@@ -1,15 +1,15 @@
 // List scheduling of a plan: every link, whenever it is free, starts the most urgent of the transfers that
-// wait for it. No link ever idles while something waits, so what a plan loses against its largest link load is
-// the time until the first transfers arrive at that link, and the way the last ones still have to go.
+// wait for it. No link ever idles while something waits, so what a plan loses against its largest link load
+// is the time until the first transfers arrive at that link, and the way the last ones still have to go.
 // Farthest first keeps the latter short: in a prototype with 512 NPUs and fixed paths its makespan was the
 // largest link load in almost every case; transit first lost 0.4-2 %, random order 2-8 %, nearest first
 // 4-18 %.
 //
 // Events come from a radix heap (event_queue), so physical units with their billions of ticks cost no more
 // than unit times. Waiting transfers lie in intrusive lists, one for each link and rank of urgency, with a
-// mask of the ranks that wait: all O(1). Among equals the last to come goes first: a queue would have to touch
-// the record of its last entry, a cache miss for every transfer. What remains of the misses is the arcs'
-// own records, which are fetched some events ahead.
+// mask of the ranks that wait: all O(1). Among equals the last to come goes first: a queue would have to
+// touch the record of its last entry, a cache miss for every transfer. What remains of the misses is the
+// arcs' own records, which are fetched some events ahead.
 //
 // Rigid hops and calendars with bookings are for `schedule_by_ports` (port_schedule.cpp).
 
@@ -52,12 +52,7 @@ std::vector<std::uint32_t> turns(const SpreadProblem& problem, const ListOptions
     Rng rng(options.seed);
     rng.shuffle(order);
     if (options.turns == Turns::Random) return order;
-    const std::size_t nodes = problem.graph.nodes();
-    const auto shift = [&](std::uint32_t i) {
-        const Spread& spread = problem.spreads[i];
-        if (spread.targets.empty() || spread.sources.empty()) return std::size_t{0};
-        return (spread.targets.front().index() + nodes - spread.sources.front().index()) % nodes;
-    };
+    const auto shift = [&](std::uint32_t i) { return shift_of(problem, problem.spreads[i]); };
     std::ranges::stable_sort(order, std::greater<>(), shift);
     return order;
 }
@@ -73,7 +68,7 @@ class ListScheduler {
           times_(problem),
           arcs_(plan.hops.size()),
           queues_(problem.graph.hops()) {
-        set_up_arcs(urgency_ranks(times_, plan, options));
+        set_up_arcs(urgency_ranks(problem, times_, plan, options));
         if (!plan.parents.empty()) set_up_children();
         if (look_ > 1) {
             to_come_.assign(problem.graph.hops(), 0);
@@ -151,8 +146,8 @@ class ListScheduler {
         const std::vector<std::uint32_t> order = turns(problem_, options);
         for (const std::uint32_t i : order) {
             const std::int64_t ready = times_.units(problem_.spreads[i].ready);
-            const std::uint32_t end = plan_.parents.empty() ? std::min(plan_.begin[i] + 1, plan_.begin[i + 1])
-                                                            : plan_.begin[i + 1];
+            const std::uint32_t end =
+                plan_.parents.empty() ? std::min(plan_.begin[i] + 1, plan_.begin[i + 1]) : plan_.begin[i + 1];
             for (std::uint32_t a = plan_.begin[i]; a < end; ++a) {
                 if (parent_of(plan_, plan_.begin[i], a) != TreePlan::kRoot) continue;
                 push(ready, a, kBegins);
@@ -222,7 +217,8 @@ class ListScheduler {
         std::uint32_t* place = &first;
         for (unsigned i = 0; i < look_ && *place != kNone; ++i) {
             std::int64_t hunger = 0;
-            for_children(*place, [&](std::uint32_t child) { hunger = std::max(hunger, to_come_[arcs_[child].hop]); });
+            for_children(*place,
+                         [&](std::uint32_t child) { hunger = std::max(hunger, to_come_[arcs_[child].hop]); });
             if (hunger > most) {
                 most = hunger;
                 best = place;
@@ -304,7 +300,8 @@ std::optional<std::vector<Ticks>> list_starts(const SpreadProblem& problem, cons
     return starts;
 }
 
-SpreadSolution solution_of(const SpreadProblem& problem, const TreePlan& plan, std::span<const Ticks> starts) {
+SpreadSolution solution_of(const SpreadProblem& problem, const TreePlan& plan,
+                           std::span<const Ticks> starts) {
     SpreadSolution solution;
     solution.transfers.reserve(plan.hops.size());
     for (std::size_t i = 0; i + 1 < plan.begin.size(); ++i) {

@@ -22,6 +22,7 @@ struct TreePlan {
 enum class Urgency : std::uint8_t {
     FarthestFirst,   ///< the longest time still to travel, to the farthest leaf below
     LargestSubtree,  ///< the most time on links below it, in all
+    InTurn,          ///< what its source takes up first, by Turns::Shifted
 };
 
 /// In which order sources take up their chunks, among equally urgent ones.
@@ -48,8 +49,8 @@ struct ListOptions {
 [[nodiscard]] std::optional<SpreadSolution> list_schedule(const SpreadProblem& problem, const TreePlan& plan,
                                                           const ListOptions& options, const Stop& stop);
 
-/// The starts by arc, to be improved further (justification). Only for hops of one link and an empty calendar:
-/// none otherwise, or if `stop` came first.
+/// The starts by arc, to be improved further (justification). Only for hops of one link and an empty
+/// calendar: none otherwise, or if `stop` came first.
 [[nodiscard]] std::optional<std::vector<Ticks>> list_starts(const SpreadProblem& problem,
                                                             const TreePlan& plan, const ListOptions& options,
                                                             const Stop& stop);

@@ -62,7 +62,7 @@ class PathSearch {
     const LinkPrices& prices_;
     std::vector<std::uint32_t> out_begin_;
     std::vector<Step> out_;
-    std::vector<double> to_go_;  ///< by node, of the last survey
+    std::vector<double> to_go_;       ///< by node, of the last survey
     std::vector<double> least_toll_;  ///< by kind
     std::vector<Label> labels_;
     std::uint64_t search_ = 0;

@@ -1,4 +1,5 @@
-// List scheduling where a transfer needs several links at once: rigid hops through switches that hold nothing.
+// List scheduling where a transfer needs several links at once: rigid hops through switches that hold
+// nothing.
 //
 // A **port** is a link on which hops begin. When a port is free it looks at its hops that have something
 // waiting, and starts the most urgent transfer whose other links are free at their times too; among equals it
@@ -37,7 +38,7 @@ class PortScheduler {
           asks_calendar_(booked_ || !plan.parents.empty()),
           calendar_(problem.calendar),
           link_free_(graph_.instance().topology().links().size()),
-          ranks_(urgency_ranks(HopTimes(problem), plan, options)),
+          ranks_(urgency_ranks(problem, HopTimes(problem), plan, options)),
           spread_of_(plan.hops.size()),
           first_child_(plan.hops.size(), kNone),
           sibling_(plan.hops.size(), kNone),
@@ -173,8 +174,7 @@ class PortScheduler {
             const auto& queue = queues_[port.hops[h]];
             seen += queue.size();
             if (queue.empty()) continue;
-            const bool better =
-                best == count || queue.front().rank > queues_[port.hops[best]].front().rank;
+            const bool better = best == count || queue.front().rank > queues_[port.hops[best]].front().rank;
             if (!better) continue;
             const ChunkId chunk = problem_.spreads[spread_of_[queue.front().arc]].chunk;
             const Ticks start = possible_start(HopId(port.hops[h]), chunk, now);

@@ -4,7 +4,8 @@
 // bound. So every chunk is given a path before any of them moves, under prices that grow exponentially with
 // the load of the links (link_prices).
 //
-// 1. Chunks in random order, each along the cheapest of its ways of fewest hops: regular networks are balanced
+// 1. Chunks in random order, each along the cheapest of its ways of fewest hops: regular networks are
+// balanced
 //    to within a percent by this alone.
 // 2. Rip up and reroute: chunks that cross a link fuller than the bar are taken out and planned anew, again
 //    along fewest hops, with prices that count the bar as full. Repeated while the fullest link becomes less
@@ -18,11 +19,9 @@
 #include "heuristics/justification.hpp"
 #include "heuristics/path_search.hpp"
 #include "heuristics/target_distances.hpp"
+#include "heuristics/urgency.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <numeric>
 
 namespace tutti::heuristics {
@@ -36,6 +35,9 @@ constexpr std::size_t kMany = 65'536;
 
 /// Above so many planned transfers their starts are not improved.
 constexpr std::size_t kMostArcs = std::size_t{1} << 23;
+
+/// So many starts may be improved, counted each time.
+constexpr std::size_t kMoves = std::size_t{1} << 21;
 
 /// Hops to look at for a lower bound, at most.
 constexpr std::size_t kMostWork = std::size_t{1} << 26;
@@ -60,8 +62,10 @@ std::optional<std::vector<NodeId>> sole_targets(const SpreadProblem& problem) {
 
 class PathPlanner {
   public:
-    PathPlanner(const SpreadProblem& problem, std::vector<NodeId> targets, Rng& rng, const Stop& stop)
+    PathPlanner(const SpreadProblem& problem, std::vector<NodeId> targets, PlanOrder order, Rng& rng,
+                const Stop& stop)
         : problem_(problem),
+          in_rounds_(order == PlanOrder::Rounds),
           targets_(std::move(targets)),
           rng_(rng),
           stop_(stop),
@@ -78,12 +82,14 @@ class PathPlanner {
             }
         }
         rng.shuffle(order_);
+        if (in_rounds_) {
+            std::ranges::stable_sort(order_, {},
+                                     [&](std::uint32_t i) { return shift_of(problem, problem.spreads[i]); });
+        }
     }
 
     std::optional<TreePlan> run() {
-        const auto t0 = clock();
         if (!first_pass()) return std::nullopt;
-        if (getenv("PP")) fprintf(stderr, "first pass: max %ld %.3f s\n", prices_.largest_load(), double(clock() - t0) / CLOCKS_PER_SEC);
         if (!repair(false)) return std::nullopt;
         if (!is_good_enough()) raise_target();
         if (wants_detours() && !repair(true)) return std::nullopt;
@@ -132,19 +138,21 @@ class PathPlanner {
     }
 
     bool first_pass() {
-        std::int64_t base = target_;
+        // In rounds what is full is measured by what was planned so far.
+        std::int64_t base = in_rounds_ ? 1 : target_;
         prices_.set_base(base);
-        const auto batches = batched();
+        const auto batches = in_rounds_ ? singles() : batched();
         for (std::size_t n = 0; n + 1 < batches.size(); ++n) {
             if ((n & 15U) == 0) {
                 if (stop_.requested()) return false;
                 // The target may be far below what the links must carry.
                 if (const auto most = prices_.largest_load(); most > base) {
-                    base = most + most / 4;
+                    base = in_rounds_ ? most : most + most / 4;
                     prices_.set_base(base);
                 }
             }
-            if (!route_batch(std::span(order_).subspan(batches[n], batches[n + 1] - batches[n]))) return false;
+            if (!route_batch(std::span(order_).subspan(batches[n], batches[n + 1] - batches[n])))
+                return false;
         }
         return true;
     }
@@ -164,6 +172,12 @@ class PathPlanner {
             store(i, path);
         }
         return true;
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> singles() const {
+        std::vector<std::uint32_t> begin(order_.size() + 1);
+        std::iota(begin.begin(), begin.end(), 0U);
+        return begin;
     }
 
     /// Puts spreads to the same target together, kBatch at a time, otherwise in random order. Returns where
@@ -219,7 +233,8 @@ class PathPlanner {
         std::vector<std::int64_t> loads(prices_.loads());
         std::ranges::sort(loads, std::greater<>());
         const std::int64_t most = loads.front();
-        const double share = static_cast<double>(std::accumulate(loads.begin(), loads.end(), std::int64_t{0})) / 16;
+        const double share =
+            static_cast<double>(std::accumulate(loads.begin(), loads.end(), std::int64_t{0})) / 16;
         double sum = 0;
         std::int64_t level = most;
         for (std::size_t l = 0; l < loads.size() && sum <= share; ++l) {
@@ -229,12 +244,11 @@ class PathPlanner {
         return std::min(most - 1, std::max({target_, level, most - most / 50}));
     }
 
-    /// A lower bound on the load of the fullest link, whatever the paths: each chunk pays at least the price of
-    /// its cheapest way, and all links together cannot take in more than the largest load times their prices.
-    /// At prices that make the full links dear this comes close to the best that can be done, and tells where
-    /// more rerouting is in vain.
+    /// A lower bound on the load of the fullest link, whatever the paths: each chunk pays at least the price
+    /// of its cheapest way, and all links together cannot take in more than the largest load times their
+    /// prices. At prices that make the full links dear this comes close to the best that can be done, and
+    /// tells where more rerouting is in vain.
     void raise_target() {
-        const auto t0 = clock();
         prices_.set_base(prices_.largest_load());
         double paid = 0;
         std::size_t searches = 0;
@@ -243,13 +257,14 @@ class PathPlanner {
             const bool same = i > 0 && times_.kind(i) == times_.kind(i - 1) &&
                               std::ranges::equal(spread.sources, problem_.spreads[i - 1].sources);
             if (!same) {
-                if (++searches * problem_.graph.hops() > kMostWork || ((searches & 15U) == 0 && stop_.requested())) return;
+                if (++searches * problem_.graph.hops() > kMostWork ||
+                    ((searches & 15U) == 0 && stop_.requested()))
+                    return;
                 search_.price_everywhere(spread.sources, times_.kind(i));
             }
             paid += search_.price_to(targets_[i]);
         }
         target_ = std::max(target_, static_cast<std::int64_t>(paid / prices_.total()));
-        if (getenv("PP")) fprintf(stderr, "dual bound %.2f: %.3f s\n", paid / prices_.total(), double(clock() - t0) / CLOCKS_PER_SEC);
     }
 
     /// Whether the chunk's path leads over a link fuller than the bar.
@@ -262,23 +277,19 @@ class PathPlanner {
     }
 
     bool repair(bool detours) {
-        for (int pass = 0; !is_good_enough(); ++pass) {
+        while (!is_good_enough()) {
             const std::int64_t most = prices_.largest_load();
             const std::int64_t bar = this->bar();
             prices_.set_base(bar);
-            std::size_t ripped = 0;
-            const auto t0 = clock();
             if (detours && over(bar) * problem_.graph.hops() > kMostWork) break;
             for (std::size_t n = 0; n < order_.size(); ++n) {
                 if ((n & 255U) == 0 && stop_.requested()) return false;
                 const std::size_t i = order_[n];
                 if (!crosses(i, bar)) continue;
-                ++ripped;
                 rip_up(i);
                 if (!route(i, detours)) return false;
             }
             const std::int64_t now = prices_.largest_load();
-            if (getenv("PP")) fprintf(stderr, "pass %d detours %d: bar %ld ripped %zu max %ld -> %ld %.3f s\n", pass, detours, bar, ripped, most, now, double(clock() - t0) / CLOCKS_PER_SEC);
             if (now >= most) break;
         }
         return true;
@@ -297,6 +308,7 @@ class PathPlanner {
     }
 
     const SpreadProblem& problem_;
+    const bool in_rounds_;
     const std::vector<NodeId> targets_;
     Rng& rng_;
     const Stop& stop_;
@@ -310,38 +322,51 @@ class PathPlanner {
     std::int64_t target_;  ///< what the fullest link must carry, in units
 };
 
+/// List-schedules the plan, and improves that if it takes longer than the goal.
+std::optional<SpreadSolution> timed(const SpreadProblem& problem, const TreePlan& plan,
+                                    const ListOptions& options, Ticks goal, const Stop& stop) {
+    auto solution = list_schedule(problem, plan, options, stop);
+    const std::size_t arcs = plan.hops.size();
+    if (!solution || solution->makespan <= goal || arcs > kMostArcs) return solution;
+    auto starts = list_starts(problem, plan, options, stop);
+    if (!starts) return solution;
+    const auto rounds = static_cast<unsigned>(std::clamp<std::size_t>(kMoves / arcs, 2, 64));
+    if (justify(problem, plan, *starts, rounds, goal, stop) < solution->makespan) {
+        return solution_of(problem, plan, *starts);
+    }
+    return solution;
+}
+
 }  // namespace
 
-std::optional<TreePlan> plan_paths(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
+std::optional<TreePlan> plan_paths(const SpreadProblem& problem, PlanOrder order, Rng& rng,
+                                   const Stop& stop) {
     auto targets = sole_targets(problem);
     if (!targets) return std::nullopt;
-    return PathPlanner(problem, std::move(*targets), rng, stop).run();
+    return PathPlanner(problem, std::move(*targets), order, rng, stop).run();
 }
 
 std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
-    const auto plan = plan_paths(problem, rng, stop);
-    if (!plan) return std::nullopt;
-    ListOptions options;
-    options.seed = rng.next();
-    auto solution = list_schedule(problem, *plan, options, stop);
-    if (!solution) return std::nullopt;
-
-    // What the plan must take at least; the rest was lost while links waited.
-    const auto loads = link_loads(problem, *plan);
-    const Ticks goal = std::max(problem.target, loads.empty() ? Ticks(0) : std::ranges::max(loads));
-    const std::size_t arcs = plan->hops.size();
-    const Ticks slack(arcs > kMany ? goal.count() / 256 : 0);
-    if (solution->makespan <= goal + slack || arcs > kMostArcs) return solution;
-    for (const Turns turns : {Turns::Random, Turns::Shifted}) {
-        if (solution->makespan <= goal + slack) break;
-        options.turns = turns;
-        auto starts = list_starts(problem, *plan, options, stop);
-        if (!starts) break;
-        const auto patience = static_cast<unsigned>(std::clamp<std::size_t>(kMany * 16 / arcs, 1, 16));
-        const Ticks makespan = justify(problem, *plan, *starts, patience, goal + slack, stop);
-        if (makespan < solution->makespan) solution = solution_of(problem, *plan, *starts);
+    std::optional<SpreadSolution> best;
+    for (const PlanOrder order : {PlanOrder::Random, PlanOrder::Rounds}) {
+        const auto plan = plan_paths(problem, order, rng, stop);
+        if (!plan) return best;
+        ListOptions options;
+        options.seed = rng.next();
+        if (order == PlanOrder::Rounds) {
+            options.urgency = Urgency::InTurn;
+            options.turns = Turns::Shifted;
+        }
+        // No schedule of this plan is shorter; what it takes longer is lost while links wait.
+        const auto loads = link_loads(problem, *plan);
+        Ticks goal = std::max(problem.target, loads.empty() ? Ticks(0) : std::ranges::max(loads));
+        if (plan->hops.size() > kMany) goal += Ticks(goal.count() / 256);
+        auto solution = timed(problem, *plan, options, goal, stop);
+        if (!solution) return best;
+        if (!best || solution->makespan < best->makespan) best = std::move(solution);
+        if (best->makespan <= goal) break;
     }
-    return solution;
+    return best;
 }
 
 }  // namespace tutti::heuristics

@@ -62,7 +62,8 @@ void TargetDistances::fill_row(const Row& row, std::size_t slot) {
         if (distance[at] + 1 == kFar) break;
         for (std::uint32_t i = in_begin_[at]; i < in_begin_[at + 1]; ++i) {
             const std::uint32_t from = in_from_[i];
-            if (distance[from] != kFar || !graph_.instance().may_carry(NodeId(from), row.collective)) continue;
+            if (distance[from] != kFar || !graph_.instance().may_carry(NodeId(from), row.collective))
+                continue;
             distance[from] = static_cast<std::uint16_t>(distance[at] + 1);
             queue[count++] = from;
         }

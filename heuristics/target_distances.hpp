@@ -9,8 +9,8 @@
 namespace tutti::heuristics {
 
 /// How many hops each node is away from the targets of some spreads, over nodes that may carry their chunks:
-/// one row for each target and forwarding rule. Rows are filled in blocks that fit into kBlockBytes, one block
-/// at a time; mostly there is only one.
+/// one row for each target and forwarding rule. Rows are filled in blocks that fit into kBlockBytes, one
+/// block at a time; mostly there is only one.
 class TargetDistances {
   public:
     static constexpr std::uint16_t kFar = UINT16_MAX;
