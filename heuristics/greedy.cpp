@@ -18,6 +18,7 @@
 #include "heuristics/flood_matcher.hpp"
 #include "heuristics/roots.hpp"
 #include "heuristics/separate_sums.hpp"
+#include "heuristics/switch_flood.hpp"
 #include "heuristics/tree_insertion.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::array<SpreadHeuristic, 2> kHeuristics{flood, insert_trees};
+constexpr std::array<SpreadHeuristic, 3> kHeuristics{flood, flood_switched, insert_trees};
 
 /// Sends for which all restarts together may be tried; keeps small instances good and large ones quick.
 constexpr std::size_t kSendsToTry = 50'000;
@@ -64,11 +65,14 @@ std::optional<SpreadSolution> best_spread(const SpreadProblem& problem, Rng& rng
 
 class Greedy {
   public:
-    Greedy(const Instance& instance, Rng& rng, Ticks target, unsigned threads, const Stop& stop)
+    /// `at_switches`: sums that several want are made at switches, where there are such that can.
+    Greedy(const Instance& instance, Rng& rng, Ticks target, unsigned threads, bool at_switches,
+           const Stop& stop)
         : instance_(instance),
           rng_(rng),
           target_(target),
           threads_(threads),
+          at_switches_(at_switches),
           stop_(stop),
           graph_(instance),
           gather_graph_(instance, HopGraph::Use::Gather),
@@ -102,7 +106,9 @@ class Greedy {
             if (demand.reduction && demand.holders.size() > 1) {
                 // Roots take turns, so that no receiver sums up more than its share.
                 const std::size_t turn = shares[demand.collective.index()]++;
-                const auto root = roots.common(chunk, turn);
+                const bool shared = at_switches_ && demand.receivers.size() > 1;
+                auto root = shared ? roots.at_switch(chunk, turn) : std::nullopt;
+                if (!root) root = roots.common(chunk, turn);
                 reductions_.push_back({chunk, root ? std::vector{*root} : roots.separate(chunk)});
             } else {
                 plain_.push_back({chunk, demand.holders, instance_.release(chunk), demand.receivers});
@@ -193,6 +199,7 @@ class Greedy {
     Rng& rng_;
     const Ticks target_;
     const unsigned threads_;
+    const bool at_switches_;
     const Stop& stop_;
     HopGraph graph_;
     HopGraph gather_graph_;
@@ -208,7 +215,10 @@ class Greedy {
 
 std::optional<Schedule> greedy(const Instance& instance, Rng& rng, Ticks target, unsigned threads,
                                const Stop& stop) {
-    return Greedy(instance, rng, target, threads, stop).run();
+    auto best = Greedy(instance, rng, target, threads, false, stop).run();
+    if (!best || best->makespan <= target || !has_root_switch(instance.topology())) return best;
+    auto other = Greedy(instance, rng, target, threads, true, stop).run();
+    return other && other->makespan < best->makespan ? other : best;
 }
 
 }  // namespace tutti::heuristics
