@@ -27,10 +27,12 @@ namespace {
 
 class Greedy {
   public:
-    Greedy(const Instance& instance, const GreedyRequest& request, Rng& rng)
+    /// `at_switches`: sums that several want are made at switches, where there are such that can.
+    Greedy(const Instance& instance, const GreedyRequest& request, bool at_switches, Rng& rng)
         : instance_(instance),
           request_(request),
           rng_(rng),
+          at_switches_(at_switches),
           graph_(instance),
           gather_graph_(instance, HopGraph::Use::Gather),
           calendar_(links()) {}
@@ -63,7 +65,9 @@ class Greedy {
             if (demand.reduction && demand.holders.size() > 1) {
                 // Roots take turns, so that no receiver sums up more than its share.
                 const std::size_t turn = shares[demand.collective.index()]++;
-                const auto root = roots.common(chunk, turn);
+                const bool shared = at_switches_ && demand.receivers.size() > 1;
+                auto root = shared ? roots.at_switch(chunk, turn) : std::nullopt;
+                if (!root) root = roots.common(chunk, turn);
                 reductions_.push_back({chunk, root ? std::vector{*root} : roots.separate(chunk)});
             } else {
                 plain_.push_back({chunk, demand.holders, instance_.release(chunk), demand.receivers});
@@ -160,6 +164,7 @@ class Greedy {
     const Instance& instance_;
     const GreedyRequest& request_;
     Rng& rng_;
+    const bool at_switches_;
     HopGraph graph_;
     HopGraph gather_graph_;
     LinkCalendar calendar_;
@@ -174,7 +179,10 @@ class Greedy {
 
 std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& request) {
     Rng rng(request.seed);
-    return Greedy(instance, request, rng).run();
+    auto best = Greedy(instance, request, false, rng).run();
+    if (!best || best->makespan <= request.target || !has_root_switch(instance.topology())) return best;
+    auto other = Greedy(instance, request, true, rng).run();
+    return other && other->makespan < best->makespan ? other : best;
 }
 
 }  // namespace tutti::heuristics

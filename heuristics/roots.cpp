@@ -3,6 +3,69 @@
 #include <algorithm>
 
 namespace tutti::heuristics {
+namespace {
+
+bool is_root_switch(const SwitchRule& rule) {
+    return rule.reduce && rule.copy && !rule.cut_through && !rule.buffer;
+}
+
+/// The fewest hops from the node to the farthest of the members; none if one cannot be reached.
+std::optional<std::size_t> farthest(const HopGraph& graph, NodeId from, CollectiveId collective,
+                                    const std::vector<NodeId>& members) {
+    constexpr std::size_t kFar = SIZE_MAX;
+    std::vector<std::size_t> depth(graph.nodes(), kFar);
+    std::vector<NodeId> queue{from};
+    depth[from.index()] = 0;
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+        for (const HopId id : graph.out(queue[next])) {
+            const NodeId to = graph.hop(id).to;
+            if (depth[to.index()] != kFar || !graph.instance().may_carry(to, collective)) continue;
+            depth[to.index()] = depth[queue[next].index()] + 1;
+            queue.push_back(to);
+        }
+    }
+    std::size_t most = 0;
+    for (const NodeId member : members) most = std::max(most, depth[member.index()]);
+    return most == kFar ? std::nullopt : std::optional(most);
+}
+
+}  // namespace
+
+bool has_root_switch(const Topology& topology) {
+    return std::ranges::any_of(topology.parts().switches, is_root_switch);
+}
+
+std::vector<NodeId> Roots::nearest_switches(CollectiveId collective) const {
+    // Each takes two searches, so of very many only some are looked at.
+    constexpr std::size_t kMaxLookedAt = 256;
+    const Instance& instance = graph_.instance();
+    const Topology& topology = instance.topology();
+    const auto& members = instance.groups()[instance.collective(collective).group.index()].members;
+    const HopGraph backwards = graph_.reversed();
+    std::vector<NodeId> candidates, nearest;
+    for (std::size_t n = topology.npus(); n < topology.nodes(); ++n) {
+        if (is_root_switch(topology.rule(NodeId(n)))) candidates.emplace_back(n);
+    }
+    std::size_t least = SIZE_MAX;
+    const std::size_t step = (candidates.size() + kMaxLookedAt - 1) / kMaxLookedAt;
+    for (std::size_t i = 0; i < candidates.size(); i += step) {
+        const auto there = farthest(graph_, candidates[i], collective, members);
+        const auto back = farthest(backwards, candidates[i], collective, members);
+        if (!there || !back || *there + *back > least) continue;
+        if (*there + *back < least) nearest.clear();
+        least = *there + *back;
+        nearest.push_back(candidates[i]);
+    }
+    return nearest;
+}
+
+std::optional<NodeId> Roots::at_switch(ChunkId chunk, std::size_t turn) {
+    const CollectiveId collective = graph_.instance().demand(chunk).collective;
+    const auto [entry, added] = switches_.try_emplace(collective);
+    if (added) entry->second = nearest_switches(collective);
+    if (entry->second.empty()) return std::nullopt;
+    return entry->second[turn % entry->second.size()];
+}
 
 const std::vector<bool>& Roots::reached_from(NodeId node, CollectiveId collective) {
     const auto [entry, added] = reached_.try_emplace({collective, node}, graph_.nodes(), false);

@@ -345,19 +345,23 @@ class SwitchFlood {
         } else if (!is_npu(to)) {
             brought = done_.row(0).data();
         }
-        const auto own = choose_own(from, to, brought);
+        // Sums that are made at a switch: all send their parts in one order, so that one sum after the other
+        // is complete.
+        const bool in_order = !is_npu(from) && !own_[from.index()].empty();
+        const auto own = in_order ? std::nullopt : choose_own(from, to, brought);
         if (own && (own_always_ || claims_[*own] <= spreads_[*own].sources.size())) return own;
         const std::size_t words = has.size();
-        const std::size_t shift = words > 1 ? rng_.below(words) : 0;
-        const int turn = static_cast<int>(rng_.below(64));
+        const std::size_t shift = words > 1 && !in_order ? rng_.below(words) : 0;
+        const int turn = in_order ? 0 : static_cast<int>(rng_.below(64));
+        const std::size_t most = in_order ? 1 : kChunksWeighed;
         std::optional<std::uint32_t> best = own;
         std::size_t weighed = 0;
-        for (std::size_t k = 0; k < words && weighed < kChunksWeighed; ++k) {
+        for (std::size_t k = 0; k < words && weighed < most; ++k) {
             const std::size_t w = k + shift < words ? k + shift : k + shift - words;
             BitTable::Word bits = has[w] & ~claimed[w];
             if (bits == 0) continue;
             if (brought != nullptr) bits &= ~brought[w];
-            for (bits = std::rotr(bits, turn); bits != 0 && weighed < kChunksWeighed; bits &= bits - 1) {
+            for (bits = std::rotr(bits, turn); bits != 0 && weighed < most; bits &= bits - 1) {
                 const auto bit = static_cast<unsigned>(std::countr_zero(bits) + turn) % 64U;
                 const auto i = static_cast<std::uint32_t>(w * 64 + bit);
                 if (!best || claims_[i] < claims_[*best]) best = i;

@@ -39,3 +39,22 @@ TEST_CASE("the calendar finds the first gap, as a tick-by-tick search does") {
         }
     }
 }
+
+TEST_CASE("two copies of one chunk never pass a switch that holds nothing at one tick") {
+    const Instance instance = test::on_all(test::star(4, {.cut_through = true}, 1, 2),
+                                           {test::collective(CollectiveKind::AllGather)});
+    const HopGraph graph(instance);
+    const auto hop = [&](std::size_t from, std::size_t to) {
+        for (const HopId id : graph.out(NodeId(from))) {
+            if (graph.hop(id).to == NodeId(to)) return id;
+        }
+        FAIL("no such hop");
+        return HopId{};
+    };
+    LinkCalendar calendar(instance.topology().links().size());
+    for (std::int64_t start = 0; start < 200; start += 2) {
+        calendar.book(graph, hop(0, 1), ChunkId(0), Ticks(start));
+        CHECK(calendar.earliest(graph, hop(2, 3), ChunkId(0), Ticks(start)) == Ticks(start + 1));
+        CHECK(calendar.earliest(graph, hop(2, 3), ChunkId(1), Ticks(start)) == Ticks(start));
+    }
+}
