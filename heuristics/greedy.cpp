@@ -179,10 +179,13 @@ class Greedy {
 
 std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& request) {
     Rng rng(request.seed);
-    auto best = Greedy(instance, request, false, rng).run();
-    if (!best || best->makespan <= request.target || !has_root_switch(instance.topology())) return best;
+    if (!has_root_switch(instance.topology())) return Greedy(instance, request, false, rng).run();
+    GreedyRequest first = request;
+    if (const auto left = request.stop.remaining()) first.stop = request.stop.within(*left / 2);
+    auto best = Greedy(instance, first, false, rng).run();
+    if (best && best->makespan <= request.target) return best;
     auto other = Greedy(instance, request, true, rng).run();
-    return other && other->makespan < best->makespan ? other : best;
+    return other && (!best || other->makespan < best->makespan) ? other : best;
 }
 
 }  // namespace tutti::heuristics

@@ -14,9 +14,14 @@ namespace tutti::heuristics {
 /// little of its transit time, so that nobody makes detours through an empty network for nothing.
 ///
 /// Doubles, but only sums and products of them: the same on every machine.
+struct PriceShape {
+    double steepness = 50;
+    double toll = 0.01;  ///< of the transit time
+};
+
 class LinkPrices {
   public:
-    LinkPrices(const SpreadProblem& problem, const HopTimes& times);
+    LinkPrices(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape = {});
 
     /// The load at which links count as full. Precondition: base > 0. O(links).
     void set_base(std::int64_t base);
@@ -54,8 +59,6 @@ class LinkPrices {
     }
 
   private:
-    static constexpr double kSteepness = 50;
-    static constexpr double kToll = 0.01;  ///< of the transit time
     static constexpr std::size_t kSteps =
         2048;  ///< of the table of exponentials, from an empty link to a full one
 

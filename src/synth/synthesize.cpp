@@ -35,8 +35,10 @@ constexpr std::array<Method, 6> kMethods{{
     {"z3", "exact, with Z3 alone (satisfiability modulo theories)"},
 }};
 
-/// Beyond this no encoding fits, and trying would take longer than greedy did.
+/// Chunks times links beyond which no encoding fits, and trying would take longer than greedy did.
 constexpr std::size_t kMostChunksTimesLinks = 4'000'000;
+/// And beyond which no proof was ever found within a minute: `auto` leaves those to greedy.
+constexpr std::size_t kMostForAuto = 100'000;
 constexpr const char* kGreedy = "greedy";
 constexpr const char* kSymmetry = "symmetry";
 constexpr const char* kNoTime = "stopped by the limits or an interrupt before there was a schedule";
@@ -53,13 +55,12 @@ class Clock {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// What must arrive somewhere; a schedule has at least so many sends.
+/// What must arrive somewhere: about as many sends has a schedule at least.
 std::uint64_t least_sends(const Instance& instance) {
     std::uint64_t sends = 0;
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const Demand demand = instance.demand(ChunkId(c));
-        sends += demand.receivers.size() - 1;
-        if (demand.reduction) sends += demand.holders.size() - 1;
+        sends += demand.receivers.size() + (demand.reduction ? demand.holders.size() : 0);
     }
     return sends;
 }
@@ -72,7 +73,9 @@ class Synthesis {
     Result run() {
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
         raise(bounds::simple_bounds(instance_, stop_).front());
-        if (!search_by_symmetry() && !search_in_lockstep()) search_greedily();
+        if (!search_by_symmetry() && !search_in_lockstep()) {
+            search_greedily(is_anytime() ? heuristics::Effort::Anytime : heuristics::Effort::Quick);
+        }
         if (gap() && !stop_.requested()) raise(bounds::all_bounds(instance_, stop_).front());
         if (!gap()) {
             result_.proof = fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
@@ -111,12 +114,15 @@ class Synthesis {
     /// One chunk of each orbit stands for all. True: nothing else need be tried.
     bool search_by_symmetry() {
         Rng rng(request_.seed);
-        auto schedule = heuristics::quotient_synthesis(instance_, result_.bound.value, rng, stop_);
+        const auto time = is_anytime() ? std::optional(*stop_.remaining() / 4) : std::nullopt;
+        auto schedule =
+            heuristics::quotient_synthesis(instance_, result_.bound.value, rng, stop_.within(time),
+                                           is_anytime() ? UINT64_MAX : heuristics::kQuickEffort);
         if (!schedule) return false;
         const Verdict verdict = judge(instance_, *schedule, result_.bound, kSymmetry);
         tell(fmt::format("symmetry {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
-        if (is_too_large_to_hold()) {
+        if (verdict.sends > kMostSendsHeld) {
             accept({instance_.name(), verdict.makespan, {}}, kSymmetry);
             result_.sends = verdict.sends;
             result_.symmetric = std::move(schedule);
@@ -125,7 +131,7 @@ class Synthesis {
         Schedule all = expanded(instance_, *schedule);
         judge(instance_, all, result_.bound, kSymmetry);
         accept(std::move(all), kSymmetry);
-        return !gap();
+        return !gap() || (!is_anytime() && is_best_composition());
     }
 
     /// A schedule that is verified while it is made, and never held. False: it does not apply.
@@ -143,11 +149,20 @@ class Synthesis {
         return true;
     }
 
-    void search_greedily() {
+    /// Whether an all-reduce meets the bounds of its two halves: then no other composition is shorter.
+    bool is_best_composition() {
+        const auto halves = halves_of(instance_);
+        if (!halves) return false;
+        const Ticks least = bounds::simple_bounds(halves->reduce_scatter, stop_).front().value +
+                            bounds::simple_bounds(halves->all_gather, stop_).front().value;
+        if (result_.schedule.makespan > least) return false;
+        result_.composed = least;
+        return true;
+    }
+
+    void search_greedily(heuristics::Effort effort) {
         auto schedule = heuristics::greedy(
-            instance_,
-            {result_.bound.value, is_anytime() ? heuristics::Effort::Anytime : heuristics::Effort::Quick,
-             request_.seed, request_.threads, stop_});
+            instance_, {result_.bound.value, effort, request_.seed, request_.threads, stop_});
         if (!schedule && result_.method.empty()) throw LimitError(kNoTime);
         if (!schedule) return;
         judge(instance_, *schedule, result_.bound, kGreedy);
@@ -166,11 +181,13 @@ class Synthesis {
             tell("choice   greedy and bounds only: " + missing);
             return;
         }
-        if (is_too_large_to_hold() ||
-            instance_.chunks() * instance_.topology().links().size() > kMostChunksTimesLinks) {
+        const std::size_t most = is_auto() ? kMostForAuto : kMostChunksTimesLinks;
+        if (is_too_large_to_hold() || instance_.chunks() * instance_.topology().links().size() > most) {
             result_.proof = fmt::format("no proof: {} chunks on {} links are too many for exact methods",
                                         instance_.chunks(), instance_.topology().links().size());
             tell("choice   greedy and bounds only: " + result_.proof);
+            const bool held = !result_.schedule.sends.empty();
+            if (held && stop_.remaining()) search_greedily(heuristics::Effort::Anytime);
             return;
         }
         compose();
