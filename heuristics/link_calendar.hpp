@@ -24,6 +24,8 @@ class LinkCalendar {
     [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
     /// Precondition: the links are free then.
     void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
+    /// Takes a booking back, on networks where every hop is one link. Precondition: it was made.
+    void release(LinkId link, Ticks begin, Ticks end);
     /// The end of the last booking.
     [[nodiscard]] Ticks horizon() const { return horizon_; }
 
