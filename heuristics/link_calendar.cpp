@@ -59,6 +59,20 @@ void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks s
     }
 }
 
+void LinkCalendar::release(LinkId link, Ticks begin, Ticks end) {
+    auto& busy = busy_[link.index()];
+    const auto held = std::ranges::upper_bound(busy, begin, {}, &Interval::end);
+    const Interval whole = *held;
+    if (whole.begin == begin && whole.end == end) {
+        busy.erase(held);
+    } else if (whole.begin == begin) {
+        held->begin = end;
+    } else {
+        held->end = begin;
+        if (whole.end != end) busy.insert(std::next(held), {end, whole.end});
+    }
+}
+
 void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {
     horizon_ = std::max(horizon_, end);
     auto& busy = busy_[link.index()];

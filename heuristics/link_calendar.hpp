@@ -2,6 +2,8 @@
 
 #include "heuristics/hop_graph.hpp"
 
+#include <set>
+#include <tuple>
 #include <vector>
 
 namespace tutti::heuristics {
@@ -22,10 +24,8 @@ class LinkCalendar {
     [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
     /// Precondition: the links are free then.
     void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
-    /// Whether nothing is booked on the link at that tick.
-    [[nodiscard]] bool is_free(LinkId link, Ticks tick) const {
-        return earliest(link, tick, Ticks(1)) == tick;
-    }
+    /// Takes a booking back, on networks where every hop is one link. Precondition: it was made.
+    void release(LinkId link, Ticks begin, Ticks end);
     /// The end of the last booking.
     [[nodiscard]] Ticks horizon() const { return horizon_; }
 
@@ -36,27 +36,9 @@ class LinkCalendar {
     void book(LinkId link, Ticks begin, Ticks end);
     [[nodiscard]] bool meets_itself(ChunkId chunk, Ticks start) const;
 
-    /// Which chunks pass which switches when: a hash set with open addressing.
-    class Passages {
-      public:
-        [[nodiscard]] bool contains(NodeId at, ChunkId chunk, Ticks when) const;
-        void insert(NodeId at, ChunkId chunk, Ticks when);
-
-      private:
-        struct Passage {
-            NodeId at;
-            ChunkId chunk;
-            Ticks when{-1};  ///< negative: an empty place
-            friend bool operator==(const Passage&, const Passage&) = default;
-        };
-        /// Where it is, or the empty place where it would be. Precondition: there is an empty place.
-        [[nodiscard]] std::size_t place(const Passage& passage) const;
-        std::vector<Passage> places_;  ///< a power of two, at most half full
-        std::size_t count_ = 0;
-    };
-
+    using Passage = std::tuple<NodeId, ChunkId, Ticks>;
     std::vector<std::vector<Interval>> busy_;
-    Passages passages_;
+    std::set<Passage> passages_;
     Ticks horizon_;
     mutable std::vector<LegTime> times_;
 };

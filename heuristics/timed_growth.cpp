@@ -69,6 +69,14 @@ void TimedGrowth::book(std::span<const Transfer> transfers) {
     for (const auto& [hop, chunk, start] : transfers) calendar_.book(graph_, hop, chunk, start);
 }
 
+void TimedGrowth::release(std::span<const Transfer> transfers) {
+    const Instance& instance = graph_.instance();
+    for (const auto& [hop, chunk, start] : transfers) {
+        const LinkId link = graph_.hop(hop).legs.front();
+        calendar_.release(link, start, start + instance.busy(link, instance.beta(link, chunk)));
+    }
+}
+
 bool TimedGrowth::grow(const Spread& spread, std::span<const Transfer> kept, Ticks deadline, const Stop& stop,
                        std::vector<Transfer>& transfers) {
     ++tree_;

@@ -22,6 +22,9 @@ class TimedGrowth {
     /// Takes the links of transfers that others decided. Precondition: they are free then.
     void book(std::span<const Transfer> transfers);
 
+    /// Gives them back, on networks where every hop is one link.
+    void release(std::span<const Transfer> transfers);
+
     /// Brings the chunk to all targets, from its sources and from where `kept` (transfers of this spread,
     /// booked already) has brought it; books and appends what that takes. False: some target cannot be
     /// reached by the deadline, or `stop` came first; what was appended until then stays booked.
