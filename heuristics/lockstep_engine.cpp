@@ -12,28 +12,32 @@
 // turn so that they wait for memory together.
 //
 // Which chunk: at random among those that two out-neighbours of v, other than u, have not claimed either;
-// otherwise at random. u must not be one of the two (it has the chunk): that was the difference between 9
-// steps too many and none on a 100 x 100 torus. The randomness is a hash of seed, step and link.
+// otherwise at random. u must not be one of the two (it has the chunk). This, the same rule in the searches
+// and the first steps below came together, and took a 100 x 100 torus from 9 steps too many to none; which of
+// them did it was not tried apart. The randomness is a hash of seed, step and link.
 //
 // To meet the bound, the nodes with the least slack must not miss a chance.
 // - A node is **urgent** if it needs about as many more steps as the worst one. An urgent node searches all
 //   blocks; others look into a few and then leave a starved link alone for up to 32 steps. In a mesh only the
 //   corners are urgent, and most of the time goes by without them.
 // - Who has nothing for an urgent node is urgent for a while: so the chain that feeds a node is served too.
-// - In the first steps everybody is urgent, because the few chunks around are in few blocks. (Otherwise the
-//   corners of a 100 x 100 mesh lose a dozen chances in the first 25 steps, and never get them back.)
+// - In the first steps everybody is urgent, because the few chunks around are in few blocks. (Before,
+//   the corners of a 100 x 100 mesh lost 15 chances, all in steps 6 to 24, and ended 2 steps late.)
 // - When all blocks have nothing for an urgent link, another in-link of the node may have taken the one chunk
 //   that this one could bring, and have others to bring: they exchange. On tori of odd sizes (65 x 65), where
 //   not one chance may be missed, this makes the difference of one step.
 // When few nodes are left (the corners of a mesh, for half of the time) there is no primary block any more.
 //
-// Measured on one core of a busy machine: 40 to 50 ns per send on tori and hypercubes, 70 to 90 on meshes,
-// from 10^6 to 10^8 sends. All of these are at the bound of ceil(missing / in-links): meshes and tori of 64 x
-// 64, 100 x 100, 22^3, hypercubes, random digraphs of degree 6, meshes with 5 % of the cables gone. Tried and
-// dropped: preferring chunks with few copies in all (a good deal slower; better on rings with several chunks
-// each, far worse on a torus of 4 x 1024); leaving words one by one instead of whole lines (1.5 times slower
-// for wrong guesses of the processor); compiling for AVX2 (no faster than SSE2). Not at the bound: long thin
-// tori (4 x 1024: 13 % above), rings with several chunks each.
+// Measured on one core of a very busy machine (few runs, so rather too much): 40 to 50 ns per send on tori of
+// 33 x 33 to 100 x 100, 85 to 90 on a 100 x 100 mesh, all at the bound of ceil(missing / in-links). An
+// earlier state also met it on 22^3, hypercube 13, a random digraph of degree 6 (about 10 000 nodes each) and
+// a 99 x 101 mesh with 5 % of the cables gone. No run with 40 000 nodes has been seen to its end yet.
+//
+// Tried and dropped: preferring chunks with few copies in all (slower; better on rings with several chunks
+// each, far worse on a torus of 4 x 1024); looking for a chunk word by word, with an early end, instead of
+// line by line (slower); compiling for AVX2 (no faster than SSE2).
+//
+// Not at the bound: long thin tori (4 x 1024: 13 % above), rings with several chunks each.
 
 #include "heuristics/lockstep_engine.hpp"
 
