@@ -8,13 +8,14 @@
 //    their holders, and the sums of reductions with several receivers from their root, once they are complete
 //    there. An all-reduce is so a reduce-scatter and an all-gather that overlap where the links allow it.
 //
-// Each phase takes the best of the portfolio. At the end all transfers are moved as early as possible. Where
-// one-way links leave a reduction without a common root, it is summed up at several (separate_sums), between
-// the phases.
+// Each phase takes the best of the portfolio. All-reduces on networks of NPUs alone are also tried as one
+// flow (overlapped_sums). At the end all transfers are moved as early as possible. Where one-way links leave
+// a reduction without a common root, it is summed up at several (separate_sums), between the phases.
 
 #include "heuristics/greedy.hpp"
 
 #include "heuristics/compaction.hpp"
+#include "heuristics/overlapped_sums.hpp"
 #include "heuristics/portfolio.hpp"
 #include "heuristics/roots.hpp"
 #include "heuristics/separate_sums.hpp"
@@ -24,6 +25,10 @@
 
 namespace tutti::heuristics {
 namespace {
+
+/// Sends of an all-reduce up to which it is also tried as one flow.
+constexpr std::size_t kSendsToOverlap = 40'000;
+constexpr std::size_t kSendsToOverlapAnytime = 4'000'000;
 
 class Greedy {
   public:
@@ -41,9 +46,12 @@ class Greedy {
         sort_demands();
         if (!gather()) return std::nullopt;
         sum_up_separately();
+        const bool may_overlap = can_overlap();
         if (!spread()) return std::nullopt;
         // Separate sums depend on what is overwritten when, which moving transfers would change.
-        return schedule(has_separate_sums_ ? moves_ : compacted(moves_));
+        if (!has_separate_sums_) moves_ = compacted(moves_);
+        if (may_overlap && makespan_of(moves_) > request_.target) overlap();
+        return schedule(moves_);
     }
 
   private:
@@ -140,6 +148,35 @@ class Greedy {
         if (!solution) return false;
         for (const Transfer& transfer : solution->transfers) moves_.push_back({&graph_, transfer, Op::Copy});
         return true;
+    }
+
+    /// Whether all there is are sums that several want, on links between NPUs, and not too many of them.
+    [[nodiscard]] bool can_overlap() const {
+        if (!plain_.empty() || !graph_.is_direct()) return false;
+        std::size_t sends = 0;
+        for (const Reduction& reduction : reductions_) {
+            const Demand demand = instance_.demand(reduction.chunk);
+            if (reduction.is_separate() || demand.receivers.size() == 1) return false;
+            sends += demand.holders.size() + demand.receivers.size();
+        }
+        return sends <= (request_.effort == Effort::Quick ? kSendsToOverlap : kSendsToOverlapAnytime);
+    }
+
+    /// One flow instead of two phases, if that is shorter.
+    void overlap() {
+        const HopGraph backwards = graph_.reversed();
+        SpreadProblem gather{backwards, {}, LinkCalendar(links()), Ticks(0)};
+        SpreadProblem spread{graph_, {}, LinkCalendar(links()), request_.target};
+        for (const auto& [chunk, roots] : reductions_) {
+            const Demand demand = instance_.demand(chunk);
+            gather.spreads.push_back({chunk, roots, instance_.release(chunk), demand.holders});
+            spread.spreads.push_back({chunk, roots, instance_.release(chunk), demand.receivers});
+        }
+        const auto sums = overlap_sums(gather, spread, rng_, request_.stop);
+        if (!sums || sums->makespan >= makespan_of(moves_)) return;
+        moves_.clear();
+        for (const Transfer& transfer : sums->gather) moves_.push_back({&graph_, transfer, Op::Reduce});
+        for (const Transfer& transfer : sums->spread) moves_.push_back({&graph_, transfer, Op::Copy});
     }
 
     [[nodiscard]] Schedule schedule(const std::vector<Move>& moves) const {

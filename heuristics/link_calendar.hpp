@@ -2,8 +2,6 @@
 
 #include "heuristics/hop_graph.hpp"
 
-#include <set>
-#include <tuple>
 #include <vector>
 
 namespace tutti::heuristics {
@@ -24,6 +22,10 @@ class LinkCalendar {
     [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
     /// Precondition: the links are free then.
     void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
+    /// Whether nothing is booked on the link at that tick.
+    [[nodiscard]] bool is_free(LinkId link, Ticks tick) const {
+        return earliest(link, tick, Ticks(1)) == tick;
+    }
     /// Takes a booking back, on networks where every hop is one link. Precondition: it was made.
     void release(LinkId link, Ticks begin, Ticks end);
     /// The end of the last booking.
@@ -36,9 +38,27 @@ class LinkCalendar {
     void book(LinkId link, Ticks begin, Ticks end);
     [[nodiscard]] bool meets_itself(ChunkId chunk, Ticks start) const;
 
-    using Passage = std::tuple<NodeId, ChunkId, Ticks>;
+    /// Which chunks pass which switches when: a hash set with open addressing.
+    class Passages {
+      public:
+        [[nodiscard]] bool contains(NodeId at, ChunkId chunk, Ticks when) const;
+        void insert(NodeId at, ChunkId chunk, Ticks when);
+
+      private:
+        struct Passage {
+            NodeId at;
+            ChunkId chunk;
+            Ticks when{-1};  ///< negative: an empty place
+            friend bool operator==(const Passage&, const Passage&) = default;
+        };
+        /// Where it is, or the empty place where it would be. Precondition: there is an empty place.
+        [[nodiscard]] std::size_t place(const Passage& passage) const;
+        std::vector<Passage> places_;  ///< a power of two, at most half full
+        std::size_t count_ = 0;
+    };
+
     std::vector<std::vector<Interval>> busy_;
-    std::set<Passage> passages_;
+    Passages passages_;
     Ticks horizon_;
     mutable std::vector<LegTime> times_;
 };

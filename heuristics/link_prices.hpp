@@ -26,6 +26,8 @@ class LinkPrices {
     /// The load at which links count as full. Precondition: base > 0. O(links).
     void set_base(std::int64_t base);
 
+    /// Load that is there whatever is added and removed; counts from the next base on.
+    void take(LinkId link, std::int64_t load) { load_[link.index()] += load; }
     void add(HopId hop, std::uint32_t kind) { change(hop, kind, 1); }
     void remove(HopId hop, std::uint32_t kind) { change(hop, kind, -1); }
 

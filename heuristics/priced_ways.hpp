@@ -29,6 +29,8 @@ class PricedWays {
     [[nodiscard]] double toll(HopId hop, std::uint32_t kind) const { return prices_.toll(hop, kind); }
     [[nodiscard]] std::span<const std::int64_t> loads() const { return prices_.loads(); }
 
+    /// Load that is there whatever is added and removed; counts from the next base on.
+    void take(LinkId link, std::int64_t load) { prices_.take(link, load); }
     /// See LinkPrices. O(hops).
     void set_base(std::int64_t base);
     /// O(hops that share a link with it).

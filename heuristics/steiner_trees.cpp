@@ -42,7 +42,7 @@ constexpr double kBelowFullest = 0.7;
 
 class TreePlanner {
   public:
-    TreePlanner(const SpreadProblem& problem, Rng& rng, const Stop& stop)
+    TreePlanner(const SpreadProblem& problem, Rng& rng, const Stop& stop, std::span<const Ticks> taken)
         : problem_(problem),
           graph_(problem.graph),
           rng_(rng),
@@ -52,7 +52,13 @@ class TreePlanner {
           labels_(graph_.nodes()),
           in_tree_(graph_.nodes(), 0),
           wanted_(graph_.nodes(), 0),
-          trees_(problem.spreads.size()) {}
+          trees_(problem.spreads.size()) {
+        for (std::size_t link = 0; link < taken.size(); ++link) {
+            const std::int64_t load = times_.units(taken[link]);
+            ways_.take(LinkId(link), load);
+            taken_ += static_cast<double>(load);
+        }
+    }
 
     std::optional<TreePlan> plan() {
         std::vector<std::uint32_t> order(trees_.size());
@@ -116,7 +122,7 @@ class TreePlanner {
         const auto links = static_cast<double>(std::max<std::size_t>(ways_.loads().size(), 1));
         const double all =
             static_cast<double>(trees_.size()) / static_cast<double>(std::max<std::size_t>(planned, 1));
-        double base = std::max(1.0, kAboveAverage * sum / links * all);
+        double base = std::max(1.0, kAboveAverage * ((sum - taken_) * all + taken_) / links);
         base = std::max(base, static_cast<double>(times_.units(problem_.target)));
         if (planned == trees_.size()) base = std::max(base, kBelowFullest * fullest);
         return static_cast<std::int64_t>(base);
@@ -267,12 +273,14 @@ class TreePlanner {
     std::vector<Entry> queue_;
     std::vector<HopId> path_;
     std::vector<Tree> trees_;
+    double taken_ = 0;  ///< of all links, by others
 };
 
 }  // namespace
 
-std::optional<TreePlan> steiner_trees(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
-    return TreePlanner(problem, rng, stop).plan();
+std::optional<TreePlan> steiner_trees(const SpreadProblem& problem, Rng& rng, const Stop& stop,
+                                      std::span<const Ticks> taken) {
+    return TreePlanner(problem, rng, stop, taken).plan();
 }
 
 std::optional<SpreadSolution> plan_trees(const SpreadProblem& problem, Rng& rng, const Stop& stop) {

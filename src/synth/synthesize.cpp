@@ -39,6 +39,8 @@ constexpr std::array<Method, 6> kMethods{{
 constexpr std::size_t kMostChunksTimesLinks = 4'000'000;
 /// And beyond which no proof was ever found within a minute: `auto` leaves those to greedy.
 constexpr std::size_t kMostForAuto = 100'000;
+constexpr std::uint64_t kFewSends = 100'000;
+constexpr double kSmallGap = 0.005;
 constexpr const char* kGreedy = "greedy";
 constexpr const char* kSymmetry = "symmetry";
 constexpr const char* kNoTime = "stopped by the limits or an interrupt before there was a schedule";
@@ -76,7 +78,7 @@ class Synthesis {
         if (!search_by_symmetry() && !search_in_lockstep()) {
             search_greedily(is_anytime() ? heuristics::Effort::Anytime : heuristics::Effort::Quick);
         }
-        if (gap() && !stop_.requested()) raise(bounds::all_bounds(instance_, stop_).front());
+        if (is_worth_more_bounds()) raise(bounds::all_bounds(instance_, stop_).front());
         if (!gap()) {
             result_.proof = fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
                                         result_.bound.kind);
@@ -89,6 +91,12 @@ class Synthesis {
 
   private:
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
+    /// The dear bounds of a large instance take longer than its schedule: not for the last half percent.
+    [[nodiscard]] bool is_worth_more_bounds() const {
+        if (!gap() || stop_.requested() || result_.schedule.sends.empty()) return false;
+        const bool small = sends_wanted_ <= kFewSends;
+        return small || tutti::gap(result_.schedule.makespan, result_.bound.value).value_or(1) > kSmallGap;
+    }
     [[nodiscard]] bool is_auto() const { return request_.method == "auto"; }
     void tell(const std::string& line) const {
         if (request_.story) request_.story(line);

@@ -40,13 +40,13 @@ SpreadSolution routed(const HopGraph& graph, Ticks target) {
 TEST_CASE("priced paths are within 3 % of the cut bound on meshes and tori, without knowing it") {
     const std::vector<Wire> wires{{Ticks(0), Ticks(1), {}}};
     {
-        const Instance instance = all_to_all(generators::mesh({8, 8}, wires));
+        const Instance instance = all_to_all(generators::mesh(std::vector<std::uint64_t>{8, 8}, wires));
         const HopGraph graph(instance);
         // 32 NPUs on either side of 8 links: 128 chunks over each.
         CHECK(routed(graph, Ticks(0)).makespan <= Ticks(131));
     }
     {
-        const Instance instance = all_to_all(generators::torus({8, 8}, wires));
+        const Instance instance = all_to_all(generators::torus(std::vector<std::uint64_t>{8, 8}, wires));
         const HopGraph graph(instance);
         CHECK(routed(graph, Ticks(64)).makespan <= Ticks(65));
     }
