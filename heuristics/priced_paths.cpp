@@ -38,7 +38,7 @@ constexpr std::uint32_t kBatch = 32;
 constexpr std::size_t kMany = 65'536;
 
 /// Above so many planned transfers their starts are not improved.
-constexpr std::size_t kMostArcs = std::size_t{1} << 23;
+constexpr std::size_t kMostArcs = std::size_t{1} << 21;
 
 /// So many starts may be improved, counted each time.
 constexpr std::size_t kMoves = std::size_t{1} << 21;
@@ -372,11 +372,12 @@ std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng
         // No schedule of this plan is shorter; what it takes longer is lost while links wait.
         const auto loads = link_loads(problem, *plan);
         Ticks goal = std::max(problem.target, loads.empty() ? Ticks(0) : std::ranges::max(loads));
-        if (plan->hops.size() > kMany) goal += Ticks(goal.count() / 256);
+        const std::size_t arcs = plan->hops.size();
+        if (arcs > kMany) goal += Ticks(goal.count() / (arcs > 16 * kMany ? 64 : 256));
         auto solution = timed(problem, *plan, options, goal, stop);
         if (!solution) return best;
         if (!best || solution->makespan < best->makespan) best = std::move(solution);
-        if (best->makespan <= goal) break;
+        if (best->makespan <= goal || arcs > kMostArcs) break;
     }
     return best;
 }
