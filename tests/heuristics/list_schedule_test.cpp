@@ -25,6 +25,7 @@ HopId hop_between(const HopGraph& graph, std::size_t from, std::size_t to) {
 /// Scatter from NPU 0 of a line, chunk after chunk along it.
 TreePlan line_scatter(const HopGraph& graph, std::size_t npus) {
     TreePlan plan;
+    plan.begin.push_back(0);  // its own share
     for (std::size_t to = 1; to < npus; ++to) {
         for (std::size_t n = 0; n < to; ++n) plan.hops.push_back(hop_between(graph, n, n + 1));
         plan.begin.push_back(static_cast<std::uint32_t>(plan.hops.size()));

@@ -56,7 +56,7 @@ TEST_CASE("priced paths balance links of different speed, in ticks of any size")
     for (const std::int64_t unit : {1, 1'000'003}) {
         const std::vector<Wire> wires{{Ticks(5 * unit), Ticks(10 * unit), {}},
                                       {Ticks(20 * unit), Ticks(40 * unit), {}}};
-        const Instance instance = all_to_all(generators::torus({4, 8}, wires));
+        const Instance instance = all_to_all(generators::torus(std::vector<std::uint64_t>{4, 8}, wires));
         const HopGraph graph(instance);
         // Each half ring of the slow dimension: 16 NPUs to 16 NPUs over 2 * 4 links of 40.
         CHECK(routed(graph, Ticks(0)).makespan <= Ticks(unit * 1280 * 106 / 100));
@@ -67,7 +67,7 @@ TEST_CASE("priced paths leave the shortest ways where those are crowded") {
     // Both have three links, but only one joins them.
     const std::vector<Wire> wires{{Ticks(0), Ticks(1), {}}};
     InstanceParts parts;
-    parts.topology = generators::mesh({2, 6}, wires);
+    parts.topology = generators::mesh(std::vector<std::uint64_t>{2, 6}, wires);
     parts.groups = {{"pair", {NodeId(2), NodeId(3)}}};
     Collective kind = collective(CollectiveKind::Permute);
     kind.chunks = 20;
