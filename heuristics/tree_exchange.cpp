@@ -18,8 +18,8 @@ namespace {
 
 /// So many places are tried for one target, by depth of the chain of exchanges.
 constexpr std::array<std::size_t, 3> kTries{48, 6, 3};
-/// And so many in all, for each spread.
-constexpr std::uint64_t kTriesPerSpread = 4;
+/// And so many in all: a growth each.
+constexpr std::uint64_t kTriesInAll = 1024;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ TreeExchange::TreeExchange(const SpreadProblem& problem, TimedForest& forest, Ti
       deadline_(deadline),
       rng_(rng),
       stop_(stop),
-      tries_left_(kTriesPerSpread * problem.spreads.size() + kTries[0]),
+      tries_left_(kTriesInAll),
       in_hops_(problem.graph.nodes()),
       occupants_(problem.graph.hops()),
       in_tree_(problem.graph.nodes(), 0),
