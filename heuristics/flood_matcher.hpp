@@ -1,12 +1,51 @@
 #pragma once
 
-#include "heuristics/spread.hpp"
+#include "heuristics/clusters.hpp"
+#include "heuristics/flood_heights.hpp"
+
+#include <memory>
 
 namespace tutti::heuristics {
 
+/// How the matcher chooses.
+struct FloodOptions {
+    /// Slow links into a cluster bring only chunks that no member has or expects, while the chunks that it
+    /// still lacks would take at least this share of the time that is left until the target. 0: always;
+    /// above 1 hardly ever. See flood_matcher.cpp.
+    double tightness = 0.98;
+    bool use_clusters = true;
+    /// Among equally rare chunks, take the one with the longest way to go instead of any.
+    bool by_height = false;
+    /// Take the one with the longest way to go, among those the rarest.
+    bool height_first = false;
+};
+
 /// Event by event, matches free links to chunks that their source has and their destination still wants.
 /// For networks of NPUs alone, where each chunk can reach its targets through targets; starts after all links
-/// are free.
+/// are free. Prepared once, then run with any options and seeds.
+class FloodMatcher {
+  public:
+    /// The problem must outlive this. O(hops log hops + spreads).
+    explicit FloodMatcher(const SpreadProblem& problem);
+
+    /// Whether it knows how; false: run() returns none.
+    [[nodiscard]] bool is_supported() const { return problem_.graph.is_direct(); }
+    /// What is worth trying here, the most promising first; no two of them do the same.
+    [[nodiscard]] std::vector<FloodOptions> variants() const;
+
+    /// The transfers come in order of start. None: stopped, or a chunk cannot reach its targets through
+    /// targets. O(sends * chunks/64 * degree), at most kWindowWords words and kMaxNeighbours neighbours a
+    /// send as long as there is something to send; O(nodes * chunks) bits.
+    [[nodiscard]] std::optional<SpreadSolution> run(const FloodOptions& options, Rng& rng, const Stop& stop);
+
+  private:
+    const SpreadProblem& problem_;
+    FloodNetwork network_;
+    std::vector<ClusterLevel> levels_;
+    std::unique_ptr<Heights> heights_;  ///< made when first asked for
+};
+
+/// One run of the most promising variant.
 [[nodiscard]] std::optional<SpreadSolution> flood(const SpreadProblem& problem, Rng& rng, const Stop& stop);
 
 }  // namespace tutti::heuristics

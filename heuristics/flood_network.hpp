@@ -1,0 +1,41 @@
+#pragma once
+
+#include "heuristics/spread.hpp"
+
+namespace tutti::heuristics {
+
+/// A SpreadProblem laid out for simulation: plain arrays, the times of all hops looked up once. Spreads are
+/// numbered as the problem lists them; chunks of equal bytes share a **size**.
+struct FloodNetwork {
+    struct Times {
+        Ticks transit;
+        Ticks busy;
+        std::uint32_t arrival_lane;  ///< which of the distinct delays; both are one where they are equal
+        std::uint32_t free_lane;
+    };
+
+    /// O(hops * sizes * log + spreads).
+    explicit FloodNetwork(const SpreadProblem& problem);
+
+    [[nodiscard]] std::size_t nodes() const { return out_begin.size() - 1; }
+    [[nodiscard]] std::size_t hops() const { return from.size(); }
+    [[nodiscard]] std::size_t sizes() const { return hops() == 0 ? 0 : times_.size() / hops(); }
+    [[nodiscard]] const Times& times(std::size_t size, std::size_t hop) const {
+        return times_[size * hops() + hop];
+    }
+    [[nodiscard]] std::span<const std::uint32_t> out(std::size_t node) const {
+        return std::span(out_hop).subspan(out_begin[node], out_begin[node + 1] - out_begin[node]);
+    }
+
+    std::vector<std::uint32_t> from, to;
+    std::vector<std::uint32_t> out_begin, out_hop;  ///< the hops that leave each node
+    std::vector<std::uint32_t> size_of;             ///< per spread
+    std::vector<std::uint32_t> rank;                ///< per hop: 0 for the fastest
+    std::size_t ranks = 0;
+    std::size_t lanes = 0;
+
+  private:
+    std::vector<Times> times_;
+};
+
+}  // namespace tutti::heuristics
