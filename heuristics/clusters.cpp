@@ -32,12 +32,21 @@ ClusterLevel joined_below(const FloodNetwork& network, Ticks threshold) {
         level.cluster_of[n] = own;
     }
     level.entrances.resize(clusters);
+    level.exits.resize(clusters);
+    level.slack.resize(clusters);
     std::vector<double> rate(clusters, 0);
     for (std::size_t h = 0; h < network.hops(); ++h) {
         if (!level.crosses(network, h)) continue;
         const std::uint32_t cluster = level.cluster_of[network.to[h]];
         level.entrances[cluster].push_back(static_cast<std::uint32_t>(h));
-        rate[cluster] += 1.0 / static_cast<double>(network.times(0, h).busy.count());
+        level.exits[level.cluster_of[network.from[h]]].push_back(cluster);
+        const Ticks busy = network.times(0, h).busy;
+        rate[cluster] += 1.0 / static_cast<double>(busy.count());
+        level.slack[cluster] = std::max(level.slack[cluster], busy);
+    }
+    for (auto& exits : level.exits) {
+        std::ranges::sort(exits);
+        exits.erase(std::ranges::unique(exits).begin(), exits.end());
     }
     for (const double r : rate) level.period.push_back(r > 0 ? 1.0 / r : 0.0);
     return level;

@@ -9,6 +9,8 @@ namespace tutti::heuristics {
 struct ClusterLevel {
     std::vector<std::uint32_t> cluster_of;              ///< per node
     std::vector<std::vector<std::uint32_t>> entrances;  ///< per cluster, the hops that lead into it
+    std::vector<std::vector<std::uint32_t>> exits;      ///< per cluster, the clusters that links lead to
+    std::vector<Ticks> slack;    ///< per cluster, the longest that an entrance is busy with a chunk
     std::vector<double> period;  ///< per cluster, ticks for each chunk when all entrances are busy
 
     [[nodiscard]] std::size_t clusters() const { return entrances.size(); }

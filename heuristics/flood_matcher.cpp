@@ -43,23 +43,31 @@ std::vector<FloodOptions> FloodMatcher::variants() const {
     const bool may_use_heights = network_.nodes() <= kMaxHeightNodes;
     for (const bool by_height : {false, true}) {
         if (by_height && !may_use_heights) continue;
-        if (!levels_.empty()) {
-            list.push_back({.tightness = 0.98, .by_height = by_height});
-            list.push_back({.tightness = 0, .by_height = by_height});
-            list.push_back({.tightness = 0.85, .by_height = by_height});
+        for (std::size_t levels = 1; levels <= levels_.size(); ++levels) {
+            for (double t : {0., .85, .9, .98})
+                list.push_back({.tightness = t, .levels = levels, .by_height = by_height});
         }
-        list.push_back({.use_clusters = false, .by_height = by_height});
+        list.push_back({.levels = 0, .by_height = by_height});
     }
+    const auto n = list.size();
+    if (problem_.target > Ticks(0))
+        for (size_t i = 0; i < n; ++i) {
+            list.push_back(list[i]);
+            list.back().deadline = problem_.target;
+        }
     return list;
 }
 
 std::optional<SpreadSolution> FloodMatcher::run(const FloodOptions& options, Rng& rng, const Stop& stop) {
     if (!is_supported() || stop.requested()) return std::nullopt;
     if (problem_.spreads.empty()) return SpreadSolution{};
-    if ((options.by_height || options.height_first) && heights_ == nullptr) {
+    if (options.by_height && heights_ == nullptr) {
         heights_ = std::make_unique<Heights>(network_, problem_.spreads, stop);
     }
-    return FloodRun({problem_, network_, levels_, heights_.get(), options}, rng, stop).run();
+    for (std::size_t l = ways_.size(); l < std::min(options.levels, levels_.size()); ++l) {
+        ways_.emplace_back(network_, levels_[l], problem_.spreads);
+    }
+    return FloodRun({problem_, network_, levels_, ways_, heights_.get(), options}, rng, stop).run();
 }
 
 std::optional<SpreadSolution> flood(const SpreadProblem& problem, Rng& rng, const Stop& stop) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "heuristics/clusters.hpp"
+#include "heuristics/cluster_ways.hpp"
 #include "heuristics/flood_heights.hpp"
 
 #include <memory>
@@ -13,11 +13,13 @@ struct FloodOptions {
     /// still lacks would take at least this share of the time that is left until the target. 0: always;
     /// above 1 hardly ever. See flood_matcher.cpp.
     double tightness = 0.98;
-    bool use_clusters = true;
+    /// At so many levels of clusters, from the slowest links on. 0: the rule is off.
+    std::size_t levels = kMaxLevels;
     /// Among equally rare chunks, take the one with the longest way to go instead of any.
     bool by_height = false;
-    /// Take the one with the longest way to go, among those the rarest.
-    bool height_first = false;
+    /// No transfer starts that would arrive later, so that slow links leave the last chunks to fast ones.
+    /// Where not all is done in time, the rest follows without a deadline. 0: none.
+    Ticks deadline = {};
 };
 
 /// Event by event, matches free links to chunks that their source has and their destination still wants.
@@ -42,6 +44,7 @@ class FloodMatcher {
     const SpreadProblem& problem_;
     FloodNetwork network_;
     std::vector<ClusterLevel> levels_;
+    std::vector<ClusterWays> ways_;     ///< per level; made when first asked for
     std::unique_ptr<Heights> heights_;  ///< made when first asked for
 };
 

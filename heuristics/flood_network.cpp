@@ -19,6 +19,13 @@ FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
         to.push_back(hop.to.value());
     }
 
+    in_begin.assign(nodes() + 1, 0);
+    for (const std::uint32_t node : to) ++in_begin[node + 1];
+    for (std::size_t n = 0; n < nodes(); ++n) in_begin[n + 1] += in_begin[n];
+    in_hop.resize(hops());
+    std::vector<std::uint32_t> next(in_begin.begin(), in_begin.end() - 1);
+    for (std::size_t h = 0; h < hops(); ++h) in_hop[next[to[h]]++] = static_cast<std::uint32_t>(h);
+
     std::map<std::int64_t, std::uint32_t> sizes;
     std::vector<ChunkId> example;
     for (const Spread& spread : problem.spreads) {

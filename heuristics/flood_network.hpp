@@ -27,8 +27,13 @@ struct FloodNetwork {
         return std::span(out_hop).subspan(out_begin[node], out_begin[node + 1] - out_begin[node]);
     }
 
+    [[nodiscard]] std::span<const std::uint32_t> in(std::size_t node) const {
+        return std::span(in_hop).subspan(in_begin[node], in_begin[node + 1] - in_begin[node]);
+    }
+
     std::vector<std::uint32_t> from, to;
     std::vector<std::uint32_t> out_begin, out_hop;  ///< the hops that leave each node
+    std::vector<std::uint32_t> in_begin, in_hop;    ///< the hops that enter each node
     std::vector<std::uint32_t> size_of;             ///< per spread
     std::vector<std::uint32_t> rank;                ///< per hop: 0 for the fastest
     std::size_t ranks = 0;

@@ -63,8 +63,14 @@ FloodRun::FloodRun(const FloodTask& task, Rng& rng, const Stop& stop)
     keys_.reserve(net_.hops());
     set_up_claims();
     set_up_releases();
-    use_clusters_ = task.options.use_clusters && !task.levels.empty();
+    use_clusters_ = task.options.levels > 0 && !task.levels.empty();
     if (use_clusters_) set_up_clusters();
+    if (task.options.deadline > Ticks(0)) {
+        deadline_ = task.options.deadline;
+        Ticks fastest = Ticks::max();
+        for (std::size_t h = 0; h < net_.hops(); ++h) fastest = std::min(fastest, net_.times(0, h).transit);
+        last_start_ = deadline_ - fastest;
+    }
     solution_.transfers.reserve(missing_);
 }
 
@@ -98,7 +104,8 @@ void FloodRun::set_up_releases() {
 void FloodRun::set_up_clusters() {
     const auto& spreads = task_.problem.spreads;
     target_ = static_cast<double>(task_.problem.target.count());
-    for (const ClusterLevel& level : task_.levels) {
+    const std::size_t count = std::min(task_.options.levels, task_.levels.size());
+    for (const ClusterLevel& level : std::span(task_.levels).first(count)) {
         LevelState& state = levels_.emplace_back(LevelState{BitRows(level.clusters(), spreads.size(), true),
                                                             std::vector<std::size_t>(level.clusters(), 0),
                                                             std::vector<std::uint8_t>(level.clusters(), 0)});
@@ -131,6 +138,10 @@ std::optional<SpreadSolution> FloodRun::run() {
             Ticks now = releases ? releases_[next_release_].tick : Ticks::max();
             if (!events_.empty()) now = std::min(now, events_.next_tick());
             advance(now);
+            if (now > last_start_ && deadline_ != Ticks::max()) {
+                deadline_ = Ticks::max();
+                wake_all();
+            }
         }
         if (!serve()) return std::nullopt;
     }
@@ -166,12 +177,19 @@ void FloodRun::wake(std::size_t hop) {
     ready_.push_back(static_cast<std::uint32_t>(hop));
 }
 
-/// When nothing moves any more: gives the rule up, which may have forbidden the only way. Whether there is
+void FloodRun::wake_all() {
+    for (std::size_t h = 0; h < net_.hops(); ++h) {
+        if (idle_[h] != 0) wake(h);
+    }
+}
+
+/// When nothing moves any more: gives up the rules that may have forbidden the only way. Whether there is
 /// anything left to try.
 bool FloodRun::relax() {
-    if (!use_clusters_) return false;
+    if (!use_clusters_ && deadline_ == Ticks::max()) return false;
     use_clusters_ = false;
-    for (std::size_t h = 0; h < net_.hops(); ++h) wake(h);
+    deadline_ = Ticks::max();
+    wake_all();
     return true;
 }
 
@@ -199,7 +217,7 @@ bool FloodRun::serve() {
         for (const std::uint32_t hop : batch_) {
             woken_[hop] = 0;
             if (++served_ % kServedPerPoll == 0 && stop_.requested()) return false;
-            if (idle_[hop] == 0) continue;
+            if (idle_[hop] == 0 || now_ + net_.times(0, hop).transit > deadline_) continue;
             if (const auto spread = choose(hop)) send(hop, *spread);
         }
         batch_.clear();
@@ -243,69 +261,78 @@ bool FloodRun::is_tight(std::size_t level, std::size_t cluster) const {
     if (missing == 0) return false;
     return static_cast<double>(now_.count()) +
                static_cast<double>(missing) * task_.levels[level].period[cluster] >=
-           task_.options.tightness * target_;
+           task_.options.tightness * target_ -
+               static_cast<double>(task_.levels[level].slack[cluster].count());
 }
 
-std::size_t FloodRun::barred_rows(std::size_t hop, std::array<const Word*, kMaxLevels>& rows) {
-    std::size_t count = 0;
+/// What the rule forbids the hop to bring, and the clusters around the one it leads into.
+void FloodRun::look_at_clusters(std::size_t hop, RowList& barred, RowList& detours, RowList& around) {
     for (std::size_t l = 0; l < levels_.size(); ++l) {
-        if (!task_.levels[l].crosses(net_, hop)) continue;
-        const std::uint32_t cluster = task_.levels[l].cluster_of[net_.to[hop]];
+        const ClusterLevel& level = task_.levels[l];
+        if (!level.crosses(net_, hop)) continue;
+        const std::uint32_t cluster = level.cluster_of[net_.to[hop]];
         if (!is_tight(l, cluster)) continue;
         levels_[l].held[cluster] = 1;
-        rows[count++] = levels_[l].claimed.row(cluster);
+        barred.add(levels_[l].claimed.row(cluster));
+        detours.add(task_.ways[l].detours(hop));
+        if (around.empty()) {
+            const auto& exits = level.exits[cluster];
+            add_some(exits.size(), around, [&](std::size_t i) { return levels_[l].claimed.row(exits[i]); });
+        }
     }
-    return count;
+}
+
+/// As many of `size` rows as are counted, from a random one on.
+template <class RowAt>
+void FloodRun::add_some(std::size_t size, RowList& rows, RowAt&& row_at) {
+    const std::size_t start = size > RowList::kMax ? rng_.below(size) : 0;
+    for (std::size_t i = 0; i < size && !rows.full(); ++i) {
+        rows.add(row_at(start + i < size ? start + i : start + i - size));
+    }
 }
 
 std::optional<std::size_t> FloodRun::choose(std::size_t hop) {
     const std::size_t node = net_.to[hop];
-    std::array<const Word*, kMaxLevels> barred_from{}, barred{};
-    const std::size_t bars = use_clusters_ ? barred_rows(hop, barred_from) : 0;
+    RowList barred, detours, clusters_around;
+    if (use_clusters_) look_at_clusters(hop, barred, detours, clusters_around);
+    RowList around;
     const auto out = net_.out(node);
-    const std::size_t counted = std::min(out.size(), kMaxNeighbours);
-    const std::size_t turn = out.size() > counted ? rng_.below(out.size()) : 0;
-    std::array<const Word*, kMaxNeighbours> rows_from{}, rows{};
-    for (std::size_t i = 0; i < counted; ++i) {
-        const std::size_t place = turn + i < out.size() ? turn + i : turn + i - out.size();
-        rows_from[i] = claimed_.row(net_.to[out[place]]);
-    }
+    add_some(out.size(), around, [&](std::size_t i) { return claimed_.row(net_.to[out[i]]); });
 
     const Word* has = has_.row(net_.from[hop]);
     const Word* claimed = claimed_.row(node);
     const std::size_t words = has_.words();
-    const std::size_t windows = (words + kWindowWords - 1) / kWindowWords;
+    const std::size_t windows = (words + Window::kMaxWords - 1) / Window::kMaxWords;
     const std::size_t start = windows > 1 ? rng_.below(windows) : 0;
-    alignas(kBlockWords * sizeof(Word)) std::array<Word, kWindowWords> chosen;
+    Choice choice;
     for (std::size_t k = 0; k < windows; ++k) {
-        const std::size_t window = start + k < windows ? start + k : start + k - windows;
-        const std::size_t first = window * kWindowWords;
-        const std::size_t width = std::min(kWindowWords, words - first);
-        for (std::size_t i = 0; i < bars; ++i) barred[i] = barred_from[i] + first;
-        for (std::size_t i = 0; i < counted; ++i) rows[i] = rows_from[i] + first;
-        const RarestQuery query{has + first, claimed + first, std::span(barred).first(bars),
-                                std::span(rows).first(counted), width};
-        if (!rarest(query, chosen.data())) continue;
-        const std::size_t bit = task_.options.by_height
-                                    ? highest_of(chosen.data(), width, first * kWordBits, node)
-                                    : any_of(chosen.data(), width);
-        return first * kWordBits + bit;
+        const std::size_t first = (start + k < windows ? start + k : start + k - windows) * Window::kMaxWords;
+        const Window window{first, std::min(Window::kMaxWords, words - first)};
+        if (!candidates(has, claimed, barred, window, choice)) continue;
+        if (!detours.empty()) keep_rarest(detours, window, choice);
+        if (!clusters_around.empty()) keep_rarest(clusters_around, window, choice);
+        keep_rarest(around, window, choice);
+        return task_.options.by_height ? highest_of(choice, window, node) : any_of(choice, window);
     }
     return std::nullopt;
 }
 
 /// Any bit that is set. Precondition: there is one.
-std::size_t FloodRun::any_of(const Word* chosen, std::size_t words) {
+std::size_t FloodRun::any_of(const Choice& choice, Window window) {
+    const auto& chosen = choice.words;
+    const std::size_t words = window.count;
     const std::uint64_t random = rng_.next();
     std::size_t word = static_cast<std::size_t>(((random >> 32U) * words) >> 32U);
     while (chosen[word] == 0) word = word + 1 < words ? word + 1 : 0;
     const int turn = static_cast<int>(random % kWordBits);
     const int bit = (std::countr_zero(std::rotr(chosen[word], turn)) + turn) % static_cast<int>(kWordBits);
-    return word * kWordBits + static_cast<std::size_t>(bit);
+    return (window.first + word) * kWordBits + static_cast<std::size_t>(bit);
 }
 
 /// The bit with the greatest height at the node, the first met from a random place on among equals.
-std::size_t FloodRun::highest_of(const Word* chosen, std::size_t words, std::size_t first, std::size_t node) {
+std::size_t FloodRun::highest_of(const Choice& choice, Window window, std::size_t node) {
+    const auto& chosen = choice.words;
+    const std::size_t words = window.count;
     const std::uint64_t random = rng_.next();
     const std::size_t start = static_cast<std::size_t>(((random >> 32U) * words) >> 32U);
     const int turn = static_cast<int>(random % kWordBits);
@@ -317,10 +344,10 @@ std::size_t FloodRun::highest_of(const Word* chosen, std::size_t words, std::siz
         for (Word bits = std::rotr(chosen[word], turn); bits != 0; bits &= bits - 1, ++compared) {
             const auto bit =
                 static_cast<std::size_t>((std::countr_zero(bits) + turn) % static_cast<int>(kWordBits));
-            const std::int64_t height = task_.heights->at(first + word * kWordBits + bit, node);
+            const std::int64_t height = task_.heights->at((window.first + word) * kWordBits + bit, node);
             if (height <= best_height) continue;
             best_height = height;
-            best = word * kWordBits + bit;
+            best = (window.first + word) * kWordBits + bit;
         }
     }
     return best;

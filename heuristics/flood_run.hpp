@@ -14,7 +14,8 @@ struct FloodTask {
     const SpreadProblem& problem;
     const FloodNetwork& network;
     const std::vector<ClusterLevel>& levels;
-    const Heights* heights;  ///< may be none if the options do not ask for them
+    const std::vector<ClusterWays>& ways;  ///< for as many levels as the options ask for
+    const Heights* heights;                ///< may be none if the options do not ask for them
     FloodOptions options;
 };
 
@@ -47,18 +48,19 @@ class FloodRun {
     void advance(Ticks now);
     void arrive(std::size_t node, std::size_t spread);
     void wake(std::size_t hop);
+    void wake_all();
     bool relax();
     void order_ready();
     bool serve();
-    bool serve(std::size_t hop);
     void send(std::size_t hop, std::size_t spread);
     void claim_for_clusters(std::size_t node, std::size_t spread);
     [[nodiscard]] bool is_tight(std::size_t level, std::size_t cluster) const;
-    [[nodiscard]] std::size_t barred_rows(std::size_t hop, std::array<const Word*, kMaxLevels>& rows);
+    void look_at_clusters(std::size_t hop, RowList& barred, RowList& detours, RowList& around);
+    template <class RowAt>
+    void add_some(std::size_t size, RowList& rows, RowAt&& row_at);
     [[nodiscard]] std::optional<std::size_t> choose(std::size_t hop);
-    [[nodiscard]] std::size_t any_of(const Word* chosen, std::size_t words);
-    [[nodiscard]] std::size_t highest_of(const Word* chosen, std::size_t words, std::size_t first,
-                                         std::size_t node);
+    [[nodiscard]] std::size_t any_of(const Choice& choice, Window window);
+    [[nodiscard]] std::size_t highest_of(const Choice& choice, Window window, std::size_t node);
 
     const FloodTask task_;
     const FloodNetwork& net_;
@@ -77,6 +79,8 @@ class FloodRun {
     Ticks now_;
     double target_ = 0;
     bool use_clusters_ = false;
+    Ticks deadline_ = Ticks::max();
+    Ticks last_start_;  ///< of the fastest hop, to arrive by the deadline
     std::size_t missing_ = 0;
     std::uint32_t served_ = 0;
     SpreadSolution solution_;
