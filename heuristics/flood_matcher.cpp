@@ -25,6 +25,8 @@
 
 #include "heuristics/flood_run.hpp"
 
+#include <algorithm>
+
 namespace tutti::heuristics {
 namespace {
 
@@ -33,28 +35,48 @@ constexpr std::size_t kMaxHeightNodes = 1024;
 
 }  // namespace
 
-FloodMatcher::FloodMatcher(const SpreadProblem& problem) : problem_(problem), network_(problem) {
-    if (!problem.spreads.empty()) levels_ = cluster_levels(network_);
+FloodMatcher::FloodMatcher(const SpreadProblem& problem)
+    : problem_(problem), network_(problem), least_(problem.target) {
+    if (problem.spreads.empty()) return;
+    levels_ = cluster_levels(network_);
+    least_ = std::max(least_, least_by_ingress());
+}
+
+/// When the busiest node could have all it wants, were its links never idle.
+Ticks FloodMatcher::least_by_ingress() const {
+    std::vector<std::int64_t> wanted(network_.nodes(), 0);
+    for (const Spread& spread : problem_.spreads) {
+        for (const NodeId target : spread.targets) ++wanted[target.index()];
+        for (const NodeId source : spread.sources) --wanted[source.index()];
+    }
+    double most = 0;
+    for (std::size_t n = 0; n < network_.nodes(); ++n) {
+        double rate = 0;
+        for (const std::uint32_t hop : network_.in(n)) {
+            rate += 1.0 / static_cast<double>(network_.times(0, hop).busy.count());
+        }
+        if (rate > 0) most = std::max(most, static_cast<double>(wanted[n]) / rate);
+    }
+    return problem_.calendar.horizon() + Ticks(static_cast<std::int64_t>(most));
 }
 
 std::vector<FloodOptions> FloodMatcher::variants() const {
     if (!is_supported()) return {};
     std::vector<FloodOptions> list;
-    const bool may_use_heights = network_.nodes() <= kMaxHeightNodes;
-    for (const bool by_height : {false, true}) {
-        if (by_height && !may_use_heights) continue;
-        for (std::size_t levels = 1; levels <= levels_.size(); ++levels) {
-            for (double t : {0., .85, .9, .98})
-                list.push_back({.tightness = t, .levels = levels, .by_height = by_height});
-        }
-        list.push_back({.levels = 0, .by_height = by_height});
+    const bool has_levels = !levels_.empty();
+    if (has_levels) {
+        list.push_back({.tightness = 0.85, .levels = 1});
+        list.push_back({.tightness = 0, .levels = 1});
     }
-    const auto n = list.size();
-    if (problem_.target > Ticks(0))
-        for (size_t i = 0; i < n; ++i) {
-            list.push_back(list[i]);
-            list.back().deadline = problem_.target;
-        }
+    list.push_back({.levels = 0});
+    if (network_.nodes() <= kMaxHeightNodes) {
+        if (has_levels) list.push_back({.tightness = 0, .levels = 1, .by_height = true});
+        list.push_back({.levels = 0, .by_height = true});
+    }
+    if (levels_.size() > 1) {
+        list.push_back({.tightness = 0, .levels = levels_.size()});
+        list.push_back({.tightness = 0.98, .levels = levels_.size()});
+    }
     return list;
 }
 
@@ -67,12 +89,13 @@ std::optional<SpreadSolution> FloodMatcher::run(const FloodOptions& options, Rng
     for (std::size_t l = ways_.size(); l < std::min(options.levels, levels_.size()); ++l) {
         ways_.emplace_back(network_, levels_[l], problem_.spreads);
     }
-    return FloodRun({problem_, network_, levels_, ways_, heights_.get(), options}, rng, stop).run();
+    return FloodRun({problem_, network_, levels_, ways_, heights_.get(), options, least_}, rng, stop).run();
 }
 
 std::optional<SpreadSolution> flood(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
     if (!problem.graph.is_direct()) return std::nullopt;
-    return FloodMatcher(problem).run({}, rng, stop);
+    FloodMatcher matcher(problem);
+    return matcher.run(matcher.variants().front(), rng, stop);
 }
 
 }  // namespace tutti::heuristics

@@ -34,6 +34,10 @@ class FloodMatcher {
     [[nodiscard]] bool is_supported() const { return problem_.graph.is_direct(); }
     /// What is worth trying here, the most promising first; no two of them do the same.
     [[nodiscard]] std::vector<FloodOptions> variants() const;
+    /// Whether deadlines can make a difference: on links of different speeds.
+    [[nodiscard]] bool has_several_speeds() const { return network_.ranks > 1; }
+    /// Hardly any schedule is shorter; the problem's target, if that says more. Not proven.
+    [[nodiscard]] Ticks least() const { return least_; }
 
     /// The transfers come in order of start. None: stopped, or a chunk cannot reach its targets through
     /// targets. O(sends * chunks/64 * degree), at most kWindowWords words and kMaxNeighbours neighbours a
@@ -41,8 +45,11 @@ class FloodMatcher {
     [[nodiscard]] std::optional<SpreadSolution> run(const FloodOptions& options, Rng& rng, const Stop& stop);
 
   private:
+    [[nodiscard]] Ticks least_by_ingress() const;
+
     const SpreadProblem& problem_;
     FloodNetwork network_;
+    Ticks least_;
     std::vector<ClusterLevel> levels_;
     std::vector<ClusterWays> ways_;     ///< per level; made when first asked for
     std::unique_ptr<Heights> heights_;  ///< made when first asked for

@@ -103,7 +103,7 @@ void FloodRun::set_up_releases() {
 
 void FloodRun::set_up_clusters() {
     const auto& spreads = task_.problem.spreads;
-    target_ = static_cast<double>(task_.problem.target.count());
+    target_ = static_cast<double>(task_.least.count());
     const std::size_t count = std::min(task_.options.levels, task_.levels.size());
     for (const ClusterLevel& level : std::span(task_.levels).first(count)) {
         LevelState& state = levels_.emplace_back(LevelState{BitRows(level.clusters(), spreads.size(), true),

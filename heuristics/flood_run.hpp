@@ -17,6 +17,7 @@ struct FloodTask {
     const std::vector<ClusterWays>& ways;  ///< for as many levels as the options ask for
     const Heights* heights;                ///< may be none if the options do not ask for them
     FloodOptions options;
+    Ticks least;  ///< FloodMatcher's
 };
 
 /// One simulation of the matcher (flood_matcher.cpp), from the first release to the last arrival.

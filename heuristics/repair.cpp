@@ -20,6 +20,8 @@ namespace {
 
 /// Most chunks that a move takes out.
 constexpr std::size_t kMaxTaken = 12;
+/// Sides of the dice that says how much lateness may rise.
+constexpr std::int64_t kDice = 1024;
 /// Moves between two looks at the clock.
 constexpr std::uint64_t kMovesPerPoll = 16;
 
@@ -51,6 +53,7 @@ class Repair {
         for (std::uint64_t move = 0; move < max_moves && best_.makespan > problem_.target; ++move) {
             if (move % kMovesPerPoll == 0 && stop.requested()) break;
             take();
+            set_allowance();
             if (!regrow() || !is_welcome()) {
                 undo();
                 continue;
@@ -176,27 +179,31 @@ class Repair {
     /// Grows them again. False: one found no way.
     bool regrow() {
         constexpr std::array<std::int64_t, 4> kTolls{0, 1, 3, 10};
-        const std::int64_t toll = kTolls[rng_.below(kTolls.size())];
+        const TreeGrowth::Tolls tolls{kTolls[rng_.below(kTolls.size())], kTolls[rng_.below(kTolls.size())]};
         old_.resize(std::max(old_.size(), taken_.size()));
         grown_ = 0;
         new_lateness_ = lateness_ - old_lateness_;
         for (const std::uint32_t i : taken_) {
             std::swap(old_[grown_++], trees_[i]);
-            if (!growth_.grow(i, toll, rng_, trees_[i].sends)) {
+            if (!growth_.grow(i, tolls, rng_, trees_[i].sends)) {
                 trees_[i].sends.clear();
                 return false;
             }
             reserve(i);
             new_lateness_ += trees_[i].lateness;
-            if (new_lateness_ > lateness_ + allowance()) return false;
+            if (new_lateness_ > lateness_ + allowance_) return false;
         }
         return true;
     }
 
-    /// By how much the lateness may rise: now and then a little.
-    [[nodiscard]] Ticks allowance() const { return allowance_; }
+    /// By how much the lateness may rise: mostly little.
+    void set_allowance() {
+        const auto dice = static_cast<std::int64_t>(rng_.below(kDice));
+        const std::int64_t share = dice * dice / kDice * dice / kDice;
+        allowance_ = Ticks(fastest_.count() / kDice * share);
+    }
 
-    bool is_welcome() { return new_lateness_ <= lateness_ + allowance(); }
+    [[nodiscard]] bool is_welcome() const { return new_lateness_ <= lateness_ + allowance_; }
 
     void undo() {
         for (std::size_t k = 0; k < grown_; ++k) release(taken_[k]);

@@ -9,6 +9,16 @@
 #include <algorithm>
 
 namespace tutti::heuristics {
+namespace {
+
+constexpr std::int64_t kFine = 256;
+
+/// A number below kFine for each hop, different each turn.
+std::int64_t noise(std::uint64_t turn, std::uint32_t hop) {
+    return static_cast<std::int64_t>(((turn ^ (hop * 0x9E3779B97F4A7C15ULL)) * 0xBF58476D1CE4E5B9ULL) >> 56U);
+}
+
+}  // namespace
 
 TreeGrowth::TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network,
                        const Reservations& reservations)
@@ -20,7 +30,7 @@ TreeGrowth::TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network
       places_(network.nodes()),
       wanted_(network.nodes(), 0) {}
 
-bool TreeGrowth::grow(std::size_t spread, std::int64_t toll, Rng& rng, std::vector<TreeSend>& tree) {
+bool TreeGrowth::grow(std::size_t spread, Tolls tolls, Rng& rng, std::vector<TreeSend>& tree) {
     const Spread& goal = problem_.spreads[spread];
     tree.clear();
     heap_.clear();
@@ -51,7 +61,7 @@ bool TreeGrowth::grow(std::size_t spread, std::int64_t toll, Rng& rng, std::vect
             join(node, spread, tree);
             --missing;
         }
-        look_from(node, spread, toll, turn);
+        look_from(node, spread, tolls, turn);
     }
     return true;
 }
@@ -62,7 +72,7 @@ void TreeGrowth::enter(std::uint32_t node, const Label& label) {
     std::push_heap(heap_.begin(), heap_.end());
 }
 
-void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, std::int64_t toll, std::uint64_t turn) {
+void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, Tolls tolls, std::uint64_t turn) {
     const Instance& instance = problem_.graph.instance();
     const CollectiveId collective = instance.demand(problem_.spreads[spread].chunk).collective;
     const Label from = labels_[node];
@@ -79,11 +89,13 @@ void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, std::int64_t 
         if (is_relay && !instance.may_carry(NodeId(to), collective)) continue;
         const Ticks start = earliest(hop, spread, from.arrival);
         const Ticks arrival = start + times.transit;
-        const Ticks tolls = from.tolls + (is_relay ? Ticks(times.busy.count() / 10 * toll) : Ticks(0));
-        const Ticks cost = arrival + tolls;
+        std::int64_t tenths = is_relay ? tolls.relay * kFine : 0;
+        if (tolls.noise > 0) tenths += tolls.noise * noise(turn, hop);
+        const Ticks toll = from.tolls + Ticks(times.busy.count() * tenths / (10 * kFine));
+        const Ticks cost = arrival + toll;
         if (is_seen && cost >= labels_[to].cost) continue;
         places_[to] = Place::Seen;
-        enter(to, {cost, arrival, tolls, start, hop});
+        enter(to, {cost, arrival, toll, start, hop});
     }
 }
 

@@ -19,10 +19,14 @@ class TreeGrowth {
     TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network, const Reservations& reservations);
 
     /// The transfers that bring the spread to its targets, each after the one it depends on, into `tree`; not
-    /// reserved. A relay that wants nothing counts as if it made its chunk later by `toll` tenths of the time
-    /// that its hop is busy. False: a target cannot be reached. O(hops * (log nodes + gaps)) where all nodes
-    /// are targets, times the targets at worst.
-    [[nodiscard]] bool grow(std::size_t spread, std::int64_t toll, Rng& rng, std::vector<TreeSend>& tree);
+    /// reserved. A relay that wants nothing counts as if it made its chunk later by `tolls.relay` tenths of
+    /// the time that its hop is busy, and any hop as if by up to `tolls.noise` tenths, at random. False: a
+    /// target cannot be reached. O(hops * (log nodes + gaps)) where all nodes are targets, times the targets
+    /// at worst.
+    struct Tolls {
+        std::int64_t relay, noise;
+    };
+    [[nodiscard]] bool grow(std::size_t spread, Tolls tolls, Rng& rng, std::vector<TreeSend>& tree);
 
   private:
     /// How a node could be reached.
@@ -42,7 +46,7 @@ class TreeGrowth {
         }
     };
     void enter(std::uint32_t node, const Label& label);
-    void look_from(std::uint32_t node, std::size_t spread, std::int64_t toll, std::uint64_t turn);
+    void look_from(std::uint32_t node, std::size_t spread, Tolls tolls, std::uint64_t turn);
     void join(std::uint32_t node, std::size_t spread, std::vector<TreeSend>& tree);
     [[nodiscard]] Ticks earliest(std::size_t hop, std::size_t spread, Ticks ready) const;
 

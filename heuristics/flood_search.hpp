@@ -1,0 +1,13 @@
+#pragma once
+
+#include "heuristics/spread.hpp"
+
+namespace tutti::heuristics {
+
+/// The best of so many runs of the matcher: every variant, then those that did best, with deadlines. Ends
+/// early at the problem's target. After `stop` the best so far; none if there is none, or where flooding does
+/// not know how. The same rng and runs give the same result, unless stopped. Transfers in order of start.
+[[nodiscard]] std::optional<SpreadSolution> flood_search(const SpreadProblem& problem, Rng& rng,
+                                                         const Stop& stop, std::size_t runs);
+
+}  // namespace tutti::heuristics
