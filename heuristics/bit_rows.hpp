@@ -12,33 +12,51 @@ inline constexpr std::size_t kWordBits = 64;
 /// Rows are aligned to and padded to so many words, one vector register.
 inline constexpr std::size_t kBlockWords = 4;
 
-/// A matrix of bits in rows that can be read vector by vector. The padding at the end of a row keeps the
-/// value it was filled with.
+/// The most words of a row that lie side by side.
+inline constexpr std::size_t kWindowWords = 16;
+
+/// A matrix of bits in rows that can be read vector by vector. Long rows are cut into **windows**, and the
+/// same window of all rows lies together: who looks at one window of many rows at a time stays in the cache.
+/// The padding at the end of a row keeps the value it was filled with.
 class BitRows {
   public:
     BitRows() = default;
-    BitRows(std::size_t rows, std::size_t columns, bool value = false)
-        : blocks_per_row_((columns + kBits - 1) / kBits), blocks_(rows * blocks_per_row_) {
-        if (value) {
-            for (Block& block : blocks_) block.words.fill(~Word{0});
-        }
+    BitRows(std::size_t rows, std::size_t columns, bool value = false) {
+        const std::size_t words = (columns + kBits - 1) / kBits * kBlockWords;
+        is_cut_ = words > kWindowWords;
+        window_words_ = is_cut_ ? kCutWords : words;
+        windows_ = is_cut_ ? (words + kCutWords - 1) / kCutWords : 1;
+        stride_ = rows * window_words_;
+        Block block;
+        if (value) block.words.fill(~Word{0});
+        blocks_.assign(windows_ * stride_ / kBlockWords, block);
     }
-    /// Words in a row, with the padding.
-    [[nodiscard]] std::size_t words() const { return blocks_per_row_ * kBlockWords; }
-    [[nodiscard]] const Word* row(std::size_t r) const { return blocks_[r * blocks_per_row_].words.data(); }
-    [[nodiscard]] Word* row(std::size_t r) { return blocks_[r * blocks_per_row_].words.data(); }
+    [[nodiscard]] std::size_t windows() const { return windows_; }
+    [[nodiscard]] std::size_t window_words() const { return window_words_; }
+    [[nodiscard]] const Word* window(std::size_t r, std::size_t k) const {
+        return blocks_.data()->words.data() + k * stride_ + r * window_words_;
+    }
+    [[nodiscard]] Word& word(std::size_t r, std::size_t w) {
+        return blocks_.data()->words.data()[place(r, w)];
+    }
     [[nodiscard]] bool test(std::size_t r, std::size_t i) const {
-        return ((row(r)[i / kWordBits] >> (i % kWordBits)) & 1U) != 0;
+        return ((blocks_.data()->words.data()[place(r, i / kWordBits)] >> (i % kWordBits)) & 1U) != 0;
     }
-    void set(std::size_t r, std::size_t i) { row(r)[i / kWordBits] |= Word{1} << (i % kWordBits); }
-    void reset(std::size_t r, std::size_t i) { row(r)[i / kWordBits] &= ~(Word{1} << (i % kWordBits)); }
+    void set(std::size_t r, std::size_t i) { word(r, i / kWordBits) |= Word{1} << (i % kWordBits); }
 
   private:
     static constexpr std::size_t kBits = kBlockWords * kWordBits;
+    static constexpr std::size_t kCutWords = 8;  ///< a cache line, and a power of two
     struct alignas(kBlockWords * sizeof(Word)) Block {
         std::array<Word, kBlockWords> words{};
     };
-    std::size_t blocks_per_row_ = 0;
+    [[nodiscard]] std::size_t place(std::size_t r, std::size_t w) const {
+        return is_cut_ ? w / kCutWords * stride_ + r * kCutWords + w % kCutWords : r * window_words_ + w;
+    }
+    bool is_cut_ = false;
+    std::size_t window_words_ = 0;
+    std::size_t windows_ = 0;
+    std::size_t stride_ = 0;
     std::vector<Block> blocks_;
 };
 

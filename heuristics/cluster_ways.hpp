@@ -13,8 +13,10 @@ class ClusterWays {
     /// O(clusters * hops * log + crossings * spreads) time, a bit for each crossing and spread.
     ClusterWays(const FloodNetwork& network, const ClusterLevel& level, const std::vector<Spread>& spreads);
 
-    /// The chunks that a hop between clusters would take on a detour, as a row of bits.
-    [[nodiscard]] const Word* detours(std::size_t hop) const { return rows_.row(row_of_[hop]); }
+    /// A row for each crossing, from one cluster into another: the chunks that would make a detour there.
+    [[nodiscard]] const BitRows& detours() const { return rows_; }
+    /// Precondition: the hop leads from one cluster into another.
+    [[nodiscard]] std::size_t crossing(std::size_t hop) const { return row_of_[hop]; }
 
   private:
     std::vector<std::uint32_t> row_of_;  ///< per hop

@@ -6,7 +6,7 @@
 
 namespace tutti::heuristics {
 
-/// Rows of bits, as many as are counted one by one.
+/// The same window of some rows of bits, as many as are counted one by one.
 class RowList {
   public:
     static constexpr std::size_t kMax = 15;
@@ -20,23 +20,20 @@ class RowList {
     std::size_t count_ = 0;
 };
 
-/// The words [first, first + count) of each row that is looked at.
-struct Window {
-    static constexpr std::size_t kMaxWords = 16;
-    std::size_t first;  ///< a multiple of kBlockWords
-    std::size_t count;  ///< a multiple of kBlockWords, at most kMaxWords
-};
-
-/// A window of chunks to choose from.
+/// Some chunks to choose from: a window of a row.
 struct alignas(kBlockWords * sizeof(Word)) Choice {
-    std::array<Word, Window::kMaxWords> words;
+    std::array<Word, kWindowWords> words;
+    std::size_t count;  ///< of words in use: a multiple of kBlockWords
 };
 
-/// Has minus claimed minus all that is barred. Whether that is anything.
-[[nodiscard]] bool candidates(const Word* has, const Word* claimed, const RowList& barred, Window window,
+/// Has minus claimed minus all that is barred; `count` words of each. Whether that is anything.
+[[nodiscard]] bool candidates(const Word* has, const Word* claimed, const RowList& barred, std::size_t count,
                               Choice& choice);
 
+/// Which words of the choice are not empty: bit i stands for word i.
+[[nodiscard]] std::uint16_t full_words(const Choice& choice);
+
 /// Keeps those that are in fewest of the rows. Precondition: there is a choice. O(words * rows).
-void keep_rarest(const RowList& rows, Window window, Choice& choice);
+void keep_rarest(const RowList& rows, Choice& choice);
 
 }  // namespace tutti::heuristics

@@ -8,18 +8,21 @@ namespace {
 
 /// Hops served between two looks at the clock.
 constexpr std::uint32_t kServedPerPoll = 4096;
+/// How many hops ahead their rows are fetched, where they do not fit the nearest caches.
+constexpr std::size_t kAhead = 4;
 /// Candidates whose heights are compared.
 constexpr int kMaxCompared = 64;
 
 /// Clears bits [begin, end) of a row. Returns how many were set.
-std::size_t clear_range(Word* row, std::size_t begin, std::size_t end) {
+std::size_t clear_range(BitRows& rows, std::size_t r, std::size_t begin, std::size_t end) {
     std::size_t cleared = 0;
     for (std::size_t w = begin / kWordBits; w * kWordBits < end; ++w) {
         Word mask = ~Word{0};
         if (w * kWordBits < begin) mask &= ~Word{0} << (begin % kWordBits);
         if ((w + 1) * kWordBits > end) mask &= (Word{1} << (end % kWordBits)) - 1;
-        cleared += static_cast<std::size_t>(std::popcount(row[w] & mask));
-        row[w] &= ~mask;
+        Word& word = rows.word(r, w);
+        cleared += static_cast<std::size_t>(std::popcount(word & mask));
+        word &= ~mask;
     }
     return cleared;
 }
@@ -47,8 +50,7 @@ FloodRun::FloodRun(const FloodTask& task, Rng& rng, const Stop& stop)
       stop_(stop),
       has_(net_.nodes(), task.problem.spreads.size()),
       claimed_(net_.nodes(), task.problem.spreads.size(), true),
-      idle_(net_.hops(), 1),
-      woken_(net_.hops(), 0),
+      states_(net_.hops(), State::Idle),
       frees_(net_.lanes, 0),
       brings_(net_.lanes, 0),
       events_(net_.lanes) {
@@ -78,7 +80,7 @@ void FloodRun::set_up_claims() {
     const auto& spreads = task_.problem.spreads;
     for_equal_targets(spreads, [&](std::size_t begin, std::size_t end) {
         for (const NodeId target : spreads[begin].targets) {
-            missing_ += clear_range(claimed_.row(target.index()), begin, end);
+            missing_ += clear_range(claimed_, target.index(), begin, end);
         }
     });
     for (std::size_t i = 0; i < spreads.size(); ++i) {
@@ -112,7 +114,7 @@ void FloodRun::set_up_clusters() {
         for_equal_targets(spreads, [&](std::size_t begin, std::size_t end) {
             for (const NodeId target : spreads[begin].targets) {
                 const std::uint32_t cluster = level.cluster_of[target.index()];
-                state.missing[cluster] += clear_range(state.claimed.row(cluster), begin, end);
+                state.missing[cluster] += clear_range(state.claimed, cluster, begin, end);
             }
         });
         for (std::size_t i = 0; i < spreads.size(); ++i) {
@@ -158,7 +160,7 @@ void FloodRun::advance(Ticks now) {
     events_.take_tick([&](std::uint32_t lane, Event event) {
         if (brings_[lane] != 0) arrive(net_.to[event.hop], event.spread);
         if (frees_[lane] != 0) {
-            idle_[event.hop] = 1;
+            states_[event.hop] = State::Idle;
             wake(event.hop);
         }
     });
@@ -167,20 +169,18 @@ void FloodRun::advance(Ticks now) {
 void FloodRun::arrive(std::size_t node, std::size_t spread) {
     has_.set(node, spread);
     for (const std::uint32_t hop : net_.out(node)) {
-        if (idle_[hop] != 0 && !claimed_.test(net_.to[hop], spread)) wake(hop);
+        if (states_[hop] == State::Idle && !claimed_.test(net_.to[hop], spread)) wake(hop);
     }
 }
 
 void FloodRun::wake(std::size_t hop) {
-    if (woken_[hop] != 0) return;
-    woken_[hop] = 1;
+    if (states_[hop] != State::Idle) return;
+    states_[hop] = State::Woken;
     ready_.push_back(static_cast<std::uint32_t>(hop));
 }
 
 void FloodRun::wake_all() {
-    for (std::size_t h = 0; h < net_.hops(); ++h) {
-        if (idle_[h] != 0) wake(h);
-    }
+    for (std::size_t h = 0; h < net_.hops(); ++h) wake(h);
 }
 
 /// When nothing moves any more: gives up the rules that may have forbidden the only way. Whether there is
@@ -209,15 +209,29 @@ void FloodRun::order_ready() {
                            [](std::uint64_t key) { return static_cast<std::uint32_t>(key); });
 }
 
+/// Asks for the rows that the hop will look at.
+void FloodRun::prefetch(std::size_t hop) const {
+    __builtin_prefetch(has_.window(net_.from[hop], first_window_));
+    __builtin_prefetch(claimed_.window(net_.to[hop], first_window_));
+    for (const std::uint32_t next : net_.out(net_.to[hop])) {
+        __builtin_prefetch(claimed_.window(net_.to[next], first_window_));
+    }
+}
+
 /// False: stopped.
 bool FloodRun::serve() {
+    if (has_.windows() > 1) first_window_ = rng_.below(has_.windows());
+    const bool is_large = has_.windows() > 1;
+    const bool has_deadline = deadline_ != Ticks::max();
     while (!ready_.empty()) {
         std::swap(ready_, batch_);
         order_ready();
-        for (const std::uint32_t hop : batch_) {
-            woken_[hop] = 0;
+        for (std::size_t i = 0; i < batch_.size(); ++i) {
+            if (is_large && i + kAhead < batch_.size()) prefetch(batch_[i + kAhead]);
+            const std::uint32_t hop = batch_[i];
+            states_[hop] = State::Idle;
             if (++served_ % kServedPerPoll == 0 && stop_.requested()) return false;
-            if (idle_[hop] == 0 || now_ + net_.times(0, hop).transit > deadline_) continue;
+            if (has_deadline && now_ + net_.times(0, hop).transit > deadline_) continue;
             if (const auto spread = choose(hop)) send(hop, *spread);
         }
         batch_.clear();
@@ -231,7 +245,7 @@ void FloodRun::send(std::size_t hop, std::size_t spread) {
     claimed_.set(to, spread);
     if (use_clusters_) claim_for_clusters(to, spread);
     --missing_;
-    idle_[hop] = 0;
+    states_[hop] = State::Busy;
     const Ticks arrival = now_ + times.transit;
     const Event event{static_cast<std::uint32_t>(hop), static_cast<std::uint32_t>(spread)};
     events_.push(times.arrival_lane, arrival, event);
@@ -250,9 +264,7 @@ void FloodRun::claim_for_clusters(std::size_t node, std::size_t spread) {
         --state.missing[cluster];
         if (state.held[cluster] == 0 || is_tight(l, cluster)) continue;
         state.held[cluster] = 0;
-        for (const std::uint32_t hop : level.entrances[cluster]) {
-            if (idle_[hop] != 0) wake(hop);
-        }
+        for (const std::uint32_t hop : level.entrances[cluster]) wake(hop);
     }
 }
 
@@ -265,21 +277,17 @@ bool FloodRun::is_tight(std::size_t level, std::size_t cluster) const {
                static_cast<double>(task_.levels[level].slack[cluster].count());
 }
 
-/// What the rule forbids the hop to bring, and the clusters around the one it leads into.
-void FloodRun::look_at_clusters(std::size_t hop, RowList& barred, RowList& detours, RowList& around) {
+/// The levels whose rule the hop must obey now, as a set of bits.
+unsigned FloodRun::tight_levels(std::size_t hop) {
+    unsigned tight = 0;
     for (std::size_t l = 0; l < levels_.size(); ++l) {
-        const ClusterLevel& level = task_.levels[l];
-        if (!level.crosses(net_, hop)) continue;
-        const std::uint32_t cluster = level.cluster_of[net_.to[hop]];
+        if (!task_.levels[l].crosses(net_, hop)) continue;
+        const std::uint32_t cluster = task_.levels[l].cluster_of[net_.to[hop]];
         if (!is_tight(l, cluster)) continue;
         levels_[l].held[cluster] = 1;
-        barred.add(levels_[l].claimed.row(cluster));
-        detours.add(task_.ways[l].detours(hop));
-        if (around.empty()) {
-            const auto& exits = level.exits[cluster];
-            add_some(exits.size(), around, [&](std::size_t i) { return levels_[l].claimed.row(exits[i]); });
-        }
+        tight |= 1U << l;
     }
+    return tight;
 }
 
 /// As many of `size` rows as are counted, from a random one on.
@@ -291,48 +299,67 @@ void FloodRun::add_some(std::size_t size, RowList& rows, RowAt&& row_at) {
     }
 }
 
-std::optional<std::size_t> FloodRun::choose(std::size_t hop) {
+/// What the hop may bring of one window of chunks. Whether that is anything.
+bool FloodRun::look(std::size_t hop, unsigned tight, std::size_t window, Choice& choice) {
     const std::size_t node = net_.to[hop];
-    RowList barred, detours, clusters_around;
-    if (use_clusters_) look_at_clusters(hop, barred, detours, clusters_around);
+    RowList barred;
+    for (unsigned rest = tight; rest != 0; rest &= rest - 1) {
+        const auto l = static_cast<std::size_t>(std::countr_zero(rest));
+        barred.add(levels_[l].claimed.window(task_.levels[l].cluster_of[node], window));
+    }
+    const std::size_t words = has_.window_words();
+    if (!candidates(has_.window(net_.from[hop], window), claimed_.window(node, window), barred, words,
+                    choice)) {
+        return false;
+    }
+    if (tight != 0) {
+        // The coarsest level speaks first: no detours, then what the clusters around lack.
+        const auto l = static_cast<std::size_t>(std::countr_zero(tight));
+        RowList detours, clusters;
+        detours.add(task_.ways[l].detours().window(task_.ways[l].crossing(hop), window));
+        keep_rarest(detours, choice);
+        const auto& exits = task_.levels[l].exits[task_.levels[l].cluster_of[node]];
+        add_some(exits.size(), clusters,
+                 [&](std::size_t i) { return levels_[l].claimed.window(exits[i], window); });
+        keep_rarest(clusters, choice);
+    }
     RowList around;
     const auto out = net_.out(node);
-    add_some(out.size(), around, [&](std::size_t i) { return claimed_.row(net_.to[out[i]]); });
+    add_some(out.size(), around, [&](std::size_t i) { return claimed_.window(net_.to[out[i]], window); });
+    keep_rarest(around, choice);
+    return true;
+}
 
-    const Word* has = has_.row(net_.from[hop]);
-    const Word* claimed = claimed_.row(node);
-    const std::size_t words = has_.words();
-    const std::size_t windows = (words + Window::kMaxWords - 1) / Window::kMaxWords;
-    const std::size_t start = windows > 1 ? rng_.below(windows) : 0;
+std::optional<std::size_t> FloodRun::choose(std::size_t hop) {
+    const unsigned tight = use_clusters_ ? tight_levels(hop) : 0;
     Choice choice;
+    const std::size_t windows = has_.windows();
     for (std::size_t k = 0; k < windows; ++k) {
-        const std::size_t first = (start + k < windows ? start + k : start + k - windows) * Window::kMaxWords;
-        const Window window{first, std::min(Window::kMaxWords, words - first)};
-        if (!candidates(has, claimed, barred, window, choice)) continue;
-        if (!detours.empty()) keep_rarest(detours, window, choice);
-        if (!clusters_around.empty()) keep_rarest(clusters_around, window, choice);
-        keep_rarest(around, window, choice);
-        return task_.options.by_height ? highest_of(choice, window, node) : any_of(choice, window);
+        const std::size_t window =
+            first_window_ + k < windows ? first_window_ + k : first_window_ + k - windows;
+        if (!look(hop, tight, window, choice)) continue;
+        const std::size_t first = window * has_.window_words() * kWordBits;
+        return first + (task_.options.by_height ? highest_of(choice, first, net_.to[hop]) : any_of(choice));
     }
     return std::nullopt;
 }
 
 /// Any bit that is set. Precondition: there is one.
-std::size_t FloodRun::any_of(const Choice& choice, Window window) {
-    const auto& chosen = choice.words;
-    const std::size_t words = window.count;
+std::size_t FloodRun::any_of(const Choice& choice) {
     const std::uint64_t random = rng_.next();
-    std::size_t word = static_cast<std::size_t>(((random >> 32U) * words) >> 32U);
-    while (chosen[word] == 0) word = word + 1 < words ? word + 1 : 0;
-    const int turn = static_cast<int>(random % kWordBits);
-    const int bit = (std::countr_zero(std::rotr(chosen[word], turn)) + turn) % static_cast<int>(kWordBits);
-    return (window.first + word) * kWordBits + static_cast<std::size_t>(bit);
+    const auto turn_words = static_cast<int>(random / kWordBits % kWindowWords);
+    const auto turn_bits = static_cast<int>(random % kWordBits);
+    const std::uint16_t full = std::rotr(full_words(choice), turn_words);
+    const auto word = static_cast<std::size_t>(std::countr_zero(full) + turn_words) % kWindowWords;
+    const Word bits = std::rotr(choice.words[word], turn_bits);
+    const auto bit = static_cast<std::size_t>(std::countr_zero(bits) + turn_bits) % kWordBits;
+    return word * kWordBits + bit;
 }
 
 /// The bit with the greatest height at the node, the first met from a random place on among equals.
-std::size_t FloodRun::highest_of(const Choice& choice, Window window, std::size_t node) {
+std::size_t FloodRun::highest_of(const Choice& choice, std::size_t first, std::size_t node) {
     const auto& chosen = choice.words;
-    const std::size_t words = window.count;
+    const std::size_t words = choice.count;
     const std::uint64_t random = rng_.next();
     const std::size_t start = static_cast<std::size_t>(((random >> 32U) * words) >> 32U);
     const int turn = static_cast<int>(random % kWordBits);
@@ -344,10 +371,10 @@ std::size_t FloodRun::highest_of(const Choice& choice, Window window, std::size_
         for (Word bits = std::rotr(chosen[word], turn); bits != 0; bits &= bits - 1, ++compared) {
             const auto bit =
                 static_cast<std::size_t>((std::countr_zero(bits) + turn) % static_cast<int>(kWordBits));
-            const std::int64_t height = task_.heights->at((window.first + word) * kWordBits + bit, node);
+            const std::int64_t height = task_.heights->at(first + word * kWordBits + bit, node);
             if (height <= best_height) continue;
             best_height = height;
-            best = (window.first + word) * kWordBits + bit;
+            best = word * kWordBits + bit;
         }
     }
     return best;

@@ -27,6 +27,7 @@ class FloodRun {
     std::optional<SpreadSolution> run();
 
   private:
+    enum class State : std::uint8_t { Busy, Idle, Woken };  ///< woken: idle, and among the ready
     struct Event {
         std::uint32_t hop;
         std::uint32_t spread;
@@ -52,16 +53,18 @@ class FloodRun {
     void wake_all();
     bool relax();
     void order_ready();
+    void prefetch(std::size_t hop) const;
     bool serve();
     void send(std::size_t hop, std::size_t spread);
     void claim_for_clusters(std::size_t node, std::size_t spread);
     [[nodiscard]] bool is_tight(std::size_t level, std::size_t cluster) const;
-    void look_at_clusters(std::size_t hop, RowList& barred, RowList& detours, RowList& around);
+    [[nodiscard]] unsigned tight_levels(std::size_t hop);
     template <class RowAt>
     void add_some(std::size_t size, RowList& rows, RowAt&& row_at);
+    [[nodiscard]] bool look(std::size_t hop, unsigned tight, std::size_t window, Choice& choice);
     [[nodiscard]] std::optional<std::size_t> choose(std::size_t hop);
-    [[nodiscard]] std::size_t any_of(const Choice& choice, Window window);
-    [[nodiscard]] std::size_t highest_of(const Choice& choice, Window window, std::size_t node);
+    [[nodiscard]] std::size_t any_of(const Choice& choice);
+    [[nodiscard]] std::size_t highest_of(const Choice& choice, std::size_t first, std::size_t node);
 
     const FloodTask task_;
     const FloodNetwork& net_;
@@ -69,7 +72,7 @@ class FloodRun {
     const Stop& stop_;
     BitRows has_, claimed_;
     std::vector<LevelState> levels_;
-    std::vector<std::uint8_t> idle_, woken_;
+    std::vector<State> states_;         ///< per hop
     std::vector<std::uint8_t> frees_;   ///< per lane: whether its events free their hop
     std::vector<std::uint8_t> brings_;  ///< per lane: whether its events are arrivals
     std::vector<std::uint32_t> ready_, batch_;
@@ -77,6 +80,7 @@ class FloodRun {
     EventLanes<Event> events_;
     std::vector<Release> releases_;
     std::size_t next_release_ = 0;
+    std::size_t first_window_ = 0;  ///< where all look first at this tick, so that it stays in the cache
     Ticks now_;
     double target_ = 0;
     bool use_clusters_ = false;
