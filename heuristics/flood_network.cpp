@@ -42,14 +42,20 @@ FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
         return lane_of.try_emplace({delay, frees}, static_cast<std::uint32_t>(lane_of.size())).first->second;
     };
     std::vector<LegTime> legs;
-    times_.reserve(example.size() * graph.hops());
+    std::map<std::pair<Ticks, Ticks>, std::uint32_t> kinds;
+    kind_of_.reserve(example.size() * graph.hops());
     for (const ChunkId chunk : example) {
         for (std::size_t h = 0; h < graph.hops(); ++h) {
             const Ticks transit = graph.transit(HopId(h), chunk);
             graph.leg_times(HopId(h), chunk, legs);
             const Ticks busy = legs.front().busy;
-            const std::uint32_t arrival = lane(transit, false);
-            times_.push_back({transit, busy, arrival, busy == transit ? arrival : lane(busy, true)});
+            const auto [place, is_new] =
+                kinds.try_emplace({transit, busy}, static_cast<std::uint32_t>(kinds.size()));
+            if (is_new) {
+                const std::uint32_t arrival = lane(transit, false);
+                kinds_.push_back({transit, busy, arrival, busy == transit ? arrival : lane(busy, true)});
+            }
+            kind_of_.push_back(place->second);
         }
     }
     lanes = lane_of.size();

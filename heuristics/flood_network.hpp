@@ -19,9 +19,9 @@ struct FloodNetwork {
 
     [[nodiscard]] std::size_t nodes() const { return out_begin.size() - 1; }
     [[nodiscard]] std::size_t hops() const { return from.size(); }
-    [[nodiscard]] std::size_t sizes() const { return hops() == 0 ? 0 : times_.size() / hops(); }
+    [[nodiscard]] std::size_t sizes() const { return hops() == 0 ? 0 : kind_of_.size() / hops(); }
     [[nodiscard]] const Times& times(std::size_t size, std::size_t hop) const {
-        return times_[size * hops() + hop];
+        return kinds_.size() == 1 ? kinds_.front() : kinds_[kind_of_[size * hops() + hop]];
     }
     [[nodiscard]] std::span<const std::uint32_t> out(std::size_t node) const {
         return std::span(out_hop).subspan(out_begin[node], out_begin[node + 1] - out_begin[node]);
@@ -40,7 +40,8 @@ struct FloodNetwork {
     std::size_t lanes = 0;
 
   private:
-    std::vector<Times> times_;
+    std::vector<Times> kinds_;            ///< the distinct ones
+    std::vector<std::uint32_t> kind_of_;  ///< per size and hop
 };
 
 }  // namespace tutti::heuristics
