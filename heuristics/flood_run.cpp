@@ -242,10 +242,10 @@ bool FloodRun::serve() {
 void FloodRun::send(std::size_t hop, std::size_t spread) {
     const FloodNetwork::Times& times = net_.times(net_.size_of[spread], hop);
     const std::uint32_t to = net_.to[hop];
+    states_[hop] = State::Busy;  // first: claims may wake hops, and not this one
     claimed_.set(to, spread);
     if (use_clusters_) claim_for_clusters(to, spread);
     --missing_;
-    states_[hop] = State::Busy;
     const Ticks arrival = now_ + times.transit;
     const Event event{static_cast<std::uint32_t>(hop), static_cast<std::uint32_t>(spread)};
     events_.push(times.arrival_lane, arrival, event);
