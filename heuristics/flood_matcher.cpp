@@ -14,12 +14,17 @@
 // Where the nodes' own links are the bottleneck the second copy is no loss, and forbidding it costs 10-20 %.
 // So the rule holds while the entrances are tight: while now + missing chunks * period >= tightness * target.
 //
-// All sets are bit rows over the chunks; rarity is counted for 256 chunks at a time (flood_rarest). Of more
-// than 1024 chunks a link looks at a window of 1024 at random, and further only if that has nothing for it.
-// An event costs O(1): see EventLanes.
+// While it obeys the rule a slow link also prefers chunks that make no detour (ClusterWays), and of those
+// what the fewest clusters around have: local rarity one level up. At the end of a run slow links take chunks
+// that fast ones would bring sooner; a deadline forbids it (flood_search tries which).
 //
-// Tried and dropped: oldest or newest first, farthest source first, a guard that idles slow links near the
-// end, exact counters of global rarity (cache misses).
+// All sets are bit rows over the chunks; rarity is counted for 256 chunks at a time (flood_rarest). More than
+// 1024 chunks are cut into windows of 512; all links that are served at one tick look at the same one first,
+// a random one, so that it stays in the cache, and go on only if it has nothing for them. An event costs
+// O(1): see EventLanes.
+//
+// Tried and dropped: oldest or newest first, farthest source first, exact
+// counters of global rarity (cache misses).
 
 #include "heuristics/flood_matcher.hpp"
 

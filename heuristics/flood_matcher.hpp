@@ -40,7 +40,7 @@ class FloodMatcher {
     [[nodiscard]] Ticks least() const { return least_; }
 
     /// The transfers come in order of start. None: stopped, or a chunk cannot reach its targets through
-    /// targets. O(sends * chunks/64 * degree), at most kWindowWords words and kMaxNeighbours neighbours a
+    /// targets. O(sends * chunks/64 * degree), at most kWindowWords words and RowList::kMax neighbours a
     /// send as long as there is something to send; O(nodes * chunks) bits.
     [[nodiscard]] std::optional<SpreadSolution> run(const FloodOptions& options, Rng& rng, const Stop& stop);
 

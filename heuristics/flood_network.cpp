@@ -35,11 +35,11 @@ FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
         size_of.push_back(place->second);
     }
 
-    // An event of the lane of (transit, busy) says that a chunk arrived and, when both are equal, that the
-    // hop is free.
-    std::map<std::pair<Ticks, bool>, std::uint32_t> lane_of;
-    const auto lane = [&](Ticks delay, bool frees) {
-        return lane_of.try_emplace({delay, frees}, static_cast<std::uint32_t>(lane_of.size())).first->second;
+    // A lane holds arrivals, hops that become free, or, where both are one, events that are both.
+    enum class Kind { Arrival, Free, Both };
+    std::map<std::pair<Ticks, Kind>, std::uint32_t> lane_of;
+    const auto lane = [&](Ticks delay, Kind kind) {
+        return lane_of.try_emplace({delay, kind}, static_cast<std::uint32_t>(lane_of.size())).first->second;
     };
     std::vector<LegTime> legs;
     std::map<std::pair<Ticks, Ticks>, std::uint32_t> kinds;
@@ -52,8 +52,9 @@ FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
             const auto [place, is_new] =
                 kinds.try_emplace({transit, busy}, static_cast<std::uint32_t>(kinds.size()));
             if (is_new) {
-                const std::uint32_t arrival = lane(transit, false);
-                kinds_.push_back({transit, busy, arrival, busy == transit ? arrival : lane(busy, true)});
+                const bool both = busy == transit;
+                const std::uint32_t arrival = lane(transit, both ? Kind::Both : Kind::Arrival);
+                kinds_.push_back({transit, busy, arrival, both ? arrival : lane(busy, Kind::Free)});
             }
             kind_of_.push_back(place->second);
         }

@@ -242,7 +242,7 @@ bool FloodRun::serve() {
 void FloodRun::send(std::size_t hop, std::size_t spread) {
     const FloodNetwork::Times& times = net_.times(net_.size_of[spread], hop);
     const std::uint32_t to = net_.to[hop];
-    states_[hop] = State::Busy;  // first: what the claim wakes must not be this hop
+    states_[hop] = State::Busy;  // first: claims may wake hops, and not this one
     claimed_.set(to, spread);
     if (use_clusters_) claim_for_clusters(to, spread);
     --missing_;

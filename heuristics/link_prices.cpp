@@ -5,7 +5,8 @@
 
 namespace tutti::heuristics {
 
-LinkPrices::LinkPrices(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape) {
+LinkPrices::LinkPrices(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape)
+    : kinds_(times.kinds()) {
     const HopGraph& graph = problem.graph;
     const std::size_t links = graph.instance().topology().links().size();
     load_.assign(links, 0);

@@ -31,7 +31,7 @@ class LinkPrices {
     void add(HopId hop, std::uint32_t kind) { change(hop, kind, 1); }
     void remove(HopId hop, std::uint32_t kind) { change(hop, kind, -1); }
 
-    [[nodiscard]] std::size_t kinds() const { return toll_.size() / (leg_begin_.size() - 1); }
+    [[nodiscard]] std::size_t kinds() const { return kinds_; }
     /// The price of all its links.
     [[nodiscard]] double price(HopId hop, std::uint32_t kind) const {
         if (!flat_.empty()) return flat_[hop.index()];
@@ -67,6 +67,7 @@ class LinkPrices {
     void change(HopId hop, std::uint32_t kind, std::int64_t sign);
     void update(std::size_t link);
 
+    std::size_t kinds_;
     std::vector<std::uint32_t> leg_begin_;  ///< by hop, into link_
     std::vector<std::uint32_t> link_;
     std::vector<std::int64_t> busy_;  ///< by kind and leg
