@@ -33,9 +33,10 @@ constexpr std::size_t kFewSends = 50'000;
 constexpr std::size_t kManyNpus = 3000;
 /// Repairs between two looks at what else could be tried.
 constexpr std::uint64_t kMoves = 1000;
-/// A quick search repairs problems of so few sends, and only a little.
+/// A quick search repairs problems of so few sends, and only for some milliseconds: a move costs about as
+/// much as there are sends.
 constexpr std::size_t kSendsToRepair = 4000;
-constexpr std::uint64_t kQuickMoves = 100;
+constexpr std::uint64_t kQuickWork = 300'000;
 /// One round in so many starts afresh.
 constexpr std::size_t kFreshStart = 4;
 
@@ -77,7 +78,7 @@ class Search {
                 take_turns(round % kFreshStart == 0 || !best_ ? contenders_ : repairs(kMoves));
             }
         } else if (traits_.sends <= kSendsToRepair && best_) {
-            take_turns(repairs(kQuickMoves));
+            take_turns(repairs(kQuickWork / traits_.sends));
         }
         return std::move(best_);
     }

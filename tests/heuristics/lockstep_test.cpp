@@ -169,7 +169,7 @@ TEST_CASE(
     // 0 … 63 are a torus; 64, 65 and 66 hang from it, one behind the other.
     TopologyParts parts = generators::torus(Dims{8, 8}, wires(0, 1));
     parts.npus = 67;
-    for (const auto& [a, b] : {std::pair{0, 64}, {64, 65}, {65, 66}}) {
+    for (const auto& [a, b] : {std::pair{0U, 64U}, {64U, 65U}, {65U, 66U}}) {
         parts.links.push_back({NodeId(a), NodeId(b), parts.links[0].wire});
         parts.links.push_back({NodeId(b), NodeId(a), parts.links[0].wire});
     }
