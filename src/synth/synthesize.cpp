@@ -39,8 +39,9 @@ constexpr std::array<Method, 6> kMethods{{
 constexpr std::size_t kMostChunksTimesLinks = 4'000'000;
 /// And beyond which no proof was ever found within a minute: `auto` leaves those to greedy.
 constexpr std::size_t kMostForAuto = 100'000;
-constexpr std::uint64_t kFewSends = 100'000;
-constexpr double kSmallGap = 0.005;
+constexpr std::uint64_t kFewSends = 5'000;
+constexpr std::uint64_t kMoreSends = 100'000;
+constexpr double kSmallGap = 0.03;
 constexpr const char* kGreedy = "greedy";
 constexpr const char* kSymmetry = "symmetry";
 constexpr const char* kNoTime = "stopped by the limits or an interrupt before there was a schedule";
@@ -91,10 +92,10 @@ class Synthesis {
 
   private:
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
-    /// The dear bounds of a large instance take longer than its schedule: not for the last half percent.
+    /// The dear bounds of a large instance take longer than its schedule. `tutti bound` has them all.
     [[nodiscard]] bool is_worth_more_bounds() const {
         if (!gap() || stop_.requested() || result_.schedule.sends.empty()) return false;
-        const bool small = sends_wanted_ <= kFewSends;
+        const bool small = sends_wanted_ <= (request_.method == kGreedy ? kFewSends : kMoreSends);
         return small || tutti::gap(result_.schedule.makespan, result_.bound.value).value_or(1) > kSmallGap;
     }
     [[nodiscard]] bool is_auto() const { return request_.method == "auto"; }
@@ -119,13 +120,23 @@ class Synthesis {
     [[nodiscard]] bool is_anytime() const { return request_.method == "greedy" && stop_.remaining(); }
     [[nodiscard]] bool is_too_large_to_hold() const { return sends_wanted_ > kMostSendsHeld; }
 
+    /// Of all-reduces: what no reduce-scatter followed by an all-gather beats.
+    [[nodiscard]] std::optional<Ticks> least_composition() const {
+        const auto halves = halves_of(instance_);
+        if (!halves) return std::nullopt;
+        return bounds::simple_bounds(halves->reduce_scatter, stop_).front().value +
+               bounds::simple_bounds(halves->all_gather, stop_).front().value;
+    }
+
     /// One chunk of each orbit stands for all. True: nothing else need be tried.
     bool search_by_symmetry() {
         Rng rng(request_.seed);
+        // What symmetry makes of an all-reduce is a reduce-scatter and an all-gather.
+        const auto composition = least_composition();
         const auto time = is_anytime() ? std::optional(*stop_.remaining() / 4) : std::nullopt;
-        auto schedule =
-            heuristics::quotient_synthesis(instance_, result_.bound.value, rng, stop_.within(time),
-                                           is_anytime() ? UINT64_MAX : heuristics::kQuickEffort);
+        auto schedule = heuristics::quotient_synthesis(
+            instance_, std::max(result_.bound.value, composition.value_or(Ticks(0))), rng, stop_.within(time),
+            is_anytime() ? UINT64_MAX : heuristics::kQuickEffort);
         if (!schedule) return false;
         const Verdict verdict = judge(instance_, *schedule, result_.bound, kSymmetry);
         tell(fmt::format("symmetry {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
@@ -139,7 +150,11 @@ class Synthesis {
         Schedule all = expanded(instance_, *schedule);
         judge(instance_, all, result_.bound, kSymmetry);
         accept(std::move(all), kSymmetry);
-        return !gap() || (!is_anytime() && is_best_composition());
+        if (composition && result_.schedule.makespan <= *composition) {
+            result_.composed = composition;
+            return !is_anytime();  // no other composition is shorter
+        }
+        return !gap();
     }
 
     /// A schedule that is verified while it is made, and never held. False: it does not apply.
@@ -154,17 +169,6 @@ class Synthesis {
         result_.sends = verdict.sends;
         tell(fmt::format("greedy   {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
-        return true;
-    }
-
-    /// Whether an all-reduce meets the bounds of its two halves: then no other composition is shorter.
-    bool is_best_composition() {
-        const auto halves = halves_of(instance_);
-        if (!halves) return false;
-        const Ticks least = bounds::simple_bounds(halves->reduce_scatter, stop_).front().value +
-                            bounds::simple_bounds(halves->all_gather, stop_).front().value;
-        if (result_.schedule.makespan > least) return false;
-        result_.composed = least;
         return true;
     }
 

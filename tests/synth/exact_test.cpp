@@ -146,7 +146,7 @@ TEST_CASE("a limit of memory ends the search with what was found") {
     InstanceParts parts;
     const Instance instance = on_generated(
         generators::mesh(std::vector<std::uint64_t>{4, 4}, std::vector<Wire>{{Ticks(1), Ticks(2), {}}}),
-        CollectiveKind::AllToAll);
+        CollectiveKind::AllReduce);
     synth::Request request;
     request.method = "exact";
     request.memory_bytes = 1;  // less than the process has already
