@@ -15,10 +15,10 @@
 #include "heuristics/greedy.hpp"
 
 #include "heuristics/compaction.hpp"
-#include "heuristics/overlapped_sums.hpp"
 #include "heuristics/portfolio.hpp"
 #include "heuristics/roots.hpp"
 #include "heuristics/separate_sums.hpp"
+#include "heuristics/trees/overlapped_sums.hpp"
 
 #include <algorithm>
 #include <unordered_map>

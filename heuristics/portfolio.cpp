@@ -8,14 +8,14 @@
 
 #include "heuristics/portfolio.hpp"
 
-#include "heuristics/flood_search.hpp"
-#include "heuristics/lockstep.hpp"
-#include "heuristics/priced_paths.hpp"
-#include "heuristics/repair.hpp"
+#include "heuristics/flood/flood_search.hpp"
+#include "heuristics/lockstep/lockstep.hpp"
+#include "heuristics/paths/priced_paths.hpp"
 #include "heuristics/spread_bound.hpp"
-#include "heuristics/steiner_trees.hpp"
-#include "heuristics/switch_flood.hpp"
-#include "heuristics/tree_insertion.hpp"
+#include "heuristics/switches/switch_flood.hpp"
+#include "heuristics/trees/repair.hpp"
+#include "heuristics/trees/steiner_trees.hpp"
+#include "heuristics/trees/tree_insertion.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -7,8 +7,8 @@
 
 #include "bounds/bounds.hpp"
 #include "heuristics/greedy.hpp"
-#include "heuristics/lockstep.hpp"
-#include "heuristics/quotient.hpp"
+#include "heuristics/lockstep/lockstep.hpp"
+#include "heuristics/symmetry/quotient.hpp"
 #include "models/exact.hpp"
 #include "synth/bounding.hpp"
 #include "synth/composition.hpp"

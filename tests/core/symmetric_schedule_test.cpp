@@ -2,7 +2,7 @@
 
 #include "core/generators/mesh_torus.hpp"
 #include "core/generators/ring.hpp"
-#include "heuristics/quotient.hpp"
+#include "heuristics/symmetry/quotient.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/symmetric_instance.hpp"
 

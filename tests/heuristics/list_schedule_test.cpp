@@ -1,6 +1,6 @@
-#include "heuristics/list_schedule.hpp"
+#include "heuristics/paths/list_schedule.hpp"
 
-#include "heuristics/justification.hpp"
+#include "heuristics/paths/justification.hpp"
 #include "tests/heuristics/spread_problems.hpp"
 #include "tests/support/builders.hpp"
 

@@ -1,7 +1,7 @@
 // The lockstep engine on instances small enough for the verifier: that its schedules are valid and where they
 // are optimal.
 
-#include "heuristics/lockstep.hpp"
+#include "heuristics/lockstep/lockstep.hpp"
 #include "core/generators/hypercube.hpp"
 #include "core/generators/mesh_torus.hpp"
 #include "core/generators/ring.hpp"

@@ -1,4 +1,4 @@
-#include "heuristics/priced_paths.hpp"
+#include "heuristics/paths/priced_paths.hpp"
 
 #include "core/generators/mesh_torus.hpp"
 #include "tests/heuristics/spread_problems.hpp"

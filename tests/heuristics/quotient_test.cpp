@@ -1,6 +1,6 @@
 // How good the schedules made in the quotient are; that they are valid is checked by both verifiers.
 
-#include "heuristics/quotient.hpp"
+#include "heuristics/symmetry/quotient.hpp"
 
 #include "bounds/bounds.hpp"
 #include "core/generators/full.hpp"

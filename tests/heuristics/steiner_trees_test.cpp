@@ -1,11 +1,11 @@
 // Trees planned together under prices: how good they are, and that they are valid on whatever network.
 
-#include "heuristics/steiner_trees.hpp"
+#include "heuristics/trees/steiner_trees.hpp"
 
 #include "core/generators/fat_tree.hpp"
 #include "core/generators/mesh_torus.hpp"
 #include "core/generators/rail.hpp"
-#include "heuristics/tree_insertion.hpp"
+#include "heuristics/trees/tree_insertion.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/random_instance.hpp"

@@ -1,7 +1,7 @@
 // The flood on networks with switches, alone: every schedule here is its own, compacted as greedy does, and
 // judged by the verifier.
 
-#include "heuristics/switch_flood.hpp"
+#include "heuristics/switches/switch_flood.hpp"
 
 #include "bounds/bounds.hpp"
 #include "core/generators/dgx.hpp"

@@ -1,11 +1,11 @@
 // Trees inserted in time, and what is late grown again.
 
-#include "heuristics/tree_insertion.hpp"
+#include "heuristics/trees/tree_insertion.hpp"
 
 #include "core/generators/mesh_torus.hpp"
-#include "heuristics/list_schedule.hpp"
-#include "heuristics/steiner_trees.hpp"
-#include "heuristics/trim.hpp"
+#include "heuristics/paths/list_schedule.hpp"
+#include "heuristics/trees/steiner_trees.hpp"
+#include "heuristics/trees/trim.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/random_instance.hpp"

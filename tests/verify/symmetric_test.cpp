@@ -4,7 +4,7 @@
 #include "verify/symmetric_verifier.hpp"
 
 #include "core/generators/ring.hpp"
-#include "heuristics/quotient.hpp"
+#include "heuristics/symmetry/quotient.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/symmetric_instance.hpp"
 

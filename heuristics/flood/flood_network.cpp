@@ -1,0 +1,75 @@
+#include "heuristics/flood/flood_network.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tutti::heuristics {
+
+FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
+    const HopGraph& graph = problem.graph;
+    const Instance& instance = graph.instance();
+    out_begin.push_back(0);
+    for (std::size_t n = 0; n < graph.nodes(); ++n) {
+        for (const HopId hop : graph.out(NodeId(n))) out_hop.push_back(hop.value());
+        out_begin.push_back(static_cast<std::uint32_t>(out_hop.size()));
+    }
+    for (std::size_t h = 0; h < graph.hops(); ++h) {
+        const Hop hop = graph.hop(HopId(h));
+        from.push_back(hop.from.value());
+        to.push_back(hop.to.value());
+    }
+
+    in_begin.assign(nodes() + 1, 0);
+    for (const std::uint32_t node : to) ++in_begin[node + 1];
+    for (std::size_t n = 0; n < nodes(); ++n) in_begin[n + 1] += in_begin[n];
+    in_hop.resize(hops());
+    std::vector<std::uint32_t> next(in_begin.begin(), in_begin.end() - 1);
+    for (std::size_t h = 0; h < hops(); ++h) in_hop[next[to[h]]++] = static_cast<std::uint32_t>(h);
+
+    std::map<std::int64_t, std::uint32_t> sizes;
+    std::vector<ChunkId> example;
+    for (const Spread& spread : problem.spreads) {
+        const auto [place, is_new] = sizes.try_emplace(instance.demand(spread.chunk).bytes.count,
+                                                       static_cast<std::uint32_t>(sizes.size()));
+        if (is_new) example.push_back(spread.chunk);
+        size_of.push_back(place->second);
+    }
+
+    // A lane holds arrivals, hops that become free, or, where both are one, events that are both.
+    enum class Kind { Arrival, Free, Both };
+    std::map<std::pair<Ticks, Kind>, std::uint32_t> lane_of;
+    const auto lane = [&](Ticks delay, Kind kind) {
+        return lane_of.try_emplace({delay, kind}, static_cast<std::uint32_t>(lane_of.size())).first->second;
+    };
+    std::vector<LegTime> legs;
+    std::map<std::pair<Ticks, Ticks>, std::uint32_t> kinds;
+    kind_of_.reserve(example.size() * graph.hops());
+    for (const ChunkId chunk : example) {
+        for (std::size_t h = 0; h < graph.hops(); ++h) {
+            const Ticks transit = graph.transit(HopId(h), chunk);
+            graph.leg_times(HopId(h), chunk, legs);
+            const Ticks busy = legs.front().busy;
+            const auto [place, is_new] =
+                kinds.try_emplace({transit, busy}, static_cast<std::uint32_t>(kinds.size()));
+            if (is_new) {
+                const bool both = busy == transit;
+                const std::uint32_t arrival = lane(transit, both ? Kind::Both : Kind::Arrival);
+                kinds_.push_back({transit, busy, arrival, both ? arrival : lane(busy, Kind::Free)});
+            }
+            kind_of_.push_back(place->second);
+        }
+    }
+    lanes = lane_of.size();
+
+    std::vector<Ticks> speeds;
+    for (std::size_t h = 0; h < hops() && !example.empty(); ++h) speeds.push_back(times(0, h).transit);
+    std::vector<Ticks> sorted = speeds;
+    std::ranges::sort(sorted);
+    sorted.erase(std::ranges::unique(sorted).begin(), sorted.end());
+    for (const Ticks speed : speeds) {
+        rank.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(sorted, speed) - sorted.begin()));
+    }
+    ranks = sorted.size();
+}
+
+}  // namespace tutti::heuristics

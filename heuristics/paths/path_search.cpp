@@ -1,0 +1,173 @@
+#include "heuristics/paths/path_search.hpp"
+
+#include "heuristics/paths/target_distances.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace tutti::heuristics {
+namespace {
+
+/// Added to the cost of steps that lead no nearer, and of those that do: the branch would be a coin toss.
+constexpr std::array<double, 2> kBarred{1e300, 0};
+
+}  // namespace
+
+PathSearch::PathSearch(const HopGraph& graph, const LinkPrices& prices)
+    : prices_(prices), to_go_(graph.nodes()), labels_(graph.nodes()) {
+    out_begin_.push_back(0);
+    for (std::size_t n = 0; n < graph.nodes(); ++n) {
+        for (const HopId hop : graph.out(NodeId(n))) out_.push_back({graph.hop(hop).to.value(), hop});
+        out_begin_.push_back(static_cast<std::uint32_t>(out_.size()));
+    }
+    for (std::uint32_t kind = 0; kind < prices.kinds(); ++kind) {
+        double least = out_.empty() ? 0 : prices.toll(HopId(0), kind);
+        for (std::size_t h = 0; h < out_.size(); ++h) least = std::min(least, prices.toll(HopId(h), kind));
+        least_toll_.push_back(least);
+    }
+}
+
+bool PathSearch::improve(std::uint32_t node, double cost, HopId by, std::uint32_t from) {
+    Label& label = labels_[node];
+    if (label.search == search_ && label.cost <= cost) return false;
+    label = {search_, cost, by, from};
+    return true;
+}
+
+std::span<const HopId> PathSearch::trace(NodeId target) {
+    path_.clear();
+    if (labels_[target.index()].search != search_) return path_;
+    for (std::uint32_t at = target.value(); labels_[at].from != kSource; at = labels_[at].from) {
+        path_.push_back(labels_[at].by);
+    }
+    std::ranges::reverse(path_);
+    return path_;
+}
+
+std::span<const HopId> PathSearch::shortest(std::span<const NodeId> sources, NodeId target,
+                                            std::uint32_t kind, std::span<const std::uint16_t> distance) {
+    ++search_;
+    // Layer by layer, nearer and nearer; sources join at theirs.
+    std::uint32_t depth = 0;
+    for (const NodeId source : sources) {
+        const std::uint16_t own = distance[source.index()];
+        if (own != TargetDistances::kFar) depth = std::max<std::uint32_t>(depth, own);
+    }
+    layer_.clear();
+    for (; depth > 0; --depth) {
+        for (const NodeId source : sources) {
+            if (distance[source.index()] != depth) continue;
+            const bool reached = labels_[source.index()].search == search_;
+            labels_[source.index()] = {search_, 0, HopId(), kSource};
+            if (!reached) layer_.push_back(source.value());
+        }
+        next_layer_.clear();
+        for (const std::uint32_t at : layer_) {
+            const double cost = labels_[at].cost;
+            for (std::uint32_t i = out_begin_[at]; i < out_begin_[at + 1]; ++i) {
+                const Step step = out_[i];
+                if (distance[step.to] + 1U != depth) continue;
+                const bool reached = labels_[step.to].search == search_;
+                const bool better = improve(step.to, cost + prices_.price(step.hop, kind), step.hop, at);
+                if (better && !reached) next_layer_.push_back(step.to);
+            }
+        }
+        std::swap(layer_, next_layer_);
+    }
+    return trace(target);
+}
+
+void PathSearch::survey(std::span<const std::uint32_t> nearest_first, std::uint32_t kind,
+                        std::span<const std::uint16_t> distance) {
+    to_go_[nearest_first.front()] = 0;
+    for (const std::uint32_t at : nearest_first.subspan(1)) {
+        const std::uint32_t nearer = distance[at] - 1U;
+        double least = std::numeric_limits<double>::max();
+        for (std::uint32_t i = out_begin_[at]; i < out_begin_[at + 1]; ++i) {
+            const Step step = out_[i];
+            const double cost = prices_.price(step.hop, kind) + to_go_[step.to];
+            least = std::min(least, cost + kBarred[distance[step.to] == nearer ? 1 : 0]);
+        }
+        to_go_[at] = least;
+    }
+}
+
+std::span<const HopId> PathSearch::follow(std::span<const NodeId> sources, std::uint32_t kind,
+                                          std::span<const std::uint16_t> distance) {
+    path_.clear();
+    std::uint32_t at = kSource;
+    for (const NodeId source : sources) {
+        if (distance[source.index()] == TargetDistances::kFar) continue;
+        if (at == kSource || to_go_[source.index()] < to_go_[at]) at = source.value();
+    }
+    if (at == kSource) return path_;
+    while (distance[at] > 0) {
+        const std::uint32_t nearer = distance[at] - 1U;
+        double least = std::numeric_limits<double>::max();
+        Step best{};
+        for (std::uint32_t i = out_begin_[at]; i < out_begin_[at + 1]; ++i) {
+            const Step step = out_[i];
+            const double cost = prices_.price(step.hop, kind) + to_go_[step.to] +
+                                kBarred[distance[step.to] == nearer ? 1 : 0];
+            if (cost >= least) continue;
+            least = cost;
+            best = step;
+        }
+        path_.push_back(best.hop);
+        at = best.to;
+    }
+    return path_;
+}
+
+void PathSearch::price_everywhere(std::span<const NodeId> sources, std::uint32_t kind) {
+    ++search_;
+    heap_.clear();
+    for (const NodeId source : sources) {
+        if (improve(source.value(), 0, HopId(), kSource)) heap_.push_back({0, 0, source.value()});
+    }
+    while (!heap_.empty()) {
+        const Entry entry = heap_.front();
+        std::pop_heap(heap_.begin(), heap_.end());
+        heap_.pop_back();
+        if (entry.cost > labels_[entry.node].cost) continue;
+        for (std::uint32_t i = out_begin_[entry.node]; i < out_begin_[entry.node + 1]; ++i) {
+            const Step step = out_[i];
+            const double cost = entry.cost + prices_.price(step.hop, kind);
+            if (!improve(step.to, cost, step.hop, entry.node)) continue;
+            heap_.push_back({cost, cost, step.to});
+            std::push_heap(heap_.begin(), heap_.end());
+        }
+    }
+}
+
+std::span<const HopId> PathSearch::any(std::span<const NodeId> sources, NodeId target, std::uint32_t kind,
+                                       std::span<const std::uint16_t> distance) {
+    ++search_;
+    heap_.clear();
+    const double least = least_toll_[kind];
+    const auto push = [&](std::uint32_t node, double cost) {
+        heap_.push_back({cost + least * distance[node], cost, node});
+        std::push_heap(heap_.begin(), heap_.end());
+    };
+    for (const NodeId source : sources) {
+        if (distance[source.index()] == TargetDistances::kFar) continue;
+        if (improve(source.value(), 0, HopId(), kSource)) push(source.value(), 0);
+    }
+    while (!heap_.empty()) {
+        const Entry entry = heap_.front();
+        std::pop_heap(heap_.begin(), heap_.end());
+        heap_.pop_back();
+        if (entry.node == target.value()) break;
+        if (entry.cost > labels_[entry.node].cost) continue;
+        for (std::uint32_t i = out_begin_[entry.node]; i < out_begin_[entry.node + 1]; ++i) {
+            const Step step = out_[i];
+            if (distance[step.to] == TargetDistances::kFar) continue;
+            const double cost = entry.cost + prices_.price(step.hop, kind) + prices_.toll(step.hop, kind);
+            if (improve(step.to, cost, step.hop, entry.node)) push(step.to, cost);
+        }
+    }
+    return trace(target);
+}
+
+}  // namespace tutti::heuristics

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "heuristics/paths/list_schedule.hpp"
+
+namespace tutti::heuristics {
+
+/// For chunks that are wanted in one place each (all-to-all, scatter, gather, permute): plans a path for
+/// each, so that the fullest link carries as little as possible, then list-schedules them. None if a chunk
+/// has several targets that are not sources, or none of its sources reaches the target, or `stop` came first.
+[[nodiscard]] std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng,
+                                                        const Stop& stop);
+
+/// In which order paths are planned.
+enum class PlanOrder : std::uint8_t {
+    Random,
+    Rounds,  ///< by the shift from source to target (Turns::Shifted): loads are even after every round
+};
+
+/// The plan alone.
+[[nodiscard]] std::optional<TreePlan> plan_paths(const SpreadProblem& problem, PlanOrder order, Rng& rng,
+                                                 const Stop& stop);
+
+}  // namespace tutti::heuristics

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/rng.hpp"
+#include "heuristics/link_calendar.hpp"
+#include "heuristics/switches/switch_ways.hpp"
+
+namespace tutti::heuristics {
+
+/// Finds ways through the fabric whose links are free.
+class WaySearch {
+  public:
+    struct Step {
+        HopId hop;
+        Ticks start;
+    };
+
+    /// All must outlive this.
+    WaySearch(const HopGraph& graph, const SwitchWays& ways, const LinkCalendar& calendar, Rng& rng)
+        : graph_(graph), ways_(ways), calendar_(calendar), rng_(rng) {}
+
+    /// Whether some first link from the holder towards the start of the hop `last` is free now.
+    [[nodiscard]] bool can_leave(NodeId holder, HopId last, Ticks now) const;
+
+    /// A way from the holder over `last` that starts now: the one that arrives first among some. It waits at
+    /// no switch for as long as a transfer takes. False if none is found.
+    bool find(NodeId holder, HopId last, ChunkId chunk, Ticks now);
+    /// What was found.
+    [[nodiscard]] const std::vector<Step>& way() const { return way_; }
+
+  private:
+    bool walk(NodeId at, std::uint16_t distance, Ticks ready, bool first);
+    bool step(const SwitchWays::Onward& onward, std::uint16_t distance, Ticks ready, bool first);
+    bool finish(Ticks ready);
+    [[nodiscard]] bool is_free(HopId hop, Ticks now) const {
+        return calendar_.is_free(graph_.hop(hop).legs.front(), now);
+    }
+    [[nodiscard]] Ticks busy(HopId hop) const;
+
+    const HopGraph& graph_;
+    const SwitchWays& ways_;
+    const LinkCalendar& calendar_;
+    Rng& rng_;
+    std::vector<Step> path_, way_;  ///< being looked at; the best so far
+    std::span<const std::uint16_t> distances_;
+    HopId last_;
+    ChunkId chunk_;
+    Ticks last_start_;      ///< of the best so far
+    Ticks patience_;        ///< no wait may be as long as this, or as the next hop keeps its link
+    std::size_t left_ = 0;  ///< ways still to be looked at
+};
+
+}  // namespace tutti::heuristics

@@ -1,0 +1,251 @@
+// Synthesis under symmetry. Find a group of symmetries; take one chunk of each orbit; schedule those on the
+// full network, with one calendar per orbit of links. Translated by the group, the schedule serves all
+// chunks, and what was free of conflicts stays so (src/verify/symmetric_verifier.cpp has the proof). The work
+// shrinks by the size of the group: 40,000 NPUs on a torus are one tree.
+//
+// Reductions are floods on the links turned round, played backwards; an all-reduce is that and then a flood
+// from the same root.
+//
+// Several groups are tried until the target is met: shifts of digits; for all-to-all, half of them, so that
+// two chunks half-way round a ring can go different ways; and the shift along a cycle through a grid, whose
+// links then are all that is used.
+
+#include "heuristics/symmetry/quotient.hpp"
+
+#include "heuristics/symmetry/quotient_flood.hpp"
+#include "heuristics/symmetry/quotient_routes.hpp"
+#include "transform/symmetry_search.hpp"
+
+#include <algorithm>
+
+namespace tutti::heuristics {
+namespace {
+
+enum class Pattern { Gather, Scatter, Both, Unicast };
+
+/// What all chunks have in common, if they have.
+std::optional<Pattern> pattern_of(const Instance& instance) {
+    const std::size_t npus = instance.topology().npus();
+    const DemandList& demands = instance.demands();
+    if (instance.topology().switches() > 0 || instance.chunks() == 0) return std::nullopt;
+    std::optional<Pattern> common;
+    for (std::size_t c = 0; c < instance.chunks(); ++c) {
+        const ChunkId chunk(c);
+        if (demands.size_class(chunk) != demands.size_class(ChunkId(0)) ||
+            instance.release(chunk) != instance.release(ChunkId(0)) ||
+            instance.collective_of(chunk).forwarding == Forwarding::Group)
+            return std::nullopt;
+        const std::size_t holders = demands.set(demands.holder_set(chunk)).size();
+        const std::size_t receivers = demands.set(demands.receiver_set(chunk)).size();
+        Pattern pattern = Pattern::Gather;
+        if (demands.is_reduction(chunk)) {
+            if (holders != npus || (receivers != 1 && receivers != npus)) return std::nullopt;
+            pattern = receivers == 1 && npus > 1 ? Pattern::Scatter : Pattern::Both;
+        } else {
+            if (holders != 1 || (receivers != 1 && receivers != npus)) return std::nullopt;
+            pattern = receivers == 1 && npus > 1 ? Pattern::Unicast : Pattern::Gather;
+        }
+        if (common.value_or(pattern) != pattern) return std::nullopt;
+        common = pattern;
+    }
+    return common;
+}
+
+class Quotient {
+  public:
+    Quotient(const Instance& instance, Pattern pattern, std::vector<Generator> generators,
+             std::uint64_t effort)
+        : instance_(instance),
+          pattern_(pattern),
+          generators_(std::move(generators)),
+          effort_(effort),
+          action_(generators_, instance.topology().npus()),
+          links_(instance.topology(), action_) {}
+
+    std::optional<SymmetricSchedule> run(Ticks target, Rng& rng, const Stop& stop) {
+        if (!choose_representatives()) return std::nullopt;
+        const Ticks release = instance_.release(ChunkId(0));
+        SymmetricSchedule schedule{instance_.name(), Ticks(0), std::move(generators_), {}};
+        // The target of one half of an all-reduce is half of it.
+        Ticks aim = std::max(target - release, Ticks(0));
+        if (pattern_ == Pattern::Both) aim = Ticks(aim.count() / 2);
+        Ticks begin = release;
+        if (pattern_ == Pattern::Scatter || pattern_ == Pattern::Both) {
+            const Machines machines = this->machines(true);
+            const auto flood = quotient_flood(machines.network, roots(), aim, effort_, rng, stop);
+            if (!flood) return std::nullopt;
+            for (const QuotientTransfer& t : flood->transfers) {
+                const Ticks start =
+                    begin + flood->makespan - t.start - machines.network.machines[t.machine].transit;
+                schedule.sends.push_back({chunks_[t.spread], machines.link(t), start, Op::Reduce});
+            }
+            begin += flood->makespan;
+        }
+        if (pattern_ != Pattern::Scatter) {
+            const Machines machines = this->machines(false);
+            const auto flood = pattern_ == Pattern::Unicast
+                                   ? quotient_routes(machines.network, jobs(), aim, effort_, rng, stop)
+                                   : quotient_flood(machines.network, roots(), aim, effort_, rng, stop);
+            if (!flood) return std::nullopt;
+            for (const QuotientTransfer& t : flood->transfers)
+                schedule.sends.push_back({chunks_[t.spread], machines.link(t), begin + t.start, Op::Copy});
+            begin += flood->makespan;
+        }
+        schedule.makespan = schedule.sends.empty() ? Ticks(0) : begin;
+        std::ranges::sort(schedule.sends, starts_before);
+        return schedule;
+    }
+
+  private:
+    struct Machines {
+        QuotientNetwork network;
+        std::vector<std::vector<LinkId>> links;  ///< by machine, then tail's element
+        [[nodiscard]] LinkId link(const QuotientTransfer& t) const {
+            return links[t.machine][t.tail % network.group];
+        }
+    };
+
+    [[nodiscard]] std::uint32_t place(NodeId npu) const {
+        return action_.orbit_of(npu) * action_.size() + action_.element_of(npu);
+    }
+
+    /// The first chunk of each orbit. False: some chunk's orbit is not whole.
+    bool choose_representatives() {
+        const ChunkAction action(instance_);
+        std::vector<std::vector<std::uint32_t>> images;
+        for (const Generator& generator : generators_) images.push_back(action.images(generator));
+        std::vector<bool> covered(instance_.chunks(), false);
+        std::vector<std::uint32_t> row;
+        for (std::size_t c = 0; c < instance_.chunks(); ++c) {
+            if (covered[c]) continue;
+            if (!chunk_row(action_, images, ChunkId(c), row)) return false;
+            for (const std::uint32_t image : row) {
+                if (covered[image]) return false;
+                covered[image] = true;
+            }
+            chunks_.emplace_back(c);
+        }
+        return true;
+    }
+
+    /// Links turned round lead from their destination to their source.
+    [[nodiscard]] Machines machines(bool reversed) const {
+        Machines result;
+        result.network.group = action_.size();
+        result.network.orbits = action_.orbits();
+        const Topology& topology = instance_.topology();
+        for (std::size_t o = 0; o < links_.size(); ++o) {
+            const LinkId base = links_.base(o);
+            const Ticks beta = instance_.beta(base, ChunkId(0));
+            const auto tail = [&](LinkId id) {
+                return reversed ? topology.link(id).dst : topology.link(id).src;
+            };
+            const auto head = [&](LinkId id) {
+                return reversed ? topology.link(id).src : topology.link(id).dst;
+            };
+            QuotientNetwork::Machine machine{action_.orbit_of(tail(base)), instance_.alpha(base) + beta,
+                                             instance_.busy(base, beta),
+                                             std::vector<std::uint32_t>(action_.size())};
+            std::vector<LinkId> by_tail(action_.size());
+            for (std::uint32_t e = 0; e < action_.size(); ++e) {
+                const LinkId link = links_.link(o, e);
+                const std::uint32_t element = action_.element_of(tail(link));
+                machine.heads[element] = place(head(link));
+                by_tail[element] = link;
+            }
+            result.network.machines.push_back(std::move(machine));
+            result.links.push_back(std::move(by_tail));
+        }
+        return result;
+    }
+
+    /// Where each representative chunk starts, or is summed up: at its one holder or receiver, else in turn.
+    [[nodiscard]] std::vector<std::uint32_t> roots() const {
+        std::vector<std::uint32_t> result;
+        for (const ChunkId chunk : chunks_) {
+            const Demand demand = instance_.demand(chunk);
+            if (pattern_ == Pattern::Both) {
+                const auto orbit = static_cast<std::uint32_t>(result.size() % action_.orbits());
+                result.push_back(orbit * action_.size());
+            } else {
+                result.push_back(
+                    place(pattern_ == Pattern::Gather ? demand.holders[0] : demand.receivers[0]));
+            }
+        }
+        return result;
+    }
+    [[nodiscard]] std::vector<QuotientJob> jobs() const {
+        std::vector<QuotientJob> result;
+        for (const ChunkId chunk : chunks_) {
+            const Demand demand = instance_.demand(chunk);
+            result.push_back({place(demand.holders[0]), place(demand.receivers[0])});
+        }
+        return result;
+    }
+
+    const Instance& instance_;
+    const Pattern pattern_;
+    std::vector<Generator> generators_;
+    const std::uint64_t effort_;
+    GroupAction action_;
+    LinkOrbits links_;
+    std::vector<ChunkId> chunks_;
+};
+
+/// Leaves out every other power of the generator of the largest even order. False: there is none.
+bool halve(std::vector<Generator>& generators) {
+    const auto even = [](const Generator& g) { return g.order % 2 == 0 ? g.order : 0; };
+    const auto largest = std::ranges::max_element(generators, {}, even);
+    if (largest == generators.end() || even(*largest) == 0) return false;
+    if (largest->order == 2) {
+        generators.erase(largest);
+        return !generators.empty();
+    }
+    const auto once = largest->images;
+    for (NodeId& image : largest->images) image = once[image.index()];
+    largest->order /= 2;
+    return true;
+}
+
+/// The time that a two-way ring needs if no link of it ever idles. Where a corner has two links, and latency
+/// costs nothing, no other way is faster; elsewhere others know better ways than along a ring.
+Ticks ring_bound(const Instance& instance, Pattern pattern) {
+    const auto npus = static_cast<std::int64_t>(instance.topology().npus());
+    const auto chunks = static_cast<std::int64_t>(instance.chunks()) / npus;
+    const Ticks busy = instance.busy(LinkId(0), instance.beta(LinkId(0), ChunkId(0)));
+    const std::int64_t phases = pattern == Pattern::Both ? 2 : 1;
+    for (std::size_t n = 0; n < instance.topology().npus(); ++n) {
+        if (instance.topology().in_links(NodeId(n)).size() <= 2)
+            return instance.release(ChunkId(0)) + busy * (((npus - 1) * chunks + 1) / 2 * phases);
+    }
+    return Ticks(0);
+}
+
+}  // namespace
+
+std::optional<SymmetricSchedule> quotient_synthesis(const Instance& instance, Ticks target, Rng& rng,
+                                                    const Stop& stop, std::uint64_t effort) {
+    const auto pattern = pattern_of(instance);
+    if (!pattern) return std::nullopt;
+    std::optional<SymmetricSchedule> best;
+    auto shifts = transform::digit_shifts(instance);
+    if (!shifts.empty()) best = Quotient(instance, *pattern, shifts, effort).run(target, rng, stop);
+    if ((best && best->makespan <= target) || stop.requested()) return best;
+    if (*pattern == Pattern::Unicast) {
+        if (best && halve(shifts)) {
+            auto halved = Quotient(instance, *pattern, std::move(shifts), effort).run(target, rng, stop);
+            if (halved && halved->makespan < best->makespan) best = std::move(halved);
+        }
+        return best;
+    }
+    if (auto ring = transform::ring_through_grid(instance.topology())) {
+        const Ticks enough = ring_bound(instance, *pattern);
+        auto along = Quotient(instance, *pattern, {std::move(*ring)}, effort).run(target, rng, stop);
+        if (along && along->makespan <= std::max(enough, target) &&
+            (!best || along->makespan < best->makespan))
+            best = std::move(along);
+    }
+    return best;
+}
+
+}  // namespace tutti::heuristics

@@ -1,0 +1,203 @@
+// Exchange of places in time.
+//
+// When trees have been cut at a deadline and grown again, a few targets may be left that no gap leads to: the
+// links into them are free only before the chunk can be there. But the place that the chunk needs is taken by
+// a transfer of another chunk that may well go another way. So: for each hop into the target from a node that
+// has the chunk, and each transfer on it that is late enough, in random order: cut that transfer with all
+// that depends on it off its tree, put ours in its place, and let the other tree grow again through the gaps
+// that there are now. If it misses a target in turn, the same is tried for it, with fewer tries at each
+// depth; if all fails, everything is taken back from the journal and the next place is tried.
+
+#include "heuristics/trees/tree_exchange.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tutti::heuristics {
+namespace {
+
+/// So many places are tried for one target, by depth of the chain of exchanges.
+constexpr std::array<std::size_t, 3> kTries{48, 6, 3};
+/// And so many in all: a growth each.
+constexpr std::uint64_t kTriesInAll = 1024;
+
+}  // namespace
+
+TreeExchange::TreeExchange(const SpreadProblem& problem, TimedForest& forest, Ticks deadline, Rng& rng,
+                           const Stop& stop)
+    : problem_(problem),
+      forest_(forest),
+      deadline_(deadline),
+      rng_(rng),
+      stop_(stop),
+      tries_left_(kTriesInAll),
+      in_hops_(problem.graph.nodes()),
+      occupants_(problem.graph.hops()),
+      in_tree_(problem.graph.nodes(), 0),
+      arrivals_(problem.graph.nodes()) {
+    for (std::size_t h = 0; h < problem.graph.hops(); ++h) {
+        in_hops_[problem.graph.hop(HopId(h)).to.index()].emplace_back(h);
+    }
+    for (std::size_t i = 0; i < forest.trees.size(); ++i) {
+        for (const Transfer& transfer : forest.trees[i]) {
+            occupants_[transfer.hop.index()].push_back({static_cast<std::uint32_t>(i), transfer.start});
+        }
+    }
+}
+
+bool TreeExchange::complete(std::uint32_t spread, unsigned depth) {
+    if (depth == 0) journal_.clear();
+    const std::size_t mark = journal_.size();
+    while (const auto target = missing_target(spread)) {
+        if (depth == kTries.size() || !bring(spread, *target, depth)) {
+            roll_back(mark);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool TreeExchange::bring(std::uint32_t spread, NodeId target, unsigned depth) {
+    auto hops = in_hops_[target.index()];
+    rng_.shuffle(hops);
+    std::size_t tries = kTries[depth];
+    for (const HopId hop : hops) {
+        const std::size_t mark = journal_.size();
+        const NodeId from = problem_.graph.hop(hop).from;
+        missing_target(spread);  // other trees were looked at since
+        if (in_tree_[from.index()] != look_ && !extend(spread, from)) continue;
+        for (const Place& place : places_on(hop, spread)) {
+            if (tries-- == 0) break;
+            if (take(place, spread, depth)) return true;
+        }
+        roll_back(mark);
+        if (tries == 0) break;
+    }
+    return false;
+}
+
+/// Grows the tree to a node that may help.
+bool TreeExchange::extend(std::uint32_t spread, NodeId node) {
+    const Spread& given = problem_.spreads[spread];
+    if (!problem_.graph.instance().may_carry(node,
+                                             problem_.graph.instance().demand(given.chunk).collective)) {
+        return false;
+    }
+    return regrow({given.chunk, given.sources, given.ready, {&node, 1}}, spread, forest_.trees[spread]);
+}
+
+/// Replaces the tree by `rest`, grown to the targets of `goal`. What it reaches is booked even if that is not
+/// all.
+bool TreeExchange::regrow(const Spread& goal, std::uint32_t spread, std::vector<Transfer> rest) {
+    replace(spread, std::move(rest));
+    std::vector<Transfer> added;
+    auto& tree = forest_.trees[spread];
+    const bool grown = forest_.growth.grow(goal, tree, deadline_, stop_, added);
+    for (const Transfer& transfer : added) {
+        occupants_[transfer.hop.index()].push_back({spread, transfer.start});
+        tree.push_back(transfer);
+    }
+    return grown;
+}
+
+std::optional<NodeId> TreeExchange::missing_target(std::uint32_t spread) {
+    const Spread& given = problem_.spreads[spread];
+    ++look_;
+    const auto see = [&](NodeId node, Ticks arrival) {
+        in_tree_[node.index()] = look_;
+        arrivals_[node.index()] = arrival;
+    };
+    for (const NodeId source : given.sources) see(source, given.ready);
+    for (const auto& [hop, chunk, start] : forest_.trees[spread]) {
+        see(problem_.graph.hop(hop).to, start + problem_.graph.transit(hop, chunk));
+    }
+    for (const NodeId target : given.targets) {
+        if (in_tree_[target.index()] != look_) return target;
+    }
+    return std::nullopt;
+}
+
+/// Who is on the hop at a time when the spread could be; in random order.
+std::vector<TreeExchange::Place> TreeExchange::places_on(HopId hop, std::uint32_t spread) {
+    const HopGraph& graph = problem_.graph;
+    const Ticks transit = graph.transit(hop, problem_.spreads[spread].chunk);
+    missing_target(spread);
+    const Ticks ready = arrivals_[graph.hop(hop).from.index()];
+    std::vector<Place> places;
+    for (const Occupant& occupant : occupants_[hop.index()]) {
+        if (occupant.start < ready || occupant.start + transit > deadline_) continue;
+        // Only who takes as long makes room enough.
+        if (graph.transit(hop, problem_.spreads[occupant.spread].chunk) < transit) continue;
+        places.push_back({hop, occupant});
+    }
+    rng_.shuffle(places);
+    return places;
+}
+
+/// Gives the place to the spread if the tree that loses it can be completed.
+bool TreeExchange::take(const Place& place, std::uint32_t spread, unsigned depth) {
+    if (tries_left_ == 0 || stop_.requested()) return false;
+    --tries_left_;
+    const std::size_t mark = journal_.size();
+    const HopGraph& graph = problem_.graph;
+    const std::uint32_t other = place.occupant.spread;
+
+    std::vector<Transfer> rest;
+    std::vector<NodeId> lost;
+    for (const Transfer& transfer : forest_.trees[other]) {
+        const Hop hop = graph.hop(transfer.hop);
+        if (transfer.hop == place.hop || std::ranges::find(lost, hop.from) != lost.end()) {
+            lost.push_back(hop.to);
+        } else {
+            rest.push_back(transfer);
+        }
+    }
+    replace(other, rest);
+    auto ours = forest_.trees[spread];
+    ours.push_back({place.hop, problem_.spreads[spread].chunk, place.occupant.start});
+    replace(spread, std::move(ours));
+    if (regrow(problem_.spreads[other], other, std::move(rest)) || complete(other, depth + 1)) return true;
+    roll_back(mark);
+    return false;
+}
+
+void TreeExchange::replace(std::uint32_t spread, std::vector<Transfer> tree) {
+    journal_.push_back({spread, forest_.trees[spread]});
+    clear(spread);
+    set(spread, std::move(tree));
+}
+
+void TreeExchange::clear(std::uint32_t spread) {
+    auto& tree = forest_.trees[spread];
+    forest_.growth.release(tree);
+    for (const Transfer& transfer : tree) {
+        auto& occupants = occupants_[transfer.hop.index()];
+        *std::ranges::find(occupants, spread, &Occupant::spread) = occupants.back();
+        occupants.pop_back();
+    }
+    tree.clear();
+}
+
+/// Precondition: the tree is clear.
+void TreeExchange::set(std::uint32_t spread, std::vector<Transfer> tree) {
+    forest_.growth.book(tree);
+    for (const Transfer& transfer : tree) {
+        occupants_[transfer.hop.index()].push_back({spread, transfer.start});
+    }
+    forest_.trees[spread] = std::move(tree);
+}
+
+void TreeExchange::roll_back(std::size_t mark) {
+    // All places are given back before any is taken again; the oldest snapshot of a tree counts.
+    for (std::size_t i = mark; i < journal_.size(); ++i) clear(journal_[i].spread);
+    for (std::size_t i = mark; i < journal_.size(); ++i) {
+        const auto older = journal_.begin() + static_cast<std::ptrdiff_t>(mark);
+        const auto here = journal_.begin() + static_cast<std::ptrdiff_t>(i);
+        const bool first =
+            std::none_of(older, here, [&](const Snapshot& s) { return s.spread == here->spread; });
+        if (first) set(here->spread, std::move(here->tree));
+    }
+    journal_.resize(mark);
+}
+
+}  // namespace tutti::heuristics

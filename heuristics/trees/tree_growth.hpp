@@ -1,0 +1,64 @@
+#pragma once
+
+#include "heuristics/flood/flood_network.hpp"
+#include "heuristics/trees/reservations.hpp"
+
+namespace tutti::heuristics {
+
+/// A transfer of a tree.
+struct TreeSend {
+    std::uint32_t hop;
+    Ticks start;
+};
+
+/// Grows the tree of one chunk by earliest arrival through the gaps that others left (tree_growth.cpp). Its
+/// arrays are kept from tree to tree.
+class TreeGrowth {
+  public:
+    /// All must outlive this.
+    TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network, const Reservations& reservations);
+
+    /// The transfers that bring the spread to its targets, each after the one it depends on, into `tree`; not
+    /// reserved. A relay that wants nothing counts as if it made its chunk later by `tolls.relay` tenths of
+    /// the time that its hop is busy, and any hop as if by up to `tolls.noise` tenths, at random. False: a
+    /// target cannot be reached. O(hops * (log nodes + gaps)) where all nodes are targets, times the targets
+    /// at worst.
+    struct Tolls {
+        std::int64_t relay, noise;
+    };
+    [[nodiscard]] bool grow(std::size_t spread, Tolls tolls, Rng& rng, std::vector<TreeSend>& tree);
+
+  private:
+    /// How a node could be reached.
+    struct Label {
+        Ticks cost;  ///< the arrival and the tolls on the way from the tree
+        Ticks arrival;
+        Ticks tolls;
+        Ticks start;
+        std::uint32_t hop;
+    };
+    enum class Place : std::uint8_t { Unseen, Seen, Tree };
+    struct Entry {
+        Ticks cost;
+        std::uint32_t node;
+        bool operator<(const Entry& other) const {
+            return cost != other.cost ? cost > other.cost : node > other.node;
+        }
+    };
+    void enter(std::uint32_t node, const Label& label);
+    void look_from(std::uint32_t node, std::size_t spread, Tolls tolls, std::uint64_t turn);
+    void join(std::uint32_t node, std::size_t spread, std::vector<TreeSend>& tree);
+    [[nodiscard]] Ticks earliest(std::size_t hop, std::size_t spread, Ticks ready) const;
+
+    const SpreadProblem& problem_;
+    const FloodNetwork& net_;
+    const Reservations& reservations_;
+    const bool has_bookings_;
+    std::vector<Label> labels_;
+    std::vector<Place> places_;
+    std::vector<std::uint8_t> wanted_;
+    std::vector<Entry> heap_;
+    std::vector<std::uint32_t> path_;
+};
+
+}  // namespace tutti::heuristics
