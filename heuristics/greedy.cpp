@@ -27,7 +27,7 @@ namespace tutti::heuristics {
 namespace {
 
 /// Sends of an all-reduce up to which it is also tried as one flow.
-constexpr std::size_t kSendsToOverlap = 40'000;
+constexpr std::size_t kSendsToOverlap = 300'000;
 constexpr std::size_t kSendsToOverlapAnytime = 4'000'000;
 
 class Greedy {

@@ -6,7 +6,7 @@
 // machines leave, and the sum of the hops is the same. That makes it an open shop; otherwise a job keeps the
 // order of its way. List scheduling: the machine with the most work left chooses first, and takes of the jobs
 // that are at rest the one with the longest way to go, ties by chance. A few draws of chance; the best
-// counts. Tori and hypercubes of up to 4096 NPUs come out at the load of the busiest machine.
+// counts. Tori and hypercubes of up to 512 NPUs come out at the load of the busiest machine.
 
 #include "heuristics/symmetry/quotient_routes.hpp"
 

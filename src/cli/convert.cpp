@@ -102,7 +102,7 @@ ExitCode run_convert(const ConvertOptions& options, const Process& process) {
         streams.err << fmt::format("{}: {} sends, verified\n", options.output, verdict.sends);
     }
     if (verdict.valid()) return ExitCode::Done;
-    streams.err << fmt::format("tutti: {}: the schedule is invalid and was not written; V{} {}: {}\n",
+    streams.err << fmt::format("error: {}: the schedule is invalid and was not written; V{} {}: {}\n",
                                files.schedules.front(), number_of(verdict.violations.front().rule),
                                code_of(verdict.violations.front().rule), verdict.violations.front().message);
     return ExitCode::Failed;

@@ -20,7 +20,7 @@ constexpr std::size_t kTextColumn = 26;
 std::string option_head(const po::option_description& option) {
     const std::string brief = option.canonical_display_name(po::command_line_style::allow_dash_for_short);
     const std::string value = option.semantic()->max_tokens() > 0 ? " " + option.format_parameter() : "";
-    return fmt::format("  {}--{}{}", brief.starts_with("--") || brief.size() != 2 ? "    " : brief + ", ",
+    return fmt::format("  {}--{}{}", brief.size() != 2 || !brief.starts_with('-') ? "    " : brief + ", ",
                        option.long_name(), value);
 }
 

@@ -96,7 +96,10 @@ class Synthesis {
     [[nodiscard]] bool is_worth_more_bounds() const {
         if (!gap() || stop_.requested() || result_.schedule.sends.empty()) return false;
         const bool small = sends_wanted_ <= (request_.method == kGreedy ? kFewSends : kMoreSends);
-        return small || tutti::gap(result_.schedule.makespan, result_.bound.value).value_or(1) > kSmallGap;
+        return small || relative_gap() > kSmallGap;
+    }
+    [[nodiscard]] double relative_gap() const {
+        return tutti::gap(result_.schedule.makespan, result_.bound.value).value_or(1);
     }
     [[nodiscard]] bool is_auto() const { return request_.method == "auto"; }
     void tell(const std::string& line) const {
@@ -152,7 +155,7 @@ class Synthesis {
         accept(std::move(all), kSymmetry);
         if (composition && result_.schedule.makespan <= *composition) {
             result_.composed = composition;
-            return !is_anytime();  // no other composition is shorter
+            if (relative_gap() <= kSmallGap) return !is_anytime();  // no other composition is shorter
         }
         return !gap();
     }
