@@ -36,6 +36,7 @@ class Greedy {
     Greedy(const Instance& instance, const GreedyRequest& request, bool at_switches, Rng& rng)
         : instance_(instance),
           request_(request),
+          phases_(request.effort),
           rng_(rng),
           at_switches_(at_switches),
           graph_(instance),
@@ -44,13 +45,18 @@ class Greedy {
 
     std::optional<Schedule> run() {
         sort_demands();
+        // Where one flow is possible it is the better use of time.
+        const bool may_overlap = can_overlap();
+        if (may_overlap) phases_ = Effort::Quick;
         if (!gather()) return std::nullopt;
         sum_up_separately();
-        const bool may_overlap = can_overlap();
         if (!spread()) return std::nullopt;
         // Separate sums depend on what is overwritten when, which moving transfers would change.
         if (!has_separate_sums_) moves_ = compacted(moves_);
-        if (may_overlap && makespan_of(moves_) > request_.target) overlap();
+        while (may_overlap && makespan_of(moves_) > request_.target && !request_.stop.requested()) {
+            overlap();
+            if (request_.effort == Effort::Quick) break;
+        }
         return schedule(moves_);
     }
 
@@ -105,7 +111,7 @@ class Greedy {
             only_gathers = only_gathers && demand.receivers.size() == 1;
         }
         if (only_gathers) problem.target = request_.target - std::min(request_.target, release);
-        const auto solution = best_spread(problem, request_.effort, rng_, request_.threads,
+        const auto solution = best_spread(problem, phases_, rng_, request_.threads,
                                           only_gathers ? request_.stop : half_the_time());
         if (!solution) return false;
         for (const auto& [hop, chunk, start] : solution->transfers) {
@@ -144,7 +150,7 @@ class Greedy {
         for (const auto& [chunk, roots] : reductions_) {
             problem.spreads.push_back({chunk, roots, complete_[chunk], instance_.demand(chunk).receivers});
         }
-        const auto solution = best_spread(problem, request_.effort, rng_, request_.threads, request_.stop);
+        const auto solution = best_spread(problem, phases_, rng_, request_.threads, request_.stop);
         if (!solution) return false;
         for (const Transfer& transfer : solution->transfers) moves_.push_back({&graph_, transfer, Op::Copy});
         return true;
@@ -200,6 +206,7 @@ class Greedy {
 
     const Instance& instance_;
     const GreedyRequest& request_;
+    Effort phases_;
     Rng& rng_;
     const bool at_switches_;
     HopGraph graph_;

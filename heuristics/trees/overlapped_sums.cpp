@@ -27,7 +27,7 @@ namespace tutti::heuristics {
 namespace {
 
 /// Gathering and spreading trees take turns in making way for each other.
-constexpr int kRounds = 2;
+constexpr int kRounds = 4;
 
 struct Trees {
     TreePlan gather, spread;

@@ -76,15 +76,21 @@ class Synthesis {
     Result run() {
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
         raise(bounds::simple_bounds(instance_, stop_).front());
-        if (!search_by_symmetry() && !search_in_lockstep()) {
-            search_greedily(is_anytime() ? heuristics::Effort::Anytime : heuristics::Effort::Quick);
+        if (!search_by_symmetry(heuristics::kQuickEffort, stop_) && !search_in_lockstep()) {
+            search_greedily(heuristics::Effort::Quick);
         }
-        if (is_worth_more_bounds()) raise(bounds::all_bounds(instance_, stop_).front());
+        if (is_worth_more_bounds()) {
+            const auto left = stop_.remaining();
+            const auto time = left ? std::optional(*left / 4) : std::nullopt;
+            raise(bounds::all_bounds(instance_, stop_.within(time)).front());
+        }
         if (!gap()) {
             result_.proof = fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
                                         result_.bound.kind);
             tell("choice   " + result_.proof);
-        } else if (request_.method != "greedy") {
+        } else if (request_.method == kGreedy) {
+            search_until_stopped();
+        } else {
             search_exactly();
         }
         return finished();
@@ -119,8 +125,6 @@ class Synthesis {
         result_.method = who;
     }
 
-    /// Alone and with a limit greedy is an anytime search; before an exact one it must be quick.
-    [[nodiscard]] bool is_anytime() const { return request_.method == "greedy" && stop_.remaining(); }
     [[nodiscard]] bool is_too_large_to_hold() const { return sends_wanted_ > kMostSendsHeld; }
 
     /// Of all-reduces: what no reduce-scatter followed by an all-gather beats.
@@ -132,15 +136,15 @@ class Synthesis {
     }
 
     /// One chunk of each orbit stands for all. True: nothing else need be tried.
-    bool search_by_symmetry() {
+    bool search_by_symmetry(std::uint64_t effort, const Stop& stop) {
         Rng rng(request_.seed);
         // What symmetry makes of an all-reduce is a reduce-scatter and an all-gather.
         const auto composition = least_composition();
-        const auto time = is_anytime() ? std::optional(*stop_.remaining() / 4) : std::nullopt;
-        auto schedule = heuristics::quotient_synthesis(
-            instance_, std::max(result_.bound.value, composition.value_or(Ticks(0))), rng, stop_.within(time),
-            is_anytime() ? UINT64_MAX : heuristics::kQuickEffort);
+        const Ticks target = std::max(result_.bound.value, composition.value_or(Ticks(0)));
+        auto schedule = heuristics::quotient_synthesis(instance_, target, rng, stop, effort);
         if (!schedule) return false;
+        has_symmetry_ = true;
+        if (!result_.method.empty() && schedule->makespan >= result_.schedule.makespan) return false;
         const Verdict verdict = judge(instance_, *schedule, result_.bound, kSymmetry);
         tell(fmt::format("symmetry {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
@@ -155,7 +159,7 @@ class Synthesis {
         accept(std::move(all), kSymmetry);
         if (composition && result_.schedule.makespan <= *composition) {
             result_.composed = composition;
-            if (relative_gap() <= kSmallGap) return !is_anytime();  // no other composition is shorter
+            if (relative_gap() <= kSmallGap) return true;  // no other composition is shorter
         }
         return !gap();
     }
@@ -175,9 +179,19 @@ class Synthesis {
         return true;
     }
 
+    /// Where there is a time limit, it is used.
+    void search_until_stopped() {
+        const auto left = stop_.remaining();
+        if (!left || result_.schedule.sends.empty()) return;
+        if (has_symmetry_) (void)search_by_symmetry(UINT64_MAX, stop_.within(*left / 4));
+        if (gap() && !stop_.requested()) search_greedily(heuristics::Effort::Anytime);
+    }
+
     void search_greedily(heuristics::Effort effort) {
-        auto schedule = heuristics::greedy(
-            instance_, {result_.bound.value, effort, request_.seed, request_.threads, stop_});
+        // Another seed than the quick search had, or it would only do the same again.
+        const std::uint64_t seed = effort == heuristics::Effort::Quick ? request_.seed : ~request_.seed;
+        auto schedule =
+            heuristics::greedy(instance_, {result_.bound.value, effort, seed, request_.threads, stop_});
         if (!schedule && result_.method.empty()) throw LimitError(kNoTime);
         if (!schedule) return;
         judge(instance_, *schedule, result_.bound, kGreedy);
@@ -201,8 +215,7 @@ class Synthesis {
             result_.proof = fmt::format("no proof: {} chunks on {} links are too many for exact methods",
                                         instance_.chunks(), instance_.topology().links().size());
             tell("choice   greedy and bounds only: " + result_.proof);
-            const bool held = !result_.schedule.sends.empty();
-            if (held && stop_.remaining()) search_greedily(heuristics::Effort::Anytime);
+            search_until_stopped();
             return;
         }
         compose();
@@ -301,6 +314,7 @@ class Synthesis {
     const Clock clock_;
     const std::uint64_t sends_wanted_;
     Result result_;
+    bool has_symmetry_ = false;
     bool gave_up_ = false;
 };
 

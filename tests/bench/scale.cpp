@@ -132,7 +132,7 @@ class Scale {
     void growth() {
         const auto rows = scale_rows(tables_, "growth", options_.only);
         if (rows.empty()) return;
-        print_head("Growth: all-gather on square meshes, unit times",
+        print_head("Growth: all-gather on meshes of odd size, which no symmetry helps, unit times",
                    "The whole command, and `tutti verify` on the stream that it wrote (reading included).",
                    {"", "sends", "ours", "over bound", "our CPU s", "ns per send", "peak MiB", "stream MiB",
                     "verify CPU s", "million sends/s", "verify MiB", "verdict"});
