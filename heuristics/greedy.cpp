@@ -52,7 +52,8 @@ class Greedy {
         sum_up_separately();
         if (!spread()) return std::nullopt;
         // Separate sums depend on what is overwritten when, which moving transfers would change.
-        if (!has_separate_sums_) moves_ = compacted(moves_);
+        // What meets the target cannot become shorter.
+        if (!has_separate_sums_ && makespan_of(moves_) > request_.target) moves_ = compacted(moves_);
         while (may_overlap && makespan_of(moves_) > request_.target && !request_.stop.requested()) {
             overlap();
             if (request_.effort == Effort::Quick) break;
@@ -152,6 +153,7 @@ class Greedy {
         }
         const auto solution = best_spread(problem, phases_, rng_, request_.threads, request_.stop);
         if (!solution) return false;
+        moves_.reserve(moves_.size() + solution->transfers.size());
         for (const Transfer& transfer : solution->transfers) moves_.push_back({&graph_, transfer, Op::Copy});
         return true;
     }
@@ -188,8 +190,14 @@ class Greedy {
     [[nodiscard]] Schedule schedule(const std::vector<Move>& moves) const {
         Schedule schedule{instance_.name(), makespan_of(moves), {}};
         const Topology& topology = instance_.topology();
+        schedule.sends.reserve(moves.size());
         std::vector<LegTime> legs;
         for (const auto& [graph, transfer, op] : moves) {
+            const auto link = graph->only_link(transfer.hop);
+            if (link && topology.is_npu(topology.link(*link).dst)) {
+                schedule.sends.push_back({transfer.chunk, *link, transfer.start, op});
+                continue;
+            }
             graph->leg_times(transfer.hop, transfer.chunk, legs);
             for (const LegTime& leg : legs) {
                 // A switch that does not reduce passes a contribution on as it is.
@@ -200,7 +208,7 @@ class Greedy {
                     {transfer.chunk, leg.link, transfer.start + leg.offset, passes ? Op::Copy : op});
             }
         }
-        std::ranges::sort(schedule.sends, starts_before);
+        put_in_order(schedule, topology.links().size());
         return schedule;
     }
 

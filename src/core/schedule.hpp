@@ -33,6 +33,10 @@ struct Schedule {
     std::vector<Send> sends;
 };
 
+/// Sorts the sends by starts_before. O(sends) where they are in order of start already and each tick uses
+/// many of the links once, as good schedules do.
+void put_in_order(Schedule& schedule, std::size_t links);
+
 /// A schedule that is read some sends at a time, because it may be too large to hold.
 class SendSource {
   public:
