@@ -22,7 +22,9 @@
 //   somebody to ask: chunks that nobody has claimed yet are served first.
 //
 // A pull whose first link is free now may use the last link later; near pulls that start later then fill
-// the slots that far pulls leave. Ports that find nothing try again after a while, longer each time.
+// the slots that far pulls leave. Ports that find nothing try again after a while, longer each time; up to
+// one transfer's time at first, but where nothing changes for long (until a release, or over a long wire)
+// they doze off: ever longer, until some chunk arrives somewhere.
 //
 // Switches that copy want every chunk, though nobody asked them; what nobody took from them is left out at
 // the end.
@@ -37,6 +39,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tutti::heuristics {
 namespace {
@@ -49,6 +52,8 @@ constexpr std::size_t kChunksWeighed = 24;
 constexpr double kTight = 0.95;
 /// Far pulls come first if they alone would take this part of the time that is left.
 constexpr double kFarFirst = 0.3;
+/// Tries in vain after which a port dozes off.
+constexpr std::uint32_t kTriesAwake = 64;
 constexpr std::size_t kMaxBits = std::size_t{1} << 33;
 
 class SwitchFlood {
@@ -82,14 +87,19 @@ class SwitchFlood {
             if (events_.empty() || ((++rounds_ & 15U) == 0 && stop_.requested())) return std::nullopt;
             const Ticks now = events_.pop(batch_);
             ready_.clear();
+            bool any_arrived = false;
             for (const auto& [node, spread] : batch_) {
                 if (spread == kTry) {
+                    if (states_[node].due != now) continue;
+                    states_[node].due = kNever;
                     ready_.push_back(node);
                 } else {
                     has_.set(node, spread);
                     --under_way_;
+                    any_arrived = true;
                 }
             }
+            if (any_arrived) wake_all(now);
             if (!serve(now) && under_way_ == 0 && now >= calendar_.horizon()) {
                 if (!serve_all(now, true) && !serve_all(now, false)) return std::nullopt;
             }
@@ -100,6 +110,7 @@ class SwitchFlood {
 
   private:
     static constexpr std::uint32_t kTry = UINT32_MAX;
+    static constexpr Ticks kNever{-1};
     /// A chunk (by the number of its spread) arrives at a node; or a port, in place of the node, tries again.
     struct Event {
         std::uint32_t node, spread;
@@ -107,6 +118,8 @@ class SwitchFlood {
     struct PortState {
         Ticks busy;                       ///< of its link
         Ticks patience;                   ///< until it tries again
+        Ticks due = kNever;               ///< when it tries again; earlier appointments are void
+        std::uint32_t in_vain = 0;        ///< tries since it was last served or woken
         std::vector<std::uint32_t> next;  ///< the source to ask first, for each level
         bool served = false;
     };
@@ -171,7 +184,7 @@ class SwitchFlood {
         }
         for (const std::uint32_t p : order) {
             if (!is_wanting(ports[p].holder)) continue;
-            events_.push(begin_, {p, kTry});
+            try_at(begin_, p);
         }
     }
 
@@ -262,13 +275,40 @@ class SwitchFlood {
             PortState& state = states_[p];
             if (state.served) {
                 state.patience = Ticks(0);
-            } else {
-                const Ticks quarter((state.busy.count() + 3) / 4);
-                state.patience = std::min(std::max(quarter, state.patience * 2), state.busy);
+                state.in_vain = 0;
+                try_at(now + state.busy, p);
+                continue;
             }
-            events_.push(now + (state.served ? state.busy : state.patience), {p, kTry});
+            const Ticks quarter((state.busy.count() + 3) / 4);
+            state.patience = std::max(quarter, state.patience * 2);
+            Ticks next = now + state.patience;
+            if (++state.in_vain < kTriesAwake) {
+                state.patience = std::min(state.patience, state.busy);
+                next = now + state.patience;
+            } else if (now < calendar_.horizon()) {
+                next = std::min(next, calendar_.horizon());
+            }
+            if (state.in_vain == kTriesAwake) dozing_.push_back(p);
+            try_at(next, p);
         }
         return any;
+    }
+
+    void try_at(Ticks when, std::uint32_t p) {
+        states_[p].due = when;
+        events_.push(when, {p, kTry});
+    }
+
+    /// Ports that doze try now, and go on as if they had never been tired.
+    void wake_all(Ticks now) {
+        for (const std::uint32_t p : dozing_) {
+            PortState& state = states_[p];
+            if (state.in_vain < kTriesAwake) continue;  // served meanwhile
+            state.in_vain = 0;
+            state.patience = state.busy;
+            if (std::exchange(state.due, kNever) > now) ready_.push_back(p);
+        }
+        dozing_.clear();
     }
 
     /// Sources of chunks that nobody has claimed yet, where they are few: their links must not be idle.
@@ -457,6 +497,7 @@ class SwitchFlood {
     std::vector<std::vector<std::uint32_t>> own_;  ///< per node, the spreads it is a source of
     std::size_t targets_ = 0;
     std::vector<PortState> states_;
+    std::vector<std::uint32_t> dozing_;  ///< ports
     std::size_t missing_ = 0;
     std::size_t under_way_ = 0;
     Ticks begin_;            ///< when the first chunk is there
