@@ -116,7 +116,8 @@ class SwitchFlood {
         std::uint32_t node, spread;
     };
     struct PortState {
-        Ticks busy;                       ///< of its link
+        Ticks busy;                       ///< of its link, with the first chunk
+        Ticks pulled;                     ///< the same with the chunk that it pulled last
         Ticks patience;                   ///< until it tries again
         Ticks due = kNever;               ///< when it tries again; earlier appointments are void
         std::uint32_t in_vain = 0;        ///< tries since it was last served or woken
@@ -176,8 +177,7 @@ class SwitchFlood {
         for (std::size_t p = 0, same = 0; p < ports.size(); ++p) {
             same = p > 0 && ports[p - 1].holder == ports[p].holder ? same + 1 : 0;
             PortState& state = states_[p];
-            const LinkId link = ports[p].link;
-            state.busy = graph_.instance().busy(link, graph_.instance().beta(link, spreads_.front().chunk));
+            state.busy = busy(ports[p].link, spreads_.front().chunk);
             for (std::size_t l = 0; l <= clusters_.levels(); ++l) {
                 state.next.push_back(first_source(ports[p], l, same));
             }
@@ -242,6 +242,9 @@ class SwitchFlood {
                                      static_cast<double>(missing_) / total_rate_);
         return time_to_fill(level, clusters_.cluster(level, ways_.ports()[p].holder)) >= kFarFirst * left;
     }
+    [[nodiscard]] Ticks busy(LinkId link, ChunkId chunk) const {
+        return graph_.instance().busy(link, graph_.instance().beta(link, chunk));
+    }
     [[nodiscard]] bool is_wanting(NodeId node) const { return !is_npu(node) || is_target_[node.index()]; }
     [[nodiscard]] bool is_npu(NodeId node) const { return graph_.instance().topology().is_npu(node); }
 
@@ -276,7 +279,7 @@ class SwitchFlood {
             if (state.served) {
                 state.patience = Ticks(0);
                 state.in_vain = 0;
-                try_at(now + state.busy, p);
+                try_at(now + state.pulled, p);
                 continue;
             }
             const Ticks quarter((state.busy.count() + 3) / 4);
@@ -299,16 +302,13 @@ class SwitchFlood {
         events_.push(when, {p, kTry});
     }
 
-    /// Ports that doze try now, and go on as if they had never been tired.
+    /// Ports that doze try now, and then again after ever longer times.
     void wake_all(Ticks now) {
+        std::erase_if(dozing_, [&](std::uint32_t p) { return states_[p].in_vain < kTriesAwake; });
         for (const std::uint32_t p : dozing_) {
-            PortState& state = states_[p];
-            if (state.in_vain < kTriesAwake) continue;  // served meanwhile
-            state.in_vain = 0;
-            state.patience = state.busy;
-            if (std::exchange(state.due, kNever) > now) ready_.push_back(p);
+            states_[p].patience = Ticks(0);
+            if (std::exchange(states_[p].due, kNever) > now) ready_.push_back(p);
         }
-        dozing_.clear();
     }
 
     /// Sources of chunks that nobody has claimed yet, where they are few: their links must not be idle.
@@ -327,7 +327,7 @@ class SwitchFlood {
                     if (!spread || claims_[*spread] > spreads_[*spread].sources.size()) continue;
                     if (!search_.find(node, ways_.source(port, l, *i).last, spreads_[*spread].chunk, now))
                         continue;
-                    take(node, port.holder, *spread);
+                    take(node, p, *spread);
                     any = states_[p].served = true;
                     break;
                 }
@@ -367,7 +367,7 @@ class SwitchFlood {
             if (from == port.holder || !search_.can_leave(from, last, now)) continue;
             const auto spread = choose(from, port.holder, rule);
             if (!spread || !search_.find(from, last, spreads_[*spread].chunk, now)) continue;
-            take(from, port.holder, *spread);
+            take(from, p, *spread);
             states_[p].next[level] = static_cast<std::uint32_t>(i);
             return true;
         }
@@ -428,8 +428,10 @@ class SwitchFlood {
         return best;
     }
 
-    void take(NodeId from, NodeId to, std::uint32_t i) {
+    void take(NodeId from, std::uint32_t p, std::uint32_t i) {
         const ChunkId chunk = spreads_[i].chunk;
+        const NodeId to = ways_.ports()[p].holder;
+        states_[p].pulled = busy(ways_.ports()[p].link, chunk);
         pulls_.push_back({from, to, i, static_cast<std::uint32_t>(solution_.transfers.size()),
                           static_cast<std::uint32_t>(search_.way().size())});
         for (const WaySearch::Step& step : search_.way()) {
