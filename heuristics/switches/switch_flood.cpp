@@ -22,7 +22,9 @@
 //   somebody to ask: chunks that nobody has claimed yet are served first.
 //
 // A pull whose first link is free now may use the last link later; near pulls that start later then fill
-// the slots that far pulls leave. Ports that find nothing try again after a while, longer each time.
+// the slots that far pulls leave. Ports that find nothing try again after a while, longer each time; up to
+// one transfer's time at first, but where nothing changes for long (until a release, or over a long wire)
+// they doze off: ever longer, until some chunk arrives somewhere.
 //
 // Switches that copy want every chunk, though nobody asked them; what nobody took from them is left out at
 // the end.
@@ -37,6 +39,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tutti::heuristics {
 namespace {
@@ -49,6 +52,8 @@ constexpr std::size_t kChunksWeighed = 24;
 constexpr double kTight = 0.95;
 /// Far pulls come first if they alone would take this part of the time that is left.
 constexpr double kFarFirst = 0.3;
+/// Tries in vain after which a port dozes off.
+constexpr std::uint32_t kTriesAwake = 64;
 constexpr std::size_t kMaxBits = std::size_t{1} << 33;
 
 class SwitchFlood {
@@ -82,14 +87,19 @@ class SwitchFlood {
             if (events_.empty() || ((++rounds_ & 15U) == 0 && stop_.requested())) return std::nullopt;
             const Ticks now = events_.pop(batch_);
             ready_.clear();
+            bool any_arrived = false;
             for (const auto& [node, spread] : batch_) {
                 if (spread == kTry) {
+                    if (states_[node].due != now) continue;
+                    states_[node].due = kNever;
                     ready_.push_back(node);
                 } else {
                     has_.set(node, spread);
                     --under_way_;
+                    any_arrived = true;
                 }
             }
+            if (any_arrived) wake_all(now);
             if (!serve(now) && under_way_ == 0 && now >= calendar_.horizon()) {
                 if (!serve_all(now, true) && !serve_all(now, false)) return std::nullopt;
             }
@@ -100,13 +110,17 @@ class SwitchFlood {
 
   private:
     static constexpr std::uint32_t kTry = UINT32_MAX;
+    static constexpr Ticks kNever{-1};
     /// A chunk (by the number of its spread) arrives at a node; or a port, in place of the node, tries again.
     struct Event {
         std::uint32_t node, spread;
     };
     struct PortState {
-        Ticks busy;                       ///< of its link
+        Ticks busy;                       ///< of its link, with the first chunk
+        Ticks pulled;                     ///< the same with the chunk that it pulled last
         Ticks patience;                   ///< until it tries again
+        Ticks due = kNever;               ///< when it tries again; earlier appointments are void
+        std::uint32_t in_vain = 0;        ///< tries since it was last served or woken
         std::vector<std::uint32_t> next;  ///< the source to ask first, for each level
         bool served = false;
     };
@@ -163,15 +177,14 @@ class SwitchFlood {
         for (std::size_t p = 0, same = 0; p < ports.size(); ++p) {
             same = p > 0 && ports[p - 1].holder == ports[p].holder ? same + 1 : 0;
             PortState& state = states_[p];
-            const LinkId link = ports[p].link;
-            state.busy = graph_.instance().busy(link, graph_.instance().beta(link, spreads_.front().chunk));
+            state.busy = busy(ports[p].link, spreads_.front().chunk);
             for (std::size_t l = 0; l <= clusters_.levels(); ++l) {
                 state.next.push_back(first_source(ports[p], l, same));
             }
         }
         for (const std::uint32_t p : order) {
             if (!is_wanting(ports[p].holder)) continue;
-            events_.push(begin_, {p, kTry});
+            try_at(begin_, p);
         }
     }
 
@@ -229,6 +242,9 @@ class SwitchFlood {
                                      static_cast<double>(missing_) / total_rate_);
         return time_to_fill(level, clusters_.cluster(level, ways_.ports()[p].holder)) >= kFarFirst * left;
     }
+    [[nodiscard]] Ticks busy(LinkId link, ChunkId chunk) const {
+        return graph_.instance().busy(link, graph_.instance().beta(link, chunk));
+    }
     [[nodiscard]] bool is_wanting(NodeId node) const { return !is_npu(node) || is_target_[node.index()]; }
     [[nodiscard]] bool is_npu(NodeId node) const { return graph_.instance().topology().is_npu(node); }
 
@@ -262,13 +278,37 @@ class SwitchFlood {
             PortState& state = states_[p];
             if (state.served) {
                 state.patience = Ticks(0);
-            } else {
-                const Ticks quarter((state.busy.count() + 3) / 4);
-                state.patience = std::min(std::max(quarter, state.patience * 2), state.busy);
+                state.in_vain = 0;
+                try_at(now + state.pulled, p);
+                continue;
             }
-            events_.push(now + (state.served ? state.busy : state.patience), {p, kTry});
+            const Ticks quarter((state.busy.count() + 3) / 4);
+            state.patience = std::max(quarter, state.patience * 2);
+            Ticks next = now + state.patience;
+            if (++state.in_vain < kTriesAwake) {
+                state.patience = std::min(state.patience, state.busy);
+                next = now + state.patience;
+            } else if (now < calendar_.horizon()) {
+                next = std::min(next, calendar_.horizon());
+            }
+            if (state.in_vain == kTriesAwake) dozing_.push_back(p);
+            try_at(next, p);
         }
         return any;
+    }
+
+    void try_at(Ticks when, std::uint32_t p) {
+        states_[p].due = when;
+        events_.push(when, {p, kTry});
+    }
+
+    /// Ports that doze try now, and then again after ever longer times.
+    void wake_all(Ticks now) {
+        std::erase_if(dozing_, [&](std::uint32_t p) { return states_[p].in_vain < kTriesAwake; });
+        for (const std::uint32_t p : dozing_) {
+            states_[p].patience = Ticks(0);
+            if (std::exchange(states_[p].due, kNever) > now) ready_.push_back(p);
+        }
     }
 
     /// Sources of chunks that nobody has claimed yet, where they are few: their links must not be idle.
@@ -287,7 +327,7 @@ class SwitchFlood {
                     if (!spread || claims_[*spread] > spreads_[*spread].sources.size()) continue;
                     if (!search_.find(node, ways_.source(port, l, *i).last, spreads_[*spread].chunk, now))
                         continue;
-                    take(node, port.holder, *spread);
+                    take(node, p, *spread);
                     any = states_[p].served = true;
                     break;
                 }
@@ -327,7 +367,7 @@ class SwitchFlood {
             if (from == port.holder || !search_.can_leave(from, last, now)) continue;
             const auto spread = choose(from, port.holder, rule);
             if (!spread || !search_.find(from, last, spreads_[*spread].chunk, now)) continue;
-            take(from, port.holder, *spread);
+            take(from, p, *spread);
             states_[p].next[level] = static_cast<std::uint32_t>(i);
             return true;
         }
@@ -388,8 +428,10 @@ class SwitchFlood {
         return best;
     }
 
-    void take(NodeId from, NodeId to, std::uint32_t i) {
+    void take(NodeId from, std::uint32_t p, std::uint32_t i) {
         const ChunkId chunk = spreads_[i].chunk;
+        const NodeId to = ways_.ports()[p].holder;
+        states_[p].pulled = busy(ways_.ports()[p].link, chunk);
         pulls_.push_back({from, to, i, static_cast<std::uint32_t>(solution_.transfers.size()),
                           static_cast<std::uint32_t>(search_.way().size())});
         for (const WaySearch::Step& step : search_.way()) {
@@ -457,6 +499,7 @@ class SwitchFlood {
     std::vector<std::vector<std::uint32_t>> own_;  ///< per node, the spreads it is a source of
     std::size_t targets_ = 0;
     std::vector<PortState> states_;
+    std::vector<std::uint32_t> dozing_;  ///< ports
     std::size_t missing_ = 0;
     std::size_t under_way_ = 0;
     Ticks begin_;            ///< when the first chunk is there

@@ -148,6 +148,12 @@ std::vector<std::vector<Transfer>> TimedTrees::cut(Ticks deadline) {
     return rest;
 }
 
+std::vector<Transfer> joined(const std::vector<std::vector<Transfer>>& trees) {
+    std::vector<Transfer> all;
+    for (const auto& tree : trees) all.insert(all.end(), tree.begin(), tree.end());
+    return all;
+}
+
 /// The trees cut at the deadline and grown again; none if that fails.
 std::optional<SpreadSolution> within(const SpreadProblem& problem, TimedTrees& trees, Ticks deadline,
                                      Rng& rng, const Stop& stop) {
@@ -171,14 +177,12 @@ std::optional<SpreadSolution> within(const SpreadProblem& problem, TimedTrees& t
         for (const std::uint32_t i : incomplete) {
             if (!exchange.complete(i)) return std::nullopt;
         }
+        // Who lost a place may have relays left that serve nobody; of a sum, they would have nothing to add.
+        forest.trees = TimedTrees(problem, joined(forest.trees)).cut(deadline);
     }
-    SpreadSolution solution;
-    for (const auto& tree : forest.trees) {
-        for (const Transfer& transfer : tree) {
-            solution.transfers.push_back(transfer);
-            solution.makespan = std::max(
-                solution.makespan, transfer.start + problem.graph.transit(transfer.hop, transfer.chunk));
-        }
+    SpreadSolution solution{joined(forest.trees), Ticks(0)};
+    for (const auto& [hop, chunk, start] : solution.transfers) {
+        solution.makespan = std::max(solution.makespan, start + problem.graph.transit(hop, chunk));
     }
     return solution;
 }

@@ -42,6 +42,19 @@ Ticks planned(const SpreadCase& given, std::uint64_t seed = 1) {
     return solution->makespan;
 }
 
+/// Whether every transfer brings its chunk to a target, or to a relay that passes it on later.
+bool is_without_dead_ends(const SpreadCase& given, const SpreadSolution& solution) {
+    return std::ranges::all_of(solution.transfers, [&](const Transfer& transfer) {
+        const NodeId to = given.graph.hop(transfer.hop).to;
+        const Ticks arrival = transfer.start + given.graph.transit(transfer.hop, transfer.chunk);
+        if (std::ranges::binary_search(given.instance.demand(transfer.chunk).receivers, to)) return true;
+        return std::ranges::any_of(solution.transfers, [&](const Transfer& next) {
+            return next.chunk == transfer.chunk && next.start >= arrival &&
+                   given.graph.hop(next.hop).from == to;
+        });
+    });
+}
+
 double ratio(Ticks a, Ticks b) { return static_cast<double>(a.count()) / static_cast<double>(b.count()); }
 
 }  // namespace
@@ -135,6 +148,19 @@ TEST_CASE("planned trees are valid on random instances") {
         ++done;
     });
     CHECK(done > 0);
+}
+
+TEST_CASE("no relay is sent a chunk that it does not pass on") {
+    // A reduction is a spread played backwards: there such a relay would have to send what it does not have.
+    test::for_seeds(test::cases(200), [&](Rng& rng, std::uint64_t) {
+        auto parts = test::scattered_groups(torus({3, 4}, {{{Ticks(1), Ticks(6), {}}}}), 2, 4,
+                                            {CollectiveKind::AllGather}, rng);
+        for (Collective& collective : parts.collectives) collective.chunks = 2;
+        const SpreadCase given(std::move(parts));
+        const auto solution = plan_trees(given.problem, rng, Stop());
+        REQUIRE(given.is_valid(solution));
+        CHECK(is_without_dead_ends(given, *solution));
+    });
 }
 
 TEST_CASE("the same seed plans the same trees") {

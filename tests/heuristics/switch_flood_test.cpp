@@ -199,6 +199,29 @@ TEST_CASE("a flood through switches of any kind is valid") {
     CHECK(solved > 300);
 }
 
+TEST_CASE("waiting for a release far ahead, or for a long wire, takes no longer than for a near one") {
+    // A look at the network every few ticks would take days; the limit is there to fail instead.
+    const Stop patience(Stop::Seconds(60));
+    Collective now = test::collective(kAllGather), later = now;
+    later.id = "later";
+    later.release = Ticks(std::int64_t{1} << 40);
+    for (const SwitchRule& rule : {SwitchRule{}, SwitchRule{.copy = true}, SwitchRule{.cut_through = true}}) {
+        const Instance released = test::on_group(test::star(4, rule, 0, 1), {0, 1, 2, 3}, {now, later});
+        const auto waited = flooded(released, 1, patience);
+        REQUIRE(waited);
+        CHECK(verify::verify(released, *waited).valid());
+        CHECK(waited->makespan < later.release + Ticks(12));
+
+        TopologyParts parts = test::star(4, rule, 0, 1).parts();
+        parts.links.front().wire.alpha = later.release;
+        const Instance far = whole(std::move(parts), kAllGather);
+        const auto crossed = flooded(far, 1, patience);
+        REQUIRE(crossed);
+        CHECK(verify::verify(far, *crossed).valid());
+        CHECK(crossed->makespan < later.release + Ticks(12));
+    }
+}
+
 TEST_CASE("the flood through switches repeats itself and can be stopped") {
     const generators::Rail rail{4, 4, wire(1, 1), wire(1, 3), {}};
     const Instance instance = whole(generators::rail(rail), kAllGather);
