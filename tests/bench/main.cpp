@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
         "scripts/bench scale [--seconds S] [options]: large instances, beside the peers");
     for_scale.add_options()("rows", po::value(&scale.only),
                             "only rows whose table (peer, papers, groups, growth, switches, further) and "
-                            "name contain this, the slow ones (40 000 NPUs) too")(
+                            "name contain this, the slow ones too")(
         "tacos", po::value(&scale.tacos), "a program that runs TACOS, see tests/bench/README.md")(
         "method", po::value(&scale.method)->default_value(scale.method), "of `tutti synth`");
     po::options_description all;
