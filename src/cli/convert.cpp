@@ -7,11 +7,12 @@
 #include "cli/failure.hpp"
 #include "cli/file_kind.hpp"
 #include "cli/run.hpp"
+#include "cli/target.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/schedule_json.hpp"
-#include "io/tee_source.hpp"
 #include "verify/schedule_verifier.hpp"
+#include "verify/symmetric_verifier.hpp"
 
 #include <algorithm>
 
@@ -36,6 +37,35 @@ class Collector final : public SendSource {
     std::vector<Send> sends_;
 };
 
+/// Writes what passes by to a stream, as long as it is in order. A file may not be; it is invalid then (V4,
+/// or V5 within a tick), so nobody wants the rest.
+class OrderedTee final : public SendSource {
+  public:
+    OrderedTee(SendSource& from, io::StreamWriter& to) : from_(from), to_(to) {}
+    [[nodiscard]] std::span<const Send> next() override {
+        const auto sends = from_.next();
+        if (sends.empty() || !in_order_) return sends;
+        in_order_ =
+            std::ranges::is_sorted(sends, starts_before) && !(last_ && starts_before(sends.front(), *last_));
+        last_ = sends.back();
+        if (in_order_) to_.append(sends);
+        return sends;
+    }
+    [[nodiscard]] Ticks makespan() const override { return from_.makespan(); }
+    [[nodiscard]] std::uint64_t position(std::size_t i) const override { return from_.position(i); }
+    [[nodiscard]] bool consecutive() const override { return from_.consecutive(); }
+    void finish(Ticks makespan) {
+        if (!in_order_) throw InternalError("a schedule that is out of order was found valid");
+        to_.finish(makespan);
+    }
+
+  private:
+    SendSource& from_;
+    io::StreamWriter& to_;
+    std::optional<Send> last_;
+    bool in_order_ = true;
+};
+
 class Conversion {
   public:
     Conversion(const Instance& instance, const ConvertOptions& options)
@@ -55,9 +85,9 @@ class Conversion {
         }
         io::StreamWriter writer(options_.output,
                                 {made_for, instance_.chunks(), instance_.topology().links().size()});
-        io::TeeSource tee(sends, writer);
+        OrderedTee tee(sends, writer);
         Verdict verdict = verify::verify(instance_, tee);
-        if (verdict.valid()) writer.finish(verdict.makespan);
+        if (verdict.valid()) tee.finish(verdict.makespan);
         return verdict;
     }
 
@@ -80,15 +110,25 @@ std::unique_ptr<SendSource> in_order(io::OpenSchedule& schedule, const Instance&
     return std::make_unique<ScheduleSource>(held);
 }
 
+Verdict converted(io::OpenSchedule& schedule, const Instance& instance, const ConvertOptions& options) {
+    if (schedule.symmetric) {
+        // Without symmetries there is nothing to write out, and the verdict says so.
+        Verdict verdict = verify::verify(instance, *schedule.symmetric);
+        if (!verdict.valid()) return verdict;
+    }
+    Schedule held;
+    const auto sends = in_order(schedule, instance, held);
+    return Conversion(instance, options).run(*sends, schedule.instance);
+}
+
 }  // namespace
 
 ExitCode run_convert(const ConvertOptions& options, const Process& process) {
     const VerifyFiles files = sorted_out({.files = options.files});
     const Instance instance = io::read_instance(files.instance);
     io::OpenSchedule schedule = io::open_schedule(files.schedules.front());
-    Schedule held;
-    const auto sends = in_order(schedule, instance, held);
-    const Verdict verdict = Conversion(instance, options).run(*sends, schedule.instance);
+    check_target(options.output, files.instance);
+    const Verdict verdict = converted(schedule, instance, options);
     const Streams& streams = process.streams;
     if (options.json) {
         io::Json json{{"file", files.schedules.front()},

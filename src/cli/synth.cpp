@@ -6,19 +6,15 @@
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
+#include "cli/target.hpp"
 #include "io/bound_json.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/result_jsonl.hpp"
 #include "synth/baselines.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <new>
-#include <system_error>
 
 namespace tutti::cli {
 namespace {
@@ -44,23 +40,6 @@ synth::Request request_of(const SynthOptions& options, const Process& process, H
         };
     }
     return request;
-}
-
-/// Found out before the search, not after it: the output must not be the instance, and must be writable.
-void check_target(const std::string& target, const std::string& instance_file) {
-    namespace fs = std::filesystem;
-    if (target == "-") return;
-    std::error_code error;
-    const fs::path path(target);
-    if (instance_file != "-" && fs::equivalent(path, instance_file, error)) {
-        throw InputError("is the instance; the schedule would replace it (choose another --output)", {},
-                         target);
-    }
-    if (fs::is_directory(path, error)) throw InputError("is a folder; expected a file", {}, target);
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    if (::access(folder.c_str(), W_OK) != 0) {
-        throw InputError("cannot be written: " + std::generic_category().message(errno), {}, target);
-    }
 }
 
 std::string text_of(const synth::Baseline& baseline, Units units) {
