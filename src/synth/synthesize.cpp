@@ -38,7 +38,7 @@ constexpr std::array<Method, 6> kMethods{{
 /// Chunks times links beyond which no encoding fits, and trying would take longer than greedy did.
 constexpr std::size_t kMostChunksTimesLinks = 4'000'000;
 /// And beyond which no proof was ever found within a minute: `auto` leaves those to greedy.
-constexpr std::size_t kMostForAuto = 100'000;
+constexpr std::size_t kMostForAuto = 60'000;
 constexpr std::uint64_t kFewSends = 5'000;
 constexpr std::uint64_t kMoreSends = 100'000;
 constexpr double kSmallGap = 0.03;
