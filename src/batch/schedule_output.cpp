@@ -8,6 +8,26 @@
 #include <fmt/format.h>
 
 namespace tutti::batch {
+namespace {
+
+/// Passes a schedule on until it is stopped.
+class StoppableSource final : public SendSource {
+  public:
+    StoppableSource(SendSource& from, const Stop& stop) : from_(from), stop_(stop) {}
+    [[nodiscard]] std::span<const Send> next() override {
+        if (stop_.requested()) throw LimitError("stopped before the schedule was written");
+        return from_.next();
+    }
+    [[nodiscard]] Ticks makespan() const override { return from_.makespan(); }
+    [[nodiscard]] std::uint64_t position(std::size_t i) const override { return from_.position(i); }
+    [[nodiscard]] bool consecutive() const override { return from_.consecutive(); }
+
+  private:
+    SendSource& from_;
+    const Stop& stop_;
+};
+
+}  // namespace
 
 ScheduleOutput::Target ScheduleOutput::target(std::uint64_t sends) const {
     using enum ScheduleFormat;
@@ -34,7 +54,7 @@ std::unique_ptr<SendSource> ScheduleOutput::tap(SendSource& sends) {
     return std::make_unique<io::TeeSource>(sends, *passing_);
 }
 
-std::string ScheduleOutput::write(const synth::Result& result) {
+std::string ScheduleOutput::write(const synth::Result& result, const Stop& stop) {
     const auto [path, format] = target(result.symmetric && !wish_.expand ? 0 : result.sends);
     if (passing_) {
         passing_->finish(result.schedule.makespan);
@@ -51,8 +71,9 @@ std::string ScheduleOutput::write(const synth::Result& result) {
         io::write_schedule_json(path, expanded(instance_, *result.symmetric));
     } else {
         SymmetricSource all(instance_, *result.symmetric);
+        StoppableSource until(all, stop);
         io::StreamWriter writer(path, header());
-        io::TeeSource tee(all, writer);
+        io::TeeSource tee(until, writer);
         synth::judge(instance_, tee, result.bound, result.method + ", written out,");
         writer.finish(result.schedule.makespan);
     }

@@ -30,8 +30,9 @@ class ScheduleOutput {
     [[nodiscard]] std::string path() const { return target(0).path; }
     /// For synth::Request: keeps what passes by. This must outlive the synthesis.
     [[nodiscard]] std::unique_ptr<SendSource> tap(SendSource& sends);
-    /// Returns the path.
-    [[nodiscard]] std::string write(const synth::Result& result);
+    /// Returns the path. Writing a generator form out can take minutes: LimitError if `stop` comes first, and
+    /// no file appears.
+    [[nodiscard]] std::string write(const synth::Result& result, const Stop& stop = {});
 
     /// Schedules of more sends are streams, unless somebody wants it otherwise.
     static constexpr std::uint64_t kMostSendsAsText = 1'000'000;

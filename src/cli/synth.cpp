@@ -130,6 +130,8 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
         with_reproducer(instance, [&] {
             result = synth::synthesize(instance, request);
             if (options.baselines) baselines = synth::baselines(instance, request);
+            // A time limit is one of the search.
+            line.schedule = output.write(result, Stop(std::nullopt, process.interrupted));
         });
     } catch (const InputError& error) {
         throw error.file().empty() ? error.in_file(options.instance) : error;
@@ -140,7 +142,6 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     } catch (const std::bad_alloc&) {
         return no_schedule(Status::Unknown);
     }
-    line.schedule = output.write(result);
     batch::enter(line, result);
     line.peak_memory_bytes = batch::peak_memory_bytes();
 
