@@ -80,10 +80,11 @@ Command synth_command() {
          "say also what the same collectives would take with only members of a group relaying its chunks, "
          "and "
          "one after the other");
-    command.groups = std::vector<OptionGroup>{
-        output,
-        search("stop after about this time with the best schedule so far; exit code 3 if there is none"),
-        comparison, common()};
+    command.groups = std::vector<OptionGroup>{output,
+                                              search("search for about this time where a gap is left, and "
+                                                     "end with the best schedule so far; exit code 3 "
+                                                     "if there is none"),
+                                              comparison, common()};
     command.positional = "instance";
     return command;
 }
@@ -94,7 +95,7 @@ Command verify_command() {
     command.summary = "judge schedules, whoever made them";
     command.usage = "INSTANCE SCHEDULE... [options]";
     command.about =
-        "Says VALID, or INVALID with every broken rule in words: its number (V1 to V17,\n"
+        "Says VALID, or INVALID with every broken rule in words: its number (V1 to V18,\n"
         "see src/verify/README.md), the tick and the sends. Instance and schedules are told\n"
         "apart by their content and may come in any order; one of them may be - for\n"
         "standard input. Streams (.tsch) of any length are judged without being held.\n"

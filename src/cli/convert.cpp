@@ -6,8 +6,10 @@
 #include "batch/text_table.hpp"
 #include "cli/failure.hpp"
 #include "cli/file_kind.hpp"
+#include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
 #include "cli/target.hpp"
+#include "cli/watched_source.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/schedule_json.hpp"
@@ -110,7 +112,8 @@ std::unique_ptr<SendSource> in_order(io::OpenSchedule& schedule, const Instance&
     return std::make_unique<ScheduleSource>(held);
 }
 
-Verdict converted(io::OpenSchedule& schedule, const Instance& instance, const ConvertOptions& options) {
+Verdict converted(io::OpenSchedule& schedule, const Instance& instance, const ConvertOptions& options,
+                  const std::atomic<bool>* interrupted) {
     if (schedule.symmetric) {
         // Without symmetries there is nothing to write out, and the verdict says so.
         Verdict verdict = verify::verify(instance, *schedule.symmetric);
@@ -118,7 +121,8 @@ Verdict converted(io::OpenSchedule& schedule, const Instance& instance, const Co
     }
     Schedule held;
     const auto sends = in_order(schedule, instance, held);
-    return Conversion(instance, options).run(*sends, schedule.instance);
+    WatchedSource watched(*sends, interrupted);
+    return Conversion(instance, options).run(watched, schedule.instance);
 }
 
 }  // namespace
@@ -128,8 +132,16 @@ ExitCode run_convert(const ConvertOptions& options, const Process& process) {
     const Instance instance = io::read_instance(files.instance);
     io::OpenSchedule schedule = io::open_schedule(files.schedules.front());
     check_target(options.output, files.instance);
-    const Verdict verdict = converted(schedule, instance, options);
-    const Streams& streams = process.streams;
+    Streams streams = process.streams;
+    Verdict verdict;
+    try {
+        streams.terminal_err = streams.terminal_err && !options.quiet;
+        const Heartbeat heartbeat(streams);
+        verdict = converted(schedule, instance, options, process.interrupted);
+    } catch (const LimitError&) {
+        streams.err << fmt::format("error: interrupted; {} was not written\n", options.output);
+        return ExitCode::Interrupted;
+    }
     if (options.json) {
         io::Json json{{"file", files.schedules.front()},
                       {"verdict", verdict.valid() ? "valid" : "invalid"},

@@ -43,8 +43,9 @@ synth::Request request_of(const SynthOptions& options, const Process& process, H
 }
 
 std::string text_of(const synth::Baseline& baseline, Units units) {
-    return baseline.makespan ? batch::ticks_text(*baseline.makespan, units)
-                             : "impossible: " + baseline.why_not;
+    return baseline.makespan
+               ? batch::ticks_text(*baseline.makespan, units)
+               : fmt::format("{}: {}", baseline.infeasible ? "impossible" : "not found", baseline.why_not);
 }
 
 io::Json json_of(const synth::Baseline& baseline) {
@@ -129,7 +130,12 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
         const synth::Request request = request_of(options, process, heartbeat, output);
         with_reproducer(instance, [&] {
             result = synth::synthesize(instance, request);
-            if (options.baselines) baselines = synth::baselines(instance, request);
+            if (options.baselines) {
+                // They have the quick search's time, whatever the schedule itself took.
+                synth::Request quick = request;
+                quick.stop = Stop(std::nullopt, process.interrupted);
+                baselines = synth::baselines(instance, quick);
+            }
             // A time limit is one of the search.
             line.schedule = output.write(result, Stop(std::nullopt, process.interrupted));
         });

@@ -3,7 +3,9 @@
 #include "bounds/bounds.hpp"
 #include "cli/failure.hpp"
 #include "cli/file_kind.hpp"
+#include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
+#include "cli/watched_source.hpp"
 #include "core/outcome.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
@@ -29,13 +31,22 @@ std::optional<Bound> bound_of(const Instance& instance) {
 class Judge {
   public:
     Judge(const Instance& instance, const VerifyOptions& options, const Process& process)
-        : instance_(instance), options_(options), streams_(process.streams), bound_(bound_of(instance)) {}
+        : instance_(instance),
+          options_(options),
+          streams_(process.streams),
+          interrupted_(process.interrupted),
+          bound_(bound_of(instance)) {}
 
     ExitCode judge(const std::string& file) const {
         try {
             io::OpenSchedule schedule = io::open_schedule(file);
             note_strangers(file, schedule);
-            const Verdict verdict = verdict_of(schedule);
+            const Verdict verdict = [&] {
+                Streams streams = streams_;
+                streams.terminal_err = streams.terminal_err && !options_.quiet;
+                const Heartbeat heartbeat(streams);
+                return verdict_of(schedule);
+            }();
             if (verdict.valid() && bound_ && verdict.makespan < bound_->value) {
                 throw InternalError(
                     fmt::format("a valid schedule has makespan {}, below the lower bound {} ({})",
@@ -45,6 +56,9 @@ class Judge {
             return verdict.valid() ? ExitCode::Done : ExitCode::Failed;
         } catch (const InputError& error) {
             return malformed(file, error);
+        } catch (const LimitError&) {
+            streams_.err << fmt::format("error: interrupted before {} was judged\n", file);
+            return ExitCode::Interrupted;
         }
     }
 
@@ -70,12 +84,16 @@ class Judge {
         if (schedule.symmetric && !options_.expand) {
             return verify::verify(instance_, *schedule.symmetric, limits);
         }
-        if (schedule.sends) return verify::verify(instance_, *schedule.sends, limits);
+        if (schedule.sends) {
+            WatchedSource watched(*schedule.sends, interrupted_);
+            return verify::verify(instance_, watched, limits);
+        }
         // Without symmetries there is nothing to write out, and the verdict says so.
         Verdict verdict = verify::verify(instance_, *schedule.symmetric, limits);
         if (!verdict.valid()) return verdict;
         SymmetricSource all(instance_, *schedule.symmetric);
-        return verify::verify(instance_, all, limits);
+        WatchedSource watched(all, interrupted_);
+        return verify::verify(instance_, watched, limits);
     }
 
     /// A schedule for another instance may still be valid for this one, so this is worth a word, not a
@@ -140,6 +158,7 @@ class Judge {
     const Instance& instance_;
     const VerifyOptions& options_;
     const Streams& streams_;
+    const std::atomic<bool>* interrupted_;
     std::optional<Bound> bound_;
 };
 

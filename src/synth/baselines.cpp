@@ -19,11 +19,11 @@ Ticks greedy_makespan(const Instance& instance, Request request) {
 template <class Compute>
 Baseline baseline(Compute compute) {
     try {
-        return {compute(), {}};
+        return {compute(), false, {}};
     } catch (const InfeasibleError& error) {
-        return {std::nullopt, error.what()};
+        return {std::nullopt, true, error.what()};
     } catch (const LimitError& error) {
-        return {std::nullopt, error.what()};
+        return {std::nullopt, false, error.what()};
     }
 }
 

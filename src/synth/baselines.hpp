@@ -7,7 +7,8 @@ namespace tutti::synth {
 /// What a simpler routing of the same collectives would take.
 struct Baseline {
     std::optional<Ticks> makespan;
-    std::string why_not;  ///< where there is none: who cannot be reached, or that a limit came first
+    bool infeasible = false;  ///< there can be none
+    std::string why_not;      ///< where there is none: who cannot be reached, or that a limit came first
 };
 
 /// What process groups are worth being planned together, with relays: the same synthesis without either.
