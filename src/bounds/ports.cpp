@@ -43,7 +43,7 @@ class Ports {
 
     Bound run() {
         best_ = {kind_, Ticks(0), {}, 0};
-        if (!count()) return best_;
+        if (traffic_.classes().empty() || !count()) return best_;
         order_by_load();
         look_at_counts();
         look_at_times();

@@ -28,6 +28,15 @@ TEST_CASE("the latency bound is the fastest way to the farthest receiver, and na
     CHECK(path.links == std::vector{LinkId(0), LinkId(2), LinkId(4)});
 }
 
+TEST_CASE("where nothing is asked for, every bound is 0") {
+    // One rank has nobody to send to, so there is no chunk at all.
+    const Instance instance =
+        test::on_group(test::line(3), {1}, {test::collective(CollectiveKind::AllToAll)});
+    REQUIRE(instance.chunks() == 0);
+    for (const Bound& bound : bounds::simple_bounds(instance)) CHECK(bound.value == Ticks(0));
+    for (const Bound& bound : bounds::all_bounds(instance)) CHECK(bound.value == Ticks(0));
+}
+
 TEST_CASE("a release moves every bound") {
     Collective late = test::collective(CollectiveKind::Broadcast);
     late.release = Ticks(100);
