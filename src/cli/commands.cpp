@@ -73,7 +73,8 @@ Command synth_command() {
          "if FILE ends in .tsch, else json)")  //
         ("expand", flag(),
          "write out schedules that are too large to hold and repeat under a symmetry of the network; without "
-         "it they are written as symmetries and the sends of one chunk (docs/symmetric-schedules.md)");
+         "it they are written as symmetries and the sends of one chunk, as JSON whatever FILE is called "
+         "(docs/symmetric-schedules.md)");
     OptionGroup comparison{"Comparison"};
     comparison.options.add_options()  //
         ("baselines", flag(),

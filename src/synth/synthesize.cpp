@@ -185,6 +185,8 @@ class Synthesis {
         if (!left || result_.schedule.sends.empty()) return;
         if (has_symmetry_) (void)search_by_symmetry(UINT64_MAX, stop_.within(*left / 4));
         if (gap() && !stop_.requested()) search_greedily(heuristics::Effort::Anytime);
+        if (!gap())
+            result_.proof = fmt::format("{} meets the bound ({})", result_.method, result_.bound.kind);
     }
 
     void search_greedily(heuristics::Effort effort) {
