@@ -116,11 +116,11 @@ void LockstepEngine::place_chunks(const LockstepProblem& problem, Rng& rng) {
     place_of_.resize(problem.chunks());
     whole_.resize(blocks_);
     claimed_lines_ = ChunkLines((blocks_ + 1) * nodes_);
-    spare_ = claimed_lines_.begin() + blocks_ * nodes_;
-    for (std::size_t b = 0; b < blocks_; ++b) claimed_.push_back(claimed_lines_.begin() + b * nodes_);
+    spare_ = claimed_lines_.data() + blocks_ * nodes_;
+    for (std::size_t b = 0; b < blocks_; ++b) claimed_.push_back(claimed_lines_.data() + b * nodes_);
     if (delay_ > 1) {
         arrived_lines_ = ChunkLines(blocks_ * nodes_);
-        for (std::size_t b = 0; b < blocks_; ++b) arrived_.push_back(arrived_lines_.begin() + b * nodes_);
+        for (std::size_t b = 0; b < blocks_; ++b) arrived_.push_back(arrived_lines_.data() + b * nodes_);
     }
     std::ranges::fill(node_missing_, static_cast<std::uint32_t>(problem.chunks()));
     missing_ = problem.chunks() * nodes_;

@@ -37,6 +37,8 @@ class LockstepEngine {
     };
 
     LockstepEngine(const LockstepProblem& problem, std::uint64_t seed);
+    LockstepEngine(const LockstepEngine&) = delete;  // it points into its own lines
+    LockstepEngine& operator=(const LockstepEngine&) = delete;
 
     /// What the links carry in the next step, by link. May be empty while chunks are in flight.
     [[nodiscard]] std::span<const Pick> step();

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "core/huge_pages.hpp"
+
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <vector>
 
 namespace tutti::heuristics {
 
@@ -17,19 +18,6 @@ struct alignas(64) ChunkLine {
     friend bool operator==(const ChunkLine&, const ChunkLine&) = default;
 };
 
-/// Very many empty lines, in huge pages where the system has them: searches look at lines all over the place,
-/// and would otherwise spend their time looking up where pages are.
-class ChunkLines {
-  public:
-    ChunkLines() = default;
-    explicit ChunkLines(std::size_t count);
-    [[nodiscard]] ChunkLine* begin() { return lines_.get(); }
-
-  private:
-    struct Free {
-        void operator()(ChunkLine* lines) const;
-    };
-    std::unique_ptr<ChunkLine, Free> lines_;
-};
+using ChunkLines = std::vector<ChunkLine, HugePages<ChunkLine>>;
 
 }  // namespace tutti::heuristics

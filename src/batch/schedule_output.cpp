@@ -1,5 +1,6 @@
 #include "batch/schedule_output.hpp"
 
+#include "core/stoppable_source.hpp"
 #include "io/schedule_json.hpp"
 #include "io/symmetric_json.hpp"
 #include "io/tee_source.hpp"
@@ -8,26 +9,6 @@
 #include <fmt/format.h>
 
 namespace tutti::batch {
-namespace {
-
-/// Passes a schedule on until it is stopped.
-class StoppableSource final : public SendSource {
-  public:
-    StoppableSource(SendSource& from, const Stop& stop) : from_(from), stop_(stop) {}
-    [[nodiscard]] std::span<const Send> next() override {
-        if (stop_.requested()) throw LimitError("stopped before the schedule was written");
-        return from_.next();
-    }
-    [[nodiscard]] Ticks makespan() const override { return from_.makespan(); }
-    [[nodiscard]] std::uint64_t position(std::size_t i) const override { return from_.position(i); }
-    [[nodiscard]] bool consecutive() const override { return from_.consecutive(); }
-
-  private:
-    SendSource& from_;
-    const Stop& stop_;
-};
-
-}  // namespace
 
 ScheduleOutput::Target ScheduleOutput::target(std::uint64_t sends) const {
     using enum ScheduleFormat;

@@ -9,7 +9,7 @@
 #include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
 #include "cli/target.hpp"
-#include "cli/watched_source.hpp"
+#include "core/stoppable_source.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/schedule_json.hpp"
@@ -121,7 +121,7 @@ Verdict converted(io::OpenSchedule& schedule, const Instance& instance, const Co
     }
     Schedule held;
     const auto sends = in_order(schedule, instance, held);
-    WatchedSource watched(*sends, interrupted);
+    StoppableSource watched(*sends, Stop(std::nullopt, interrupted));
     return Conversion(instance, options).run(watched, schedule.instance);
 }
 

@@ -5,8 +5,8 @@
 #include "cli/file_kind.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
-#include "cli/watched_source.hpp"
 #include "core/outcome.hpp"
+#include "core/stoppable_source.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/schedule_stream.hpp"
@@ -85,14 +85,14 @@ class Judge {
             return verify::verify(instance_, *schedule.symmetric, limits);
         }
         if (schedule.sends) {
-            WatchedSource watched(*schedule.sends, interrupted_);
+            StoppableSource watched(*schedule.sends, Stop(std::nullopt, interrupted_));
             return verify::verify(instance_, watched, limits);
         }
         // Without symmetries there is nothing to write out, and the verdict says so.
         Verdict verdict = verify::verify(instance_, *schedule.symmetric, limits);
         if (!verdict.valid()) return verdict;
         SymmetricSource all(instance_, *schedule.symmetric);
-        WatchedSource watched(all, interrupted_);
+        StoppableSource watched(all, Stop(std::nullopt, interrupted_));
         return verify::verify(instance_, watched, limits);
     }
 

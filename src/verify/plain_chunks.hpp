@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/huge_pages.hpp"
 #include "verify/tables.hpp"
 
 #include <unordered_map>
@@ -54,7 +55,7 @@ class PlainChunks {
     }
     std::size_t npus_;
     std::size_t node_stride_, slot_stride_;  ///< one of them is 1
-    std::vector<std::uint64_t> words_;
+    std::vector<std::uint64_t, HugePages<std::uint64_t>> words_;
     std::vector<bool> counts_;                             ///< per switch
     std::vector<bool> seen_;                               ///< per switch and chunk
     std::unordered_map<std::size_t, std::uint64_t> more_;  ///< copies beyond the first, by bit
