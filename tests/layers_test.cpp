@@ -17,15 +17,16 @@ namespace fs = std::filesystem;
 
 const std::map<std::string, std::set<std::string>> kMayInclude{
     {"src/core", {"core"}},
-    {"src/verify", {"verify", "core"}},
+    {"src/plan", {"plan", "core"}},
+    {"src/verify", {"verify", "core", "plan"}},
     {"src/bounds", {"bounds", "core"}},
     {"src/transform", {"transform", "core"}},
-    {"src/io", {"io", "core"}},
+    {"src/io", {"io", "core", "plan"}},
     {"heuristics", {"heuristics", "core", "transform"}},
     {"models", {"models", "core", "bounds"}},
     {"src/synth", {"synth", "core", "bounds", "heuristics", "models", "verify"}},
-    {"src/batch", {"batch", "synth", "io", "core", "verify", "bounds"}},
-    {"src/cli", {"cli", "batch", "synth", "io", "core", "verify", "bounds", "models"}},
+    {"src/batch", {"batch", "synth", "io", "core", "plan", "verify", "bounds"}},
+    {"src/cli", {"cli", "batch", "synth", "io", "core", "plan", "verify", "bounds", "models"}},
 };
 
 /// Includes in quotes are ours; third parties' are in angle brackets.
@@ -69,7 +70,7 @@ TEST_CASE("every room under src has a line in the table of rooms") {
 }
 
 TEST_CASE("only the backends see a solver's headers") {
-    const std::regex solver(R"(#include <(z3|highs|Highs|interfaces/highs|ortools|protozero))");
+    const std::regex solver(R"(#include <(z3|highs|Highs|interfaces/highs|ortools))");
     for (const char* room : {"src", "heuristics", "models"}) {
         for (const auto& entry : fs::recursive_directory_iterator(fs::path(TUTTI_SOURCE_DIR) / room)) {
             if (!is_source(entry.path()) || entry.path().parent_path().filename() == "backends") continue;

@@ -1,0 +1,104 @@
+#pragma once
+
+#include "plan/buffer.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tutti::plan {
+
+/// What every kind of plan comes down to: operations that move and add chunks between memories, and the order
+/// that the plan enforces among them. The verifier decides on this form alone (verify/plan), so a new format
+/// needs a reader and a lowering, never a second decision procedure.
+///
+/// Memories are numbered 0, 1, …; aliases of in-place calls are resolved before anything enters a program, so
+/// two accesses touch the same place exactly if memory and chunk are equal.
+
+using OpId = std::uint32_t;
+inline constexpr OpId kNoOp = std::numeric_limits<OpId>::max();
+
+/// Where an operation stands in its file. For MSCCL++ `step` is the position of the operation; one inside a
+/// pipeline has its position there in `inner`.
+struct OpPlace {
+    std::int32_t gpu = -1, block = -1, step = -1, inner = -1;
+    friend bool operator==(const OpPlace&, const OpPlace&) = default;
+};
+
+struct Memory {
+    std::int32_t gpu = 0;
+    Buffer buffer = Buffer::Input;
+    /// Reading waits until the place was written (MSCCL++ packets); the edge writer -> reader is in `edges`.
+    bool packets = false;
+    std::int64_t chunks = 0;  ///< its size
+    /// At the start place c holds (origin rank, c + origin_shift) for c in [known_first, known_last), and is
+    /// undefined elsewhere.
+    std::int32_t origin = -1;
+    std::int64_t origin_shift = 0, known_first = 0, known_last = 0;
+};
+
+/// `count` places of a memory, from `first`; the count is that of the move.
+struct Range {
+    std::uint32_t memory = 0;
+    std::int64_t first = 0;
+};
+
+/// Place by place: value = sum of all reads (+ the value of the same place of the message), stored to all
+/// writes. A move without writes only makes the message that an `Op::message_from` of another op refers to.
+struct Move {
+    std::uint32_t first_read = 0, reads = 0;    ///< in Program::ranges
+    std::uint32_t first_write = 0, writes = 0;  ///< in Program::ranges
+    std::int64_t count = 0;
+};
+
+struct Op {
+    OpPlace place{};
+    std::uint32_t first_move = 0, moves = 0;  ///< in Program::moves
+    /// The op whose first move's value comes in as a message and is added to this op's first move.
+    OpId message_from = kNoOp;
+    /// Ops of one chain are totally ordered by `edges`, in the order of their numbers; kNoChain: of none.
+    std::uint32_t chain = kNoChain;
+    static constexpr std::uint32_t kNoChain = std::numeric_limits<std::uint32_t>::max();
+};
+
+enum class EdgeKind : std::uint8_t {
+    Order,       ///< program order of a thread block
+    Dependency,  ///< depid/deps
+    Message,     ///< k-th send, k-th receive
+    Signal,      ///< signal, wait; semaphores
+    Barrier,
+    Packet
+};
+
+struct Edge {
+    OpId from = kNoOp, to = kNoOp;
+    EdgeKind kind = EdgeKind::Order;
+};
+
+struct Program {
+    std::vector<Memory> memories{};
+    std::vector<Range> ranges{};
+    std::vector<Move> moves{};
+    std::vector<Op> ops{};
+    std::vector<Edge> edges{};  ///< happens-before is their transitive closure
+    std::uint32_t chains = 0;
+    /// Places per chunk of the file: more than one where thread block groups share a chunk.
+    std::int64_t places_per_chunk = 1;
+    /// Where the output of each gpu lies, by rank: memory, and the place of its chunk 0.
+    std::vector<Range> outputs{};
+    std::vector<std::int64_t> output_places{};  ///< their sizes, by rank
+
+    [[nodiscard]] std::span<const Move> moves_of(const Op& op) const {
+        return std::span(moves).subspan(op.first_move, op.moves);
+    }
+    [[nodiscard]] std::span<const Range> reads_of(const Move& move) const {
+        return std::span(ranges).subspan(move.first_read, move.reads);
+    }
+    [[nodiscard]] std::span<const Range> writes_of(const Move& move) const {
+        return std::span(ranges).subspan(move.first_write, move.writes);
+    }
+};
+
+}  // namespace tutti::plan
