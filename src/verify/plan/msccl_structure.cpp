@@ -163,78 +163,108 @@ class Resolver {
                         place_of(block));
     }
 
-    /// One sending and one receiving thread block per connection.
-    void check_connections() {
-        struct End {
-            std::int32_t from, to, channel;
-            bool receives;
-            std::uint32_t block;
-            bool used;
-        };
+    /// A thread block at one end of a connection.
+    struct End {
+        std::int32_t from, to, channel;
+        bool receives;
+        std::uint32_t block;
+        std::size_t messages;
+
+        [[nodiscard]] auto connection() const { return std::tuple(from, to, channel); }
+        [[nodiscard]] auto key() const { return std::tuple(from, to, channel, receives); }
+    };
+
+    [[nodiscard]] std::vector<End> ends() const {
         std::vector<End> ends;
         for (std::uint32_t i = 0; i < structure_.blocks.size(); ++i) {
-            const MscclStructure::Block& at = structure_.blocks[i];
-            const auto uses = [&](bool (*does)(StepType)) {
-                return std::ranges::any_of(at.block->steps,
-                                           [&](const Step& step) { return does(step.type); });
-            };
-            if (at.block->send_peer >= 0) {
-                ends.push_back({at.gpu, at.block->send_peer, at.block->channel, false, i, uses(plan::sends)});
+            const auto& [block, gpu, first] = structure_.blocks[i];
+            std::size_t sent = 0, received = 0;
+            for (const Step& step : block->steps) {
+                if (sends(step.type)) ++sent;
+                if (receives(step.type)) ++received;
             }
-            if (at.block->recv_peer >= 0) {
-                ends.push_back(
-                    {at.block->recv_peer, at.gpu, at.block->channel, true, i, uses(plan::receives)});
-            }
+            if (block->send_peer >= 0)
+                ends.push_back({gpu, block->send_peer, block->channel, false, i, sent});
+            if (block->recv_peer >= 0)
+                ends.push_back({block->recv_peer, gpu, block->channel, true, i, received});
         }
-        const auto key = [](const End& end) {
-            return std::tuple(end.from, end.to, end.channel, end.receives);
-        };
-        std::ranges::stable_sort(ends, {}, key);
-        for (std::size_t i = 1; i < ends.size(); ++i) {
-            if (key(ends[i - 1]) != key(ends[i])) continue;
-            const auto& first = structure_.blocks[ends[i - 1].block];
-            const auto& second = structure_.blocks[ends[i].block];
-            const std::string message = fmt::format(
-                "thread blocks {} and {} of gpu {} both {} gpu {} on channel {}; a connection has one at "
-                "each end",
-                first.block->id, second.block->id, first.gpu, ends[i].receives ? "receive from" : "send to",
-                ends[i].receives ? ends[i].from : ends[i].to, ends[i].channel);
-            if (ends[i - 1].used && ends[i].used) {
-                violations_.add("connection", message, place_of(second), {place_of(first)});
-            } else {
-                warnings_.add("idle-connection", message + " (one of them never does)", place_of(second),
-                              {place_of(first)});
+        std::ranges::stable_sort(ends, {}, &End::key);
+        return ends;
+    }
+
+    /// As many receives as sends, and one thread block at each end.
+    void check_connections() {
+        std::vector<End> all = ends();
+        for (std::size_t i = 0; i < all.size();) {
+            std::size_t sent = 0, received = 0, end = i;
+            for (; end < all.size() && all[end].connection() == all[i].connection(); ++end) {
+                (all[end].receives ? received : sent) += all[end].messages;
             }
+            if (sent != received) report_unmatched(std::span(all).subspan(i, end - i), sent, received);
+            i = end;
         }
-        std::erase_if(ends, [](const End& end) { return !end.used; });
-        for (std::size_t i = 0; i < ends.size(); ++i) {
-            const bool both = i + 1 < ends.size() && !ends[i].receives && ends[i + 1].receives &&
-                              std::tuple(ends[i].from, ends[i].to, ends[i].channel) ==
-                                  std::tuple(ends[i + 1].from, ends[i + 1].to, ends[i + 1].channel);
-            MscclStructure::Connection connection{ends[i].from, ends[i].to, ends[i].channel, kNone, kNone, 0};
-            (ends[i].receives ? connection.receiver : connection.sender) = ends[i].block;
-            if (both) connection.receiver = ends[++i].block;
-            structure_.connections.push_back(connection);
+        for (std::size_t i = 1; i < all.size(); ++i) {
+            if (all[i - 1].key() == all[i].key()) report_shared(all[i - 1], all[i]);
+        }
+        std::erase_if(all, [](const End& end) { return end.messages == 0; });
+        for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
+            if (!violations_.empty()) return;
+            structure_.connections.push_back({all[i].from, all[i].to, all[i].channel, all[i].block,
+                                              all[i + 1].block, static_cast<std::uint32_t>(all[i].messages)});
         }
     }
 
+    void report_unmatched(std::span<const End> ends, std::size_t sent, std::size_t received) {
+        const bool more_sent = sent > received;
+        // The first step that finds no partner, if the connection has one thread block at that end.
+        PlanPlace place;
+        std::string step;
+        for (const End& end : ends) {
+            if (end.receives == more_sent || end.messages == 0) continue;
+            const auto steps = communicating(end.block, end.receives ? plan::receives : plan::sends);
+            const std::size_t partners = std::min(sent, received);
+            if (partners >= steps.size()) continue;
+            place = structure_.place(steps[partners]);
+            step = fmt::format(": {} ({}) {}", text_of(place), structure_.words(steps[partners]),
+                               more_sent ? "is never received" : "waits for ever");
+            break;
+        }
+        violations_.add(
+            "unmatched",
+            fmt::format("gpu {} sends {} messages to gpu {} on channel {}, which receives {}{}",
+                        ends.front().from, sent, ends.front().to, ends.front().channel, received, step),
+            place);
+    }
+
+    void report_shared(const End& one, const End& two) {
+        const auto &first = structure_.blocks[one.block], &second = structure_.blocks[two.block];
+        const std::string message = fmt::format(
+            "thread blocks {} and {} of gpu {} both {} gpu {} on channel {}; a connection has one at each "
+            "end",
+            first.block->id, second.block->id, first.gpu, two.receives ? "receive from" : "send to",
+            two.receives ? two.from : two.to, two.channel);
+        if (one.messages > 0 && two.messages > 0) {
+            violations_.add("connection", message, place_of(second), {place_of(first)});
+        } else {
+            warnings_.add("idle-connection", message + " (one of them never does)", place_of(second),
+                          {place_of(first)});
+        }
+    }
+
+    [[nodiscard]] std::vector<plan::OpId> communicating(std::uint32_t block, bool (*does)(StepType)) const {
+        const MscclStructure::Block& at = structure_.blocks[block];
+        std::vector<plan::OpId> steps;
+        for (std::size_t i = 0; i < at.block->steps.size(); ++i) {
+            if (does(at.block->steps[i].type)) steps.push_back(at.first + static_cast<plan::OpId>(i));
+        }
+        return steps;
+    }
+
     void match_messages() {
-        for (MscclStructure::Connection& connection : structure_.connections) {
-            const auto steps_of = [&](std::uint32_t block, bool (*does)(StepType)) {
-                std::vector<plan::OpId> steps;
-                if (block == kNone) return steps;
-                const MscclStructure::Block& at = structure_.blocks[block];
-                for (std::size_t i = 0; i < at.block->steps.size(); ++i) {
-                    if (does(at.block->steps[i].type)) steps.push_back(at.first + static_cast<plan::OpId>(i));
-                }
-                return steps;
-            };
-            const auto sent = steps_of(connection.sender, plan::sends);
-            const auto received = steps_of(connection.receiver, plan::receives);
-            const std::size_t pairs = std::min(sent.size(), received.size());
-            connection.messages = static_cast<std::uint32_t>(pairs);
-            for (std::size_t k = 0; k < pairs; ++k) pair(sent[k], received[k], k);
-            if (sent.size() != received.size()) report_unmatched(connection, sent, received);
+        for (const MscclStructure::Connection& connection : structure_.connections) {
+            const auto sent = communicating(connection.sender, plan::sends);
+            const auto received = communicating(connection.receiver, plan::receives);
+            for (std::size_t k = 0; k < sent.size(); ++k) pair(sent[k], received[k], k);
         }
     }
 
@@ -259,19 +289,6 @@ class Resolver {
                                     text_of(structure_.place(send)), structure_.words(send),
                                     text_of(structure_.place(receive)), structure_.words(receive)),
                         structure_.place(receive), {structure_.place(send)});
-    }
-
-    void report_unmatched(const MscclStructure::Connection& connection, const std::vector<plan::OpId>& sent,
-                          const std::vector<plan::OpId>& received) {
-        const bool more_sent = sent.size() > received.size();
-        const plan::OpId first = more_sent ? sent[received.size()] : received[sent.size()];
-        violations_.add(
-            "unmatched",
-            fmt::format("gpu {} sends {} messages to gpu {} on channel {}, which receives {}: {} ({}) {}",
-                        connection.from, sent.size(), connection.to, connection.channel, received.size(),
-                        text_of(structure_.place(first)), structure_.words(first),
-                        more_sent ? "is never received" : "waits for ever"),
-            structure_.place(first));
     }
 
     void resolve_dependencies() {
@@ -372,7 +389,6 @@ class Resolver {
         }
     }
 
-    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
     const plan::MscclPlan& plan_;
     const PlanReading& reading_;
     Findings& violations_;

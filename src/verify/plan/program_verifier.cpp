@@ -152,7 +152,9 @@ class Decision {
     }
 
     void report_races(const Postcondition& post) {
-        for (const Race& race : find_races(program_, graph_, *places_, needed(post))) {
+        for (Race race : find_races(program_, graph_, *places_, needed(post))) {
+            // Where nobody says which data matters, all of it does.
+            race.live = race.live || !post.demands_anything();
             PlanFinding finding{race.live ? "race" : "dead-race",
                                 {},
                                 place_of(race.first, race.place),
