@@ -63,7 +63,8 @@ bool is_generator(const std::string& name) {
 
 /// A generator as JSON, with options that add to its fields.
 Topology generator_with_options(io::Source& source, const TopologyOptions& options) {
-    const Json json = io::parse_json(source);
+    const bool ours = io::topology_format(source.peek(io::Source::kBlock)) == io::TopologyFormat::Ours;
+    const Json json = ours ? io::parse_json(source) : Json();
     if (!json.is_object() || !json.contains("kind")) {
         throw InputError(fmt::format("option --{} is for generators (KIND, or JSON with a \"kind\")",
                                      options.fields.front().first),

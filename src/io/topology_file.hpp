@@ -11,6 +11,8 @@ namespace tutti::io {
 /// Topologies come in several formats; a file's content says in which. docs/topologies.md has them all.
 enum class TopologyFormat {
     Ours,     ///< JSON: an instance, a topology, or what stands behind "generate"
+    Astra,    ///< a network.yml of ASTRA-sim's analytical backends
+    Nccl,     ///< the XML that NCCL writes where NCCL_TOPO_DUMP_FILE says
     Unknown,  ///< none of these
 };
 

@@ -36,3 +36,29 @@ TEST_CASE("what is wrong in a topology file is said with the file and the place"
     CHECK(test::refusal([&] { (void)read_topology_file(scratch.path("none.json")); }).file() ==
           scratch.path("none.json"));
 }
+
+TEST_CASE("the format of a topology file is told from its content") {
+    CHECK(io::topology_format(R"({"npus": 2})") == TopologyFormat::Ours);
+    CHECK(io::topology_format("\xEF\xBB\xBF  {}") == TopologyFormat::Ours);
+    CHECK(io::topology_format("{") == TopologyFormat::Ours);
+    CHECK(io::topology_format("# net\ntopology: [ Ring ]\n") == TopologyFormat::Astra);
+    CHECK(io::topology_format("{topology: [ Ring ], npus_count: [4]}") == TopologyFormat::Astra);
+    CHECK(io::topology_format("<!-- a --><system/>") == TopologyFormat::Nccl);
+    CHECK(io::topology_format("") == TopologyFormat::Unknown);
+    CHECK(io::topology_format("3") == TopologyFormat::Unknown);
+    CHECK(io::topology_format("topology of our network") == TopologyFormat::Unknown);
+}
+
+TEST_CASE("a topology file may come from ASTRA-sim or NCCL, whatever its name") {
+    const test::Scratch scratch;
+    const std::string yaml = scratch.file(
+        "a.json", "topology: [ Switch ]\nnpus_count: [ 8 ]\nbandwidth: [ 400.0 ]\nlatency: [ 936.25 ]\n");
+    const std::string xml = scratch.file(
+        "b.yml",
+        R"(<system version="1"><cpu numaid="0"><pci busid="0001:00:00.0" class="0x030200"/></cpu></system>)");
+    CHECK(read_topology_file(yaml).npus() == 8);
+    CHECK(read_topology_file(yaml).switches() == 1);
+    CHECK(read_topology_file(xml).npus() == 1);
+    const std::string words = scratch.file("c.txt", "hello");
+    CHECK(test::contains(test::refusal([&] { (void)read_topology_file(words); }).message(), "ASTRA-sim"));
+}
