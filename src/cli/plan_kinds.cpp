@@ -1,0 +1,50 @@
+#include "cli/plan_kinds.hpp"
+
+#include "io/msccl_xml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tutti::cli {
+namespace {
+
+/// Any XML that no row before takes, topologies of NCCL aside: what is wrong with it is best said by the
+/// reader of the commonest kind. So is a file without a word.
+bool begins_msccl_xml(const Beginning& beginning) {
+    const bool is_xml = beginning.shape == Beginning::Shape::Xml && beginning.root != "system";
+    return is_xml || beginning.shape == Beginning::Shape::Empty;
+}
+AnyPlan read_msccl(io::Source& source) { return io::read_msccl_xml(source); }
+
+constexpr std::array<PlanKind, 1> kKinds{{
+    {"msccl-xml", "MSCCL XML", "xml", begins_msccl_xml, read_msccl},
+}};
+
+}  // namespace
+
+std::span<const PlanKind> plan_kinds() { return kKinds; }
+
+const PlanKind* plan_kind(const Beginning& beginning) {
+    const auto found =
+        std::ranges::find_if(kKinds, [&](const PlanKind& kind) { return kind.begins(beginning); });
+    return found == kKinds.end() ? nullptr : &*found;
+}
+
+std::string plan_kind_labels() {
+    std::string labels;
+    for (const PlanKind& kind : kKinds) labels += fmt::format("{}{}", labels.empty() ? "" : ", ", kind.label);
+    return labels;
+}
+
+std::string_view label_of_format(std::string_view format) {
+    const auto found = std::ranges::find(kKinds, format, &PlanKind::format);
+    return found == kKinds.end() ? format : found->label;
+}
+
+plan::PlanVerdict judge(const AnyPlan& plan, const verify::PlanReading& reading) {
+    return std::visit([&](const auto& any) { return verify::verify(any, reading); }, plan);
+}
+
+}  // namespace tutti::cli
