@@ -115,11 +115,12 @@ OptionGroup plan_timing() {
     group.options.add_options()  //
         ("group", text("NPU,NPU,..."),
          "rank r of the file is the r-th of these NPUs of a larger job; once for all plans, or once for each "
-         "in their order")  //
+         "in their order: with a topology those run at once")  //
         ("topology", text("FILE"),
-         "say also what the plan takes on this network, the lower bound of its collective there, and the "
-         "gap")  //
-        ("bytes", text("N"), "the size of the call, as nccl-tests counts it; 8M is 8 * 1024 * 1024");
+         "say also what the plan takes on this network (anything that 'tutti topology' reads), the lower "
+         "bound of its collective there, and the gap")  //
+        ("bytes", text("N"),
+         "the size of the call, as nccl-tests counts it, for topologies in physical units; 8M is 8388608");
     return group;
 }
 
@@ -150,6 +151,7 @@ Command verify_command() {
     command.examples =
         "tutti verify algo.xml\n"
         "tutti verify algo.xml --as alltoall --target msccl-executor\n"
+        "tutti verify algo.xml --topology dgx1.json --bytes 64M\n"
         "tutti verify schedules/ --json\n"
         "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
         "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n";

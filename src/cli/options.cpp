@@ -206,8 +206,8 @@ PlanOptions plan_options(const Values& values) {
     for (const std::string& group : values.list("group")) options.groups.push_back(group_in(group, values));
     options.topology = values.text("topology");
     options.bytes = bytes_of(values);
-    if (options.topology.has_value() != options.bytes.has_value())
-        values.refuse("--topology and --bytes belong together: what a plan takes depends on both");
+    if (options.bytes && !options.topology)
+        values.refuse("--bytes is the size of a call on a network; expected --topology FILE too");
     if (options.condition && options.goal)
         values.refuse("--as and --condition both say what a plan is for; expected one of them");
     return options;

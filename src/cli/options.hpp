@@ -57,7 +57,7 @@ struct PlanOptions {
     verify::Target target = verify::Target::None;
     std::vector<std::vector<std::int32_t>> groups{};  ///< NPUs by rank: of all files, or one for each
     std::optional<std::string> topology{};
-    std::optional<std::int64_t> bytes{};  ///< there exactly if the topology is
+    std::optional<std::int64_t> bytes{};  ///< of the call; only with a topology
     friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/options.hpp"
+#include "cli/plan_cost.hpp"
 #include "cli/plan_kinds.hpp"
 
 #include <optional>
@@ -15,6 +16,8 @@ struct JudgedPlan {
     std::string place{};            ///< of what is malformed: "line:column" or a JSON path
     std::string skipped{};          ///< what it is if it is no plan at all, then nothing was judged
     std::optional<AnyPlan> plan{};  ///< where it was read and asked for
+    std::optional<PlanCost> cost{};
+    std::string not_timed{};  ///< why it has no cost, where that was asked for
 };
 
 /// The readings that the options ask for. Reads the condition's file: throws InputError.

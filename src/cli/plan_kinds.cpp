@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace tutti::cli {
 namespace {
@@ -45,6 +46,15 @@ std::string_view label_of_format(std::string_view format) {
 
 plan::PlanVerdict judge(const AnyPlan& plan, const verify::PlanReading& reading) {
     return std::visit([&](const auto& any) { return verify::verify(any, reading); }, plan);
+}
+
+std::optional<TimedPlan> timed(const AnyPlan& plan) {
+    return std::visit(
+        [](const auto& any) -> std::optional<TimedPlan> {
+            if constexpr (std::is_constructible_v<TimedPlan, decltype(&any)>) return TimedPlan(&any);
+            return std::nullopt;
+        },
+        plan);
 }
 
 }  // namespace tutti::cli

@@ -4,8 +4,10 @@
 #include "io/source.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
+#include "run/plan_timing.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,5 +37,9 @@ struct PlanKind {
 [[nodiscard]] std::string_view label_of_format(std::string_view format);
 
 [[nodiscard]] plan::PlanVerdict judge(const AnyPlan& plan, const verify::PlanReading& reading);
+
+/// The same plan, to be timed; nothing where its kind cannot be.
+using TimedPlan = decltype(run::TimedJob::plan);
+[[nodiscard]] std::optional<TimedPlan> timed(const AnyPlan& plan);
 
 }  // namespace tutti::cli

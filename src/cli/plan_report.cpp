@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <numeric>
 
 namespace tutti::cli {
@@ -88,25 +89,34 @@ std::string verdict_word(PlanClass verdict, bool colours) {
     return toned(wrong ? Tone::Bad : verdict == PlanClass::Valid ? Tone::Good : Tone::Strong, word, colours);
 }
 
-std::string plan_page(const JudgedPlan& judged, std::span<const std::int32_t> group, bool colours) {
+std::string plan_page(const JudgedPlan& judged, const ReportView& view) {
     const plan::PlanVerdict& verdict = judged.verdict;
-    std::string page = fmt::format("{}  {}\n", verdict_word(verdict.verdict, colours), judged.file);
-    page += batch::fact_sheet(facts_of(verdict), 2);
+    std::string page = fmt::format("{}  {}\n", verdict_word(verdict.verdict, view.colours), judged.file);
+    Facts facts = facts_of(verdict);
+    if (judged.cost)
+        std::ranges::move(cli::facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
+    if (!judged.not_timed.empty()) facts.emplace_back("makespan", "not known: " + judged.not_timed);
+    page += batch::fact_sheet(facts, 2);
     if (!judged.place.empty() && verdict.violations.size() == 1) {
         const plan::PlanFinding& finding = verdict.violations.front();
         return page + fmt::format("  {}: at {}: {}\n", finding.code, judged.place, finding.message);
     }
-    page += findings_text(verdict.violations, verdict.violation_count, "", group);
-    return page + findings_text(verdict.warnings, verdict.warning_count, "warning ", group);
+    page += findings_text(verdict.violations, verdict.violation_count, "", view.group);
+    return page + findings_text(verdict.warnings, verdict.warning_count, "warning ", view.group);
 }
 
-std::string plan_line(const JudgedPlan& judged, std::span<const std::int32_t> group) {
+std::string plan_line(const JudgedPlan& judged, const ReportView& view) {
     if (!judged.skipped.empty()) {
         return io::json_line(
                    io::Json{{"file", judged.file}, {"verdict", nullptr}, {"skipped", judged.skipped}}) +
                "\n";
     }
-    io::Json json = io::plan_verdict_json(judged.file, judged.verdict, group);
+    io::Json json = io::plan_verdict_json(judged.file, judged.verdict, view.group);
+    if (judged.cost) json.update(json_of(*judged.cost, *view.topology));
+    if (view.topology != nullptr && !judged.cost) {
+        json.update(io::Json{{"makespan", nullptr}, {"lower_bound", nullptr}, {"gap", nullptr}});
+        if (!judged.not_timed.empty()) json["not_timed"] = judged.not_timed;
+    }
     if (judged.verdict.verdict == PlanClass::Malformed) {
         json["error"] = judged.verdict.violations.empty() ? "" : judged.verdict.violations.front().message;
         if (!judged.place.empty()) json["place"] = judged.place;

@@ -15,12 +15,17 @@ namespace tutti::cli {
 /// "VALID-IF-BUFFERED" in its colour.
 [[nodiscard]] std::string verdict_word(plan::PlanClass verdict, bool colours);
 
-/// One judged file for people: verdict, facts, violations, warnings. With a group, places name the NPU of
-/// each rank too.
-[[nodiscard]] std::string plan_page(const JudgedPlan& judged, std::span<const std::int32_t> group,
-                                    bool colours);
+/// What a report needs to know besides the verdict.
+struct ReportView {
+    std::span<const std::int32_t> group{};  ///< places name the NPU of each rank too
+    const Topology* topology = nullptr;     ///< there where costs are
+    bool colours = false;
+};
+
+/// One judged file for people: verdict, facts, cost, violations, warnings.
+[[nodiscard]] std::string plan_page(const JudgedPlan& judged, const ReportView& view);
 /// The same for machines, on one line with its newline.
-[[nodiscard]] std::string plan_line(const JudgedPlan& judged, std::span<const std::int32_t> group);
+[[nodiscard]] std::string plan_line(const JudgedPlan& judged, const ReportView& view);
 
 /// Why the verdict is what it is, in a few words; empty for valid plans.
 [[nodiscard]] std::string reason_of(const JudgedPlan& judged);

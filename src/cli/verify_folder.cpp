@@ -2,6 +2,7 @@
 #include "batch/progress.hpp"
 #include "batch/text_table.hpp"
 #include "cli/in_order.hpp"
+#include "cli/plan_network.hpp"
 #include "cli/plan_report.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verify.hpp"
@@ -67,13 +68,13 @@ std::string cell(const std::string& text) {
 
 class FolderReport {
   public:
-    FolderReport(const VerifyOptions& options, const Streams& streams)
-        : options_(options), streams_(streams) {}
+    FolderReport(const VerifyOptions& options, const Streams& streams, const Topology* topology)
+        : options_(options), streams_(streams), topology_(topology), table_(columns(topology != nullptr)) {}
 
     void add(const JudgedPlan& judged) {
         tally_.add(judged);
         if (options_.json) {
-            streams_.out << plan_line(judged, {});
+            streams_.out << plan_line(judged, {.topology = topology_});
         } else if (judged.skipped.empty()) {
             add_row(judged);
         } else {
@@ -95,24 +96,42 @@ class FolderReport {
     [[nodiscard]] const PlanTally& tally() const { return tally_; }
 
   private:
+    static std::vector<batch::TextTable::Column> columns(bool timed) {
+        using batch::Align;
+        std::vector<batch::TextTable::Column> columns{
+            {"file"},   {"format"}, {"collective"}, {"ranks", Align::Right}, {"steps", Align::Right},
+            {"verdict"}};
+        if (timed) {
+            columns.push_back({"makespan", Align::Right});
+            columns.push_back({"gap", Align::Right});
+        }
+        columns.push_back({"reason"});
+        return columns;
+    }
+
     void add_row(const JudgedPlan& judged) {
         const plan::PlanVerdict& verdict = judged.verdict;
         const bool read = verdict.ranks > 0;
-        table_.add({judged.file, verdict.format.empty() ? "-" : verdict.format,
-                    verdict.collective.empty() ? "-" : verdict.collective,
-                    read ? std::to_string(verdict.ranks) : "-", read ? std::to_string(verdict.steps) : "-",
-                    std::string(name_of(verdict.verdict)), cell(reason_of(judged))});
+        std::vector<std::string> cells{judged.file,
+                                       verdict.format.empty() ? "-" : verdict.format,
+                                       verdict.collective.empty() ? "-" : verdict.collective,
+                                       read ? std::to_string(verdict.ranks) : "-",
+                                       read ? std::to_string(verdict.steps) : "-",
+                                       std::string(name_of(verdict.verdict))};
+        if (topology_ != nullptr) {
+            const auto& cost = judged.cost;
+            cells.push_back(cost ? std::to_string(cost->timing.makespan.count()) : "-");
+            cells.push_back(batch::gap_text(cost ? cost->gap : std::nullopt));
+        }
+        cells.push_back(
+            cell(judged.not_timed.empty() ? reason_of(judged) : "not timed: " + judged.not_timed));
+        table_.add(std::move(cells));
     }
 
     const VerifyOptions& options_;
     const Streams& streams_;
-    batch::TextTable table_{{{"file"},
-                             {"format"},
-                             {"collective"},
-                             {"ranks", batch::Align::Right},
-                             {"steps", batch::Align::Right},
-                             {"verdict"},
-                             {"reason"}}};
+    const Topology* topology_;
+    batch::TextTable table_;
     PlanTally tally_;
     std::map<std::string, std::size_t> words_;
 };
@@ -138,24 +157,35 @@ ExitCode verify_folders(const VerifyFiles& files, const VerifyOptions& options, 
     if (!options.plan.groups.empty())
         throw InputError("--group belongs to the ranks of one plan; expected files, found a folder");
     const auto begin = std::chrono::steady_clock::now();
-    const PlanJudge judge(reading_of(options), PlanJudge::Strangers::Skipped, false);
+    const std::optional<PlanNetwork> network = network_of(options.plan);
+    const PlanJudge judge(reading_of(options), PlanJudge::Strangers::Skipped, network.has_value());
     const std::vector<std::string> paths = all_candidates(files);
     std::vector<JudgedPlan> judged(paths.size());
-    FolderReport report(options, process.streams);
+    const auto work = [&](std::size_t i) {
+        JudgedPlan one = judge.judge(paths[i]);
+        if (one.plan && one.verdict.acceptable())
+            time_plan(one, *network, {}, Stop(std::nullopt, process.interrupted));
+        one.plan.reset();
+        judged[i] = std::move(one);
+    };
+    FolderReport report(options, process.streams, network ? &network->topology : nullptr);
     std::size_t delivered = 0;
-    {
+    try {
         batch::Progress progress(view_of(options, process.streams), paths.size());
         const auto deliver = [&](std::size_t i) {
             report.add(judged[i]);
             progress.done(!judged[i].verdict.acceptable());
             judged[i] = {};
+            ++delivered;
         };
-        delivered = run_in_order({.count = paths.size(),
-                                  .threads = threads_of(options),
-                                  .work = [&](std::size_t i) { judged[i] = judge.judge(paths[i]); },
-                                  .deliver = deliver,
-                                  .idle = [&] { progress.tick(); },
-                                  .stop = process.interrupted});
+        run_in_order({.count = paths.size(),
+                      .threads = threads_of(options),
+                      .work = work,
+                      .deliver = deliver,
+                      .idle = [&] { progress.tick(); },
+                      .stop = process.interrupted});
+    } catch (const LimitError&) {
+        // Stopped while something was being timed.
     }
     const bool complete = delivered == paths.size();
     if (complete && report.tally().judged() == 0) {
