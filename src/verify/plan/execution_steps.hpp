@@ -4,8 +4,12 @@
 #include "plan/goal.hpp"
 #include "plan/plan_verdict.hpp"
 #include "plan/program.hpp"
+#include "verify/plan/execution_layout.hpp"
+#include "verify/plan/execution_wiring.hpp"
+#include "verify/plan/findings.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,15 +20,6 @@ namespace tutti::verify {
 /// (execution_program.hpp). Thread blocks of all GPUs are numbered 0, 1, …; their operations, pipelines laid
 /// open, are steps.
 
-/// A number that some steps raise and others wait for and lower: the inbound side of a channel, or a
-/// semaphore.
-struct Counter {
-    std::int64_t initial = 0;
-    bool semaphore = false;
-    std::int32_t gpu = -1, peer = -1;  ///< whose it is; who raises it (channels)
-    plan::ChannelType type = plan::ChannelType::Memory;
-    std::int32_t number = 0;  ///< channel of that type, or semaphore, of the GPU; -1: the peer has none
-};
 struct CounterUse {
     std::uint32_t counter = 0;
     bool raises = false, relaxed = false;
@@ -56,12 +51,6 @@ struct ExecutionSteps {
     std::vector<Counter> counters{};
     std::vector<CounterUse> uses{};
     std::vector<std::vector<std::uint32_t>> meetings{};  ///< per meeting at a barrier its steps
-    /// What makes a lowering impossible; the rest is in order only if there is none.
-    std::vector<plan::PlanFinding> violations{};
-    /// What is wrong but leaves the meaning clear.
-    std::vector<plan::PlanFinding> later_violations{};
-    std::vector<plan::PlanFinding> warnings{};
-
     [[nodiscard]] std::uint32_t blocks() const { return static_cast<std::uint32_t>(block_begin.size() - 1); }
     [[nodiscard]] std::span<const CounterUse> uses_of(const ExecutionStep& step) const {
         return std::span(uses).subspan(step.first_use, step.uses);
@@ -71,14 +60,14 @@ struct ExecutionSteps {
     }
 };
 
-/// Where in-place calls let input and output share memory depends on `goal`. The plan must outlive the result.
-/// O(operands), whatever their sizes.
-[[nodiscard]] ExecutionSteps resolve(const plan::ExecutionPlan& plan, plan::Goal goal);
+/// Nothing if the plan's structure is wrong (`violations`). `later` gets what is wrong but leaves the meaning
+/// clear. The plan must outlive the result. O(operands), whatever their sizes.
+[[nodiscard]] std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan,
+                                                    const ExecutionSizes& sizes, std::int32_t root, Findings& violations,
+                                                    Findings& later);
 
 /// "put i[0..2) -> s[4..6) of gpu 3": a step as messages give it.
 [[nodiscard]] std::string text_of(const plan::ExecutionPlan& plan, const ExecutionStep& step);
-/// "memory channel 2 of gpu 1 (from gpu 0)", "semaphore 3 of gpu 0".
-[[nodiscard]] std::string text_of(const Counter& counter);
 [[nodiscard]] plan::PlanPlace place_of(const ExecutionStep& step);
 
 }  // namespace tutti::verify
