@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace tutti::verify {
 namespace {
@@ -155,6 +156,10 @@ class Decision {
         for (Race race : find_races(program_, graph_, *places_, needed(post))) {
             // Where nobody says which data matters, all of it does.
             race.live = race.live || !post.demands_anything();
+            if (race.first > race.second) {
+                std::swap(race.first, race.second);
+                std::swap(race.first_writes, race.second_writes);
+            }
             PlanFinding finding{race.live ? "race" : "dead-race",
                                 {},
                                 place_of(race.first, race.place),
