@@ -71,8 +71,8 @@ enum class EdgeKind : std::uint8_t {
     Signal,      ///< signal, wait; semaphores
     Barrier,
     Packet,
-    /// `to` runs after `from` when values are computed, but nothing of memory is ordered by it: `from` is only
-    /// one of several that `to` may have waited for.
+    /// `to` runs after `from` when values are computed, but nothing of memory is ordered by it: `from` is
+    /// only one of several that `to` may have waited for.
     Weak
 };
 

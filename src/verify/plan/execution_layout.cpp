@@ -19,10 +19,13 @@ struct Ratio {
 Ratio ratio_of(Goal goal, std::int64_t ranks) {
     switch (goal) {
         case Goal::AllGather:
-        case Goal::Gather: return {ranks, 1};
+        case Goal::Gather:
+            return {ranks, 1};
         case Goal::ReduceScatter:
-        case Goal::Scatter: return {1, ranks};
-        default: return {1, 1};
+        case Goal::Scatter:
+            return {1, ranks};
+        default:
+            return {1, 1};
     }
 }
 
@@ -33,14 +36,16 @@ std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Goal goa
     if (goal == Goal::None) return sizes;
     const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
     for (const plan::ExecutionGpu& gpu : plan.gpus) {
-        const bool differs = sizes.input >= 0 && (gpu.input_chunks != sizes.input || gpu.output_chunks != sizes.output);
+        const bool differs =
+            sizes.input >= 0 && (gpu.input_chunks != sizes.input || gpu.output_chunks != sizes.output);
         if (differs && !has_root(goal)) {
-            violations.add("chunks",
-                           fmt::format("gpu {} has {} input and {} output chunks, gpu 0 has {} and {}; {} needs the "
-                                       "same everywhere",
-                                       gpu.id, gpu.input_chunks, gpu.output_chunks, sizes.input, sizes.output,
-                                       name_of(goal)),
-                           {gpu.id, -1, -1, -1, std::nullopt, -1});
+            violations.add(
+                "chunks",
+                fmt::format("gpu {} has {} input and {} output chunks, gpu 0 has {} and {}; {} needs the "
+                            "same everywhere",
+                            gpu.id, gpu.input_chunks, gpu.output_chunks, sizes.input, sizes.output,
+                            name_of(goal)),
+                {gpu.id, -1, -1, -1, std::nullopt, -1});
             return std::nullopt;
         }
         sizes.input = std::max(sizes.input, gpu.input_chunks);
@@ -51,8 +56,8 @@ std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Goal goa
     if (plan.in_place && sizes.output == 0) sizes.output = sizes.input * ratio.output / ratio.input;
     const bool divides = goal != Goal::AllToAll || sizes.input % ranks == 0;
     if (sizes.input * ratio.output != sizes.output * ratio.input || !divides) {
-        violations.add("chunks", fmt::format("{} input and {} output chunks do not fit {} of {} ranks", sizes.input,
-                                             sizes.output, name_of(goal), ranks));
+        violations.add("chunks", fmt::format("{} input and {} output chunks do not fit {} of {} ranks",
+                                             sizes.input, sizes.output, name_of(goal), ranks));
         return std::nullopt;
     }
     sizes.block = goal == Goal::AllToAll ? sizes.input / ranks : std::min(sizes.input, sizes.output);
@@ -92,14 +97,21 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
         const std::int64_t shift = rank * sizes.block * places_per_chunk_;
         switch (sizes.goal) {
             case Goal::AllGather:
-            case Goal::Gather: in = {out.memory, shift}; break;
+            case Goal::Gather:
+                in = {out.memory, shift};
+                break;
             case Goal::ReduceScatter:
-            case Goal::Scatter: out = {in.memory, shift}; break;
-            default: out = in; break;
+            case Goal::Scatter:
+                out = {in.memory, shift};
+                break;
+            default:
+                out = in;
+                break;
         }
     }
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) {
-        memories_.push_back({rank, static_cast<Buffer>(i), false, chunks[i] * places_per_chunk_, -1, 0, 0, 0});
+        memories_.push_back(
+            {rank, static_cast<Buffer>(i), false, chunks[i] * places_per_chunk_, -1, 0, 0, 0});
     }
     memories_.push_back({rank, Buffer::Scratch, true, gpu.scratch_chunks * places_per_chunk_, -1, 0, 0, 0});
     plan::Memory& holder = memories_[in.memory];
@@ -114,7 +126,8 @@ void ExecutionLayout::describe_to(plan::Program& program) const {
     program.places_per_chunk = places_per_chunk_;
     for (const Rank& rank : ranks_) {
         program.outputs.push_back(rank.at[static_cast<std::size_t>(Buffer::Output)]);
-        program.output_places.push_back(rank.room[static_cast<std::size_t>(Buffer::Output)] * places_per_chunk_);
+        program.output_places.push_back(rank.room[static_cast<std::size_t>(Buffer::Output)] *
+                                        places_per_chunk_);
     }
 }
 

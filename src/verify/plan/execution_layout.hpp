@@ -23,12 +23,13 @@ struct ExecutionSizes {
 [[nodiscard]] std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, plan::Goal goal,
                                                      Findings& violations);
 
-/// Where the buffers of each GPU lie. In place, input and output share a memory; packets have one of their own.
+/// Where the buffers of each GPU lie. In place, input and output share a memory; packets have one of their
+/// own.
 class ExecutionLayout {
   public:
     /// `root`: of gather and scatter, whose in-place alias exists there only.
-    ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes, std::int64_t places_per_chunk,
-                    std::int32_t root);
+    ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+                    std::int64_t places_per_chunk, std::int32_t root);
 
     /// Chunks that may be named.
     [[nodiscard]] std::int64_t room(std::int32_t gpu, plan::Buffer buffer) const {

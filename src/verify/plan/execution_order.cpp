@@ -9,28 +9,29 @@
 
 // Happens-before of an execution plan, section 3 of docs/mscclpp-json.md.
 //
-// Threads. A data operation is shared out among the threads of its block, and only `nop` and `barrier` let them
-// wait for each other; so between two of these *fences* the data operations of a block are not ordered, neither
-// with each other nor with its signals and waits. Signals, waits, semaphores, flushes and the operations that a
-// port's proxy carries out are ordered among themselves: they and the fences are the block's *chain*.
+// Threads. A data operation is shared out among the threads of its block, and only `nop` and `barrier` let
+// them wait for each other; so between two of these *fences* the data operations of a block are not ordered,
+// neither with each other nor with its signals and waits. Signals, waits, semaphores, flushes and the
+// operations that a port's proxy carries out are ordered among themselves: they and the fences are the
+// block's *chain*.
 //
-// Place by place. Two data operations with exactly the same range between the same fences are ordered after all:
-// the same thread touches the same bytes. But that orders them place by place, not as a whole: copy i[0..2) to
-// s[0..2), then s[0..2) to s[4..6), then s[4..6) to i[1..3) without fences may overwrite i[1] before it was read
-// (by another thread). The same holds for packets: who has read one knows that *this* place was written, not that
-// the writer is done with the rest. Such operations become one op per place (a *piece*), with an edge from piece
-// k to piece k; any path over such edges keeps the place within the operation, so what it orders is really
-// ordered. All other operations stay whole.
+// Place by place. Two data operations with exactly the same range between the same fences are ordered after
+// all: the same thread touches the same bytes. But that orders them place by place, not as a whole: copy
+// i[0..2) to s[0..2), then s[0..2) to s[4..6), then s[4..6) to i[1..3) without fences may overwrite i[1]
+// before it was read (by another thread). The same holds for packets: who has read one knows that *this*
+// place was written, not that the writer is done with the rest. Such operations become one op per place (a
+// *piece*), with an edge from piece k to piece k; any path over such edges keeps the place within the
+// operation, so what it orders is really ordered. All other operations stay whole.
 //
 // Counters. Channels and semaphores count. Where one block raises a counter and one block lowers it, the k-th
-// lower comes after the (k - initial)-th raise. In general let Y raise it n(Y) times in all, and let a lower be
-// the j-th of its own block. Were the i-th raise of Y not done, at most initial + i - 1 + (the raises of all
-// others) tokens could have been given, and j are needed. So the lower comes after the i-th raise of Y exactly
-// if  initial + i - 1 + sum of n(others) < j;  raises that follow the lower in its own block do not count. This
-// holds in every interleaving and needs no guess about who took which token. It asks for no more than one
-// pass, and knows nothing of other orders between the blocks (which could exclude more raises): then it may miss
-// an order that is there, and report a race that is none, but never the other way round. Relaxed signals and
-// waits order nothing.
+// lower comes after the (k - initial)-th raise. In general let Y raise it n(Y) times in all, and let a lower
+// be the j-th of its own block. Were the i-th raise of Y not done, at most initial + i - 1 + (the raises of
+// all others) tokens could have been given, and j are needed. So the lower comes after the i-th raise of Y
+// exactly if  initial + i - 1 + sum of n(others) < j;  raises that follow the lower in its own block do not
+// count. This holds in every interleaving and needs no guess about who took which token. It asks for no more
+// than one pass, and knows nothing of other orders between the blocks (which could exclude more raises): then
+// it may miss an order that is there, and report a race that is none, but never the other way round. Relaxed
+// signals and waits order nothing.
 //
 // Chains. The decision procedure is fast for ops on chains, so a data op that shares the stretch between two
 // fences with no signal or wait is put on the chain; of several such one only, as they are not ordered.
@@ -166,7 +167,8 @@ class Ordering {
     /// The steps between two fences.
     void add_stretch(std::uint32_t begin, std::uint32_t end) {
         bool chain_free = true;  // for one data op
-        for (std::uint32_t at = begin; at < end; ++at) chain_free = chain_free && steps_.steps[at].by_threads();
+        for (std::uint32_t at = begin; at < end; ++at)
+            chain_free = chain_free && steps_.steps[at].by_threads();
         since_fence_.clear();
         users_.clear();
         for (std::uint32_t at = begin; at < end; ++at) {
@@ -267,7 +269,8 @@ class Ordering {
             const ExecutionStep& step = steps_.steps[at];
             for (const CounterUse& use : steps_.uses_of(step)) {
                 auto& by_block = (use.raises ? raises : lowers)[use.counter];
-                if (by_block.empty() || by_block.back().block != step.block) by_block.push_back({step.block, {}});
+                if (by_block.empty() || by_block.back().block != step.block)
+                    by_block.push_back({step.block, {}});
                 by_block.back().uses.push_back({at, use.relaxed});
             }
         }
@@ -335,7 +338,8 @@ std::uint64_t pieces_of(const ExecutionSteps& steps) {
     return pieces;
 }
 
-OrderedExecution order(const ExecutionSteps& steps, const PlaceIndex& places, const ExecutionProgress& progress) {
+OrderedExecution order(const ExecutionSteps& steps, const PlaceIndex& places,
+                       const ExecutionProgress& progress) {
     return Ordering(steps, places, progress).run();
 }
 

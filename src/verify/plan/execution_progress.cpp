@@ -8,23 +8,23 @@
 #include <algorithm>
 #include <set>
 
-// Does a plan hang? A thread block does its operations in turn: each thread does, and every thread has a part in
-// every data operation, so an operation is complete only after those before it (happens-before says much less:
-// it is about memory, this is about progress; relaxed signals order no memory but do wake). What blocks is a
-// counter (channel or semaphore) that is too low, a barrier, or a packet that has not come.
+// Does a plan hang? A thread block does its operations in turn: each thread does, and every thread has a part
+// in every data operation, so an operation is complete only after those before it (happens-before says much
+// less: it is about memory, this is about progress; relaxed signals order no memory but do wake). What blocks
+// is a counter (channel or semaphore) that is too low, a barrier, or a packet that has not come.
 //
 // Raising a counter, coming to a barrier and writing a packet never block anybody, and only one thread block
-// lowers most counters. As long as that is so, steps commute: whatever can run next can still run later, and one
-// run, in any order, decides for all.
+// lowers most counters. As long as that is so, steps commute: whatever can run next can still run later, and
+// one run, in any order, decides for all.
 //
-// Semaphores that several thread blocks acquire are different: who takes the token matters. First a run is tried
-// in which such an acquire asks for enough that it would get a token whoever came before: with d acquires in
-// other blocks and j-1 before it in its own, initial + releases >= j + d. If that run ends, every run ends.
-// (Suppose another one is stuck. Take the first step of the good run that the stuck one has not done. All before
-// it are done, so initial + releases >= j + d there too, but at most j - 1 + d acquires can have been done:
-// a token is left, and the step is not stuck.) If it does not end, the choices are searched: everything that
-// does not compete runs first, so only the orders of competing acquires are told apart. Deciding this is
-// NP-hard in general; past kMostStates the answer is "cannot be told".
+// Semaphores that several thread blocks acquire are different: who takes the token matters. First a run is
+// tried in which such an acquire asks for enough that it would get a token whoever came before: with d
+// acquires in other blocks and j-1 before it in its own, initial + releases >= j + d. If that run ends, every
+// run ends. (Suppose another one is stuck. Take the first step of the good run that the stuck one has not
+// done. All before it are done, so initial + releases >= j + d there too, but at most j - 1 + d acquires can
+// have been done: a token is left, and the step is not stuck.) If it does not end, the choices are searched:
+// everything that does not compete runs first, so only the orders of competing acquires are told apart.
+// Deciding this is NP-hard in general; past kMostStates the answer is "cannot be told".
 
 namespace tutti::verify {
 namespace {
@@ -70,10 +70,13 @@ class Story {
         switch (blocked.cause) {
             case Cause::Counter: {
                 const Counter& counter = steps_.counters[blocked.what];
-                return fmt::format("{} of {}", counter.semaphore ? "a release" : "a signal", text_of(counter));
+                return fmt::format("{} of {}", counter.semaphore ? "a release" : "a signal",
+                                   text_of(counter));
             }
-            case Cause::Barrier: return "the barrier";
-            case Cause::Packet: return "a packet";
+            case Cause::Barrier:
+                return "the barrier";
+            case Cause::Packet:
+                return "a packet";
         }
         return {};
     }
@@ -81,13 +84,14 @@ class Story {
     [[nodiscard]] plan::PlanFinding hopeless(std::uint32_t block) const {
         const ExecutionRun::Blocked blocked = run_.blocked(block);
         const bool packet = blocked.cause == ExecutionRun::Blocked::Cause::Packet;
-        return {"deadlock",
-                fmt::format("{} waits for ever for {}: {}", words(blocked.step), reason(blocked),
-                            packet ? fmt::format("nobody writes the packets of scratch chunk {} of gpu {}",
-                                                 run_.packet_chunk(blocked.what), run_.packet_gpu(blocked.what))
-                                   : "no step is left that gives one"),
-                place_of(steps_.steps[blocked.step]),
-                {}};
+        return {
+            "deadlock",
+            fmt::format("{} waits for ever for {}: {}", words(blocked.step), reason(blocked),
+                        packet ? fmt::format("nobody writes the packets of scratch chunk {} of gpu {}",
+                                             run_.packet_chunk(blocked.what), run_.packet_gpu(blocked.what))
+                               : "no step is left that gives one"),
+            place_of(steps_.steps[blocked.step]),
+            {}};
     }
 
     [[nodiscard]] plan::PlanFinding ring(const std::vector<std::uint32_t>& walk) const {
@@ -103,8 +107,8 @@ class Story {
                 finding.others.push_back(place);
             }
             if (i >= kMostWords) continue;
-            parts.push_back(fmt::format("{} waits for {}, which takes {}", words(blocked.step), reason(blocked),
-                                        words(blocked.provider)));
+            parts.push_back(fmt::format("{} waits for {}, which takes {}", words(blocked.step),
+                                        reason(blocked), words(blocked.provider)));
         }
         if (walk.size() > kMostWords) parts.push_back(fmt::format("{} more", walk.size() - kMostWords));
         finding.message = fmt::format("these thread blocks wait for each other: {}; and so round again",
@@ -155,11 +159,12 @@ ExecutionProgress progress_of(const plan::ExecutionPlan& plan, const ExecutionSt
     if (!run.ended() && rules.competes()) {
         run = ExecutionRun(rules, ExecutionRun::Acquires::Chosen);
         if (rules.too_wide() || explore(run) == Search::TooMany) {
-            return {plan::PlanFinding{"semaphore",
-                                      "thread blocks compete for semaphores in too many ways to tell whether one of "
-                                      "them hangs",
-                                      {},
-                                      {}},
+            return {plan::PlanFinding{
+                        "semaphore",
+                        "thread blocks compete for semaphores in too many ways to tell whether one of "
+                        "them hangs",
+                        {},
+                        {}},
                     {}};
         }
     }

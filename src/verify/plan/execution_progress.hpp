@@ -13,8 +13,8 @@ namespace tutti::verify {
 struct ExecutionProgress {
     /// `deadlock`: some interleaving hangs; `semaphore`: that cannot be told. Nothing: all come to their end.
     std::optional<plan::PlanFinding> hang{};
-    /// Of one run that came to its end: the step that was the first to write each packet place, by the place's
-    /// number; kNone where none did.
+    /// Of one run that came to its end: the step that was the first to write each packet place, by the
+    /// place's number; kNone where none did.
     std::vector<std::uint32_t> first_writer{};
     static constexpr std::uint32_t kNone = UINT32_MAX;
 };

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 
-// The rules of progress are in execution_progress.cpp. A run keeps, per block, the step that it is at. A blocked
-// block waits in a list of the one thing that it lacks first, and is looked at again when that changes.
+// The rules of progress are in execution_progress.cpp. A run keeps, per block, the step that it is at. A
+// blocked block waits in a list of the one thing that it lacks first, and is looked at again when that
+// changes.
 
 namespace tutti::verify {
 
@@ -46,7 +47,8 @@ ExecutionRules::ExecutionRules(const ExecutionSteps& steps, const PlaceIndex& pl
     }
 }
 
-ExecutionRun::ExecutionRun(const ExecutionRules& rules, Acquires acquires) : rules_(&rules), acquires_(acquires) {
+ExecutionRun::ExecutionRun(const ExecutionRules& rules, Acquires acquires)
+    : rules_(&rules), acquires_(acquires) {
     const ExecutionSteps& steps = rules.steps();
     position_.assign(steps.block_begin.begin(), steps.block_begin.end() - 1);
     taken_.assign(position_.size(), 0);
@@ -84,8 +86,8 @@ void ExecutionRun::run(std::uint32_t block) {
             continue;
         }
         if (const auto lacking = obstacle(block)) {
-            waiting_[(std::uint64_t{static_cast<std::uint32_t>(lacking->cause)} << 32U) | lacking->what].push_back(
-                block);
+            waiting_[(std::uint64_t{static_cast<std::uint32_t>(lacking->cause)} << 32U) | lacking->what]
+                .push_back(block);
             return;
         }
         perform(at);
@@ -197,8 +199,7 @@ std::vector<std::uint32_t> ExecutionRun::key() const {
 ExecutionRun::Blocked ExecutionRun::blocked(std::uint32_t block) const {
     const std::uint32_t at = position_[block];
     const std::uint32_t meeting = rules_->steps().steps[at].barrier;
-    const Obstacle lacking =
-        meeting != kNone ? Obstacle{Blocked::Cause::Barrier, meeting} : *obstacle(block);
+    const Obstacle lacking = meeting != kNone ? Obstacle{Blocked::Cause::Barrier, meeting} : *obstacle(block);
     return {lacking.cause, at, lacking.what, provider_of(lacking)};
 }
 

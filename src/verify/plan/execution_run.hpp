@@ -22,10 +22,13 @@ class ExecutionRules {
     [[nodiscard]] bool competes() const { return any_competes_; }
     /// A step has more competing uses than a run can tell apart.
     [[nodiscard]] bool too_wide() const { return too_wide_; }
-    /// initial + raises that a use (of ExecutionSteps::uses) waits for if it shall get one whoever came before.
+    /// initial + raises that a use (of ExecutionSteps::uses) waits for if it shall get one whoever came
+    /// before.
     [[nodiscard]] std::int64_t cautious_need(std::uint32_t use) const { return need_[use]; }
     /// The steps that raise a counter, in order of their numbers.
-    [[nodiscard]] const std::vector<std::uint32_t>& raisers(std::uint32_t counter) const { return raisers_[counter]; }
+    [[nodiscard]] const std::vector<std::uint32_t>& raisers(std::uint32_t counter) const {
+        return raisers_[counter];
+    }
 
   private:
     const ExecutionSteps& steps_;
@@ -59,7 +62,9 @@ class ExecutionRun {
     /// Equal for equal states.
     [[nodiscard]] std::vector<std::uint32_t> key() const;
     /// What a copy costs, about.
-    [[nodiscard]] std::size_t weight() const { return position_.size() + raised_.size() + first_writer_.size(); }
+    [[nodiscard]] std::size_t weight() const {
+        return position_.size() + raised_.size() + first_writer_.size();
+    }
 
     /// Why a block does not go on, and a step not yet done that would help; kNone: there is none.
     struct Blocked {
@@ -94,11 +99,11 @@ class ExecutionRun {
 
     const ExecutionRules* rules_;
     Acquires acquires_;
-    std::vector<std::uint32_t> position_;      ///< the step that each block is at
-    std::vector<std::uint64_t> taken_;         ///< Chosen: bits of the uses of that step that have their token
-    std::vector<std::int64_t> raised_;         ///< initial + raises of each counter
-    std::vector<std::int64_t> lowered_;        ///< Chosen: of each counter that competes
-    std::vector<std::uint32_t> arrived_;       ///< blocks at each meeting
+    std::vector<std::uint32_t> position_;  ///< the step that each block is at
+    std::vector<std::uint64_t> taken_;     ///< Chosen: bits of the uses of that step that have their token
+    std::vector<std::int64_t> raised_;     ///< initial + raises of each counter
+    std::vector<std::int64_t> lowered_;    ///< Chosen: of each counter that competes
+    std::vector<std::uint32_t> arrived_;   ///< blocks at each meeting
     std::vector<std::uint32_t> first_writer_;  ///< step, by place number
     std::uint32_t running_ = 0;                ///< blocks not done
     std::vector<std::uint32_t> ready_;         ///< blocks to look at

@@ -32,7 +32,8 @@ std::optional<std::int64_t> places_per_chunk(const plan::ExecutionPlan& plan) {
         if (!op.slice || op.slice->parts < 1) return;
         for (const auto* operands : {&op.src, &op.dst}) {
             for (const Operand& operand : *operands) {
-                const std::int64_t part = op.slice->parts / std::gcd<std::int64_t>(op.slice->parts, operand.size);
+                const std::int64_t part =
+                    op.slice->parts / std::gcd<std::int64_t>(op.slice->parts, operand.size);
                 if (places <= kMostPlacesPerChunk) places = std::lcm<std::int64_t>(places, part);
             }
         }
@@ -51,8 +52,8 @@ std::optional<std::int64_t> places_per_chunk(const plan::ExecutionPlan& plan) {
 
 class Resolver {
   public:
-    Resolver(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes, std::int32_t root, std::int64_t places,
-             Findings& violations, Findings& later)
+    Resolver(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes, std::int32_t root,
+             std::int64_t places, Findings& violations, Findings& later)
         : plan_(plan),
           layout_(plan, sizes, places, root),
           places_(places),
@@ -122,12 +123,11 @@ class Resolver {
         for (const plan::BlockChannels& list : block.buffers) {
             for (const std::int32_t id : list.ids) {
                 const bool known = static_cast<std::size_t>(id) < remote.size();
-                if (!known ||
-                    std::ranges::find(remote[static_cast<std::size_t>(id)].access, list.type) ==
-                        remote[static_cast<std::size_t>(id)].access.end()) {
+                if (!known || std::ranges::find(remote[static_cast<std::size_t>(id)].access, list.type) ==
+                                  remote[static_cast<std::size_t>(id)].access.end()) {
                     violations_.add("buffer",
-                                    fmt::format("{} uses remote buffer {} by {} channel; {}", text_of(place), id,
-                                                name_of(list.type),
+                                    fmt::format("{} uses remote buffer {} by {} channel; {}", text_of(place),
+                                                id, name_of(list.type),
                                                 known ? "the buffer does not allow it"
                                                       : fmt::format("the gpu has {}", remote.size())),
                                     place);
@@ -144,7 +144,8 @@ class Resolver {
         step_.barrier = ExecutionStep::kNone;
         if (shape_of(op.type).moves_data()) add_moves(op);
         if (signals(op.type) || waits(op.type) || op.type == OperationType::Flush) add_channel_uses(op);
-        if (op.type == OperationType::SemAcquire || op.type == OperationType::SemRelease) add_semaphore_uses(op);
+        if (op.type == OperationType::SemAcquire || op.type == OperationType::SemRelease)
+            add_semaphore_uses(op);
         if (op.type == OperationType::Barrier) {
             barriers_[{gpu_, op.barrier}].push_back(static_cast<std::uint32_t>(result_.steps.size()));
         }
@@ -167,8 +168,8 @@ class Resolver {
 
     void add_channel_uses(const Operation& op) {
         const ChannelType type = *op.channel_type;
-        const bool port_only = !waits(op.type) && op.type != OperationType::Signal &&
-                               op.type != OperationType::RelaxedSignal;
+        const bool port_only =
+            !waits(op.type) && op.type != OperationType::Signal && op.type != OperationType::RelaxedSignal;
         if (type == ChannelType::Switch || (port_only && type != ChannelType::Port)) {
             return complain("channel", fmt::format("impossible on a {} channel", name_of(type)));
         }
@@ -212,8 +213,8 @@ class Resolver {
         std::size_t least = 1;
         if (shape.second_destination == OperandRole::Packets) least = 2;
         if (op.src.empty() || op.dst.size() < least) {
-            complain("operands", fmt::format("{} sources and {} destinations are too few", op.src.size(),
-                                             op.dst.size()));
+            complain("operands",
+                     fmt::format("{} sources and {} destinations are too few", op.src.size(), op.dst.size()));
         }
         if (shape.pairwise && op.src.size() != op.dst.size()) {
             complain("operands", fmt::format("{} sources for {} destinations", op.src.size(), op.dst.size()));
@@ -227,12 +228,13 @@ class Resolver {
                                                                     : Operand::Kind::Local;
             remote = remote || wants_remote;
             if (role == None || operand.kind != kind) {
-                complain("operands", fmt::format("{} {} is of a kind that {} does not take", what, i,
-                                                 name_of(op.type)));
+                complain("operands",
+                         fmt::format("{} {} is of a kind that {} does not take", what, i, name_of(op.type)));
             }
         };
         for (std::size_t i = 0; i < op.src.size(); ++i) check(op.src[i], shape.source(i), "source", i);
-        for (std::size_t i = 0; i < op.dst.size(); ++i) check(op.dst[i], shape.destination(i), "destination", i);
+        for (std::size_t i = 0; i < op.dst.size(); ++i)
+            check(op.dst[i], shape.destination(i), "destination", i);
         if (op.slice && (op.slice->parts < 1 || op.slice->part >= op.slice->parts)) {
             complain("tbg", fmt::format("part {} of {} thread blocks", op.slice->part, op.slice->parts));
         }
@@ -252,8 +254,8 @@ class Resolver {
         }
         if (*type != ChannelType::Port) return;
         if (op.channels.size() != op.dst.size()) {
-            return complain("channel", fmt::format("{} channels for {} destinations", op.channels.size(),
-                                                   op.dst.size()));
+            return complain(
+                "channel", fmt::format("{} channels for {} destinations", op.channels.size(), op.dst.size()));
         }
         for (std::size_t i = 0; i < op.channels.size(); ++i) {
             const auto id = channel(ChannelType::Port, op.channels[i]);
@@ -261,18 +263,19 @@ class Resolver {
             if (!buffer) continue;
             const std::int32_t peer = wires_->channels[static_cast<std::size_t>(ChannelType::Port)][*id].peer;
             if (peer == buffer->rank) continue;
-            later_.add("channel",
-                       fmt::format("{} ({}): the port channel leads to gpu {}, the remote buffer lies on gpu {}",
-                                   text_of(place_of(step_)), text_of(plan_, step_), peer, buffer->rank),
-                       place_of(step_));
+            later_.add(
+                "channel",
+                fmt::format("{} ({}): the port channel leads to gpu {}, the remote buffer lies on gpu {}",
+                            text_of(place_of(step_)), text_of(plan_, step_), peer, buffer->rank),
+                place_of(step_));
         }
     }
 
     [[nodiscard]] const plan::RemoteBuffer* remote_buffer(const Operation& op, const Operand& operand) {
         const auto& ids = buffers_[static_cast<std::size_t>(*op.channel_type)];
         if (static_cast<std::size_t>(operand.id) >= ids.size()) {
-            complain("buffer", fmt::format("the thread block has no remote buffer {} for {} channels", operand.id,
-                                           name_of(*op.channel_type)));
+            complain("buffer", fmt::format("the thread block has no remote buffer {} for {} channels",
+                                           operand.id, name_of(*op.channel_type)));
             return nullptr;
         }
         const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(operand.id)]);
@@ -293,7 +296,8 @@ class Resolver {
         reads_.clear();
         writes_.clear();
         for (std::size_t i = 0; i < src.size(); ++i) locate(op, src[i], shape.source(src_at + i), reads_);
-        for (std::size_t i = 0; i < dst.size(); ++i) locate(op, dst[i], shape.destination(dst_at + i), writes_);
+        for (std::size_t i = 0; i < dst.size(); ++i)
+            locate(op, dst[i], shape.destination(dst_at + i), writes_);
         const std::int64_t parts = op.slice ? op.slice->parts : 1;
         const std::int64_t count = size * places_ / parts;
         if (count == 0 || reads_.empty() || writes_.empty()) return;
@@ -328,7 +332,8 @@ class Resolver {
             return a.memory == b.memory && apart != 0 && apart < count;
         };
         for (std::size_t i = 0; i < writes_.size(); ++i) {
-            const bool reads = std::ranges::any_of(reads_, [&](const auto& read) { return clash(writes_[i], read); });
+            const bool reads =
+                std::ranges::any_of(reads_, [&](const auto& read) { return clash(writes_[i], read); });
             const bool writes = std::any_of(writes_.begin(), writes_.begin() + static_cast<std::ptrdiff_t>(i),
                                             [&](const auto& other) { return clash(writes_[i], other); });
             if (reads || writes) return complain("overlap", "its operands overlap in part");
@@ -348,7 +353,9 @@ class Resolver {
             for (const plan::Move& other : moves) {
                 if (&one == &other) continue;
                 for (const plan::Range& write : program.writes_of(one)) {
-                    const auto hit = [&](const plan::Range& range) { return touches(write, one, range, other); };
+                    const auto hit = [&](const plan::Range& range) {
+                        return touches(write, one, range, other);
+                    };
                     if (std::ranges::any_of(program.reads_of(other), hit) ||
                         std::ranges::any_of(program.writes_of(other), hit)) {
                         return complain("overlap", "its transfers overlap each other");
@@ -361,12 +368,15 @@ class Resolver {
     /// Appends the ranges that an operand means: one, or one per rank of a switch group.
     void locate(const Operation& op, const Operand& operand, OperandRole role, std::vector<plan::Range>& to) {
         switch (role) {
-            case OperandRole::Local: return locate_at(op, operand, gpu_, operand.buffer, false, to);
-            case OperandRole::Packets: return locate_at(op, operand, gpu_, operand.buffer, true, to);
+            case OperandRole::Local:
+                return locate_at(op, operand, gpu_, operand.buffer, false, to);
+            case OperandRole::Packets:
+                return locate_at(op, operand, gpu_, operand.buffer, true, to);
             case OperandRole::Remote:
             case OperandRole::RemotePackets:
                 if (const auto* buffer = remote_buffer(op, operand)) {
-                    locate_at(op, operand, buffer->rank, buffer->buffer, role == OperandRole::RemotePackets, to);
+                    locate_at(op, operand, buffer->rank, buffer->buffer, role == OperandRole::RemotePackets,
+                              to);
                 }
                 return;
             case OperandRole::Group:
@@ -380,12 +390,13 @@ class Resolver {
                 }
                 return;
             }
-            case OperandRole::None: return;
+            case OperandRole::None:
+                return;
         }
     }
 
-    void locate_at(const Operation& op, const Operand& operand, std::int32_t gpu, plan::Buffer buffer, bool packets,
-                   std::vector<plan::Range>& to) {
+    void locate_at(const Operation& op, const Operand& operand, std::int32_t gpu, plan::Buffer buffer,
+                   bool packets, std::vector<plan::Range>& to) {
         if (packets && buffer != plan::Buffer::Scratch) {
             return complain("buffer", fmt::format("packets lie in scratch, not in {}", name_of(buffer)));
         }
@@ -417,18 +428,19 @@ class Resolver {
             const auto odd = std::ranges::find_if(steps, [&](std::uint32_t step) {
                 return static_cast<std::size_t>(result_.steps[step].op->barrier_blocks) != by_block.size();
             });
-            const auto uneven =
-                std::ranges::find_if(by_block, [&](const auto& entry) { return entry.second.size() != times; });
+            const auto uneven = std::ranges::find_if(
+                by_block, [&](const auto& entry) { return entry.second.size() != times; });
             if (odd != steps.end() || uneven != by_block.end()) {
                 const std::uint32_t at = odd != steps.end() ? *odd : uneven->second.front();
                 step_ = result_.steps[at];
-                complain("barrier",
-                         odd != steps.end()
-                             ? fmt::format("barrier {} of gpu {} is for {} thread blocks, but {} come to it",
-                                           key.second, key.first, step_.op->barrier_blocks, by_block.size())
-                             : fmt::format("barrier {} of gpu {} for {} thread blocks: this one comes {} times, "
-                                           "another one {} times",
-                                           key.second, key.first, wanted, uneven->second.size(), times));
+                complain(
+                    "barrier",
+                    odd != steps.end()
+                        ? fmt::format("barrier {} of gpu {} is for {} thread blocks, but {} come to it",
+                                      key.second, key.first, step_.op->barrier_blocks, by_block.size())
+                        : fmt::format("barrier {} of gpu {} for {} thread blocks: this one comes {} times, "
+                                      "another one {} times",
+                                      key.second, key.first, wanted, uneven->second.size(), times));
                 continue;
             }
             const std::size_t first = result_.meetings.size();

@@ -63,8 +63,8 @@ struct ExecutionSteps {
 /// Nothing if the plan's structure is wrong (`violations`). `later` gets what is wrong but leaves the meaning
 /// clear. The plan must outlive the result. O(operands), whatever their sizes.
 [[nodiscard]] std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan,
-                                                    const ExecutionSizes& sizes, std::int32_t root, Findings& violations,
-                                                    Findings& later);
+                                                    const ExecutionSizes& sizes, std::int32_t root,
+                                                    Findings& violations, Findings& later);
 
 /// "put i[0..2) -> s[4..6) of gpu 3": a step as messages give it.
 [[nodiscard]] std::string text_of(const plan::ExecutionPlan& plan, const ExecutionStep& step);

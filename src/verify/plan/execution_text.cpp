@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-// Steps and counters in words. Nothing here trusts an id: messages are also written about plans whose ids lead
-// nowhere.
+// Steps and counters in words. Nothing here trusts an id: messages are also written about plans whose ids
+// lead nowhere.
 
 namespace tutti::verify {
 namespace {
@@ -16,7 +16,8 @@ std::optional<std::int32_t> listed(const std::vector<plan::BlockChannels>& lists
                                    std::int32_t number) {
     for (const plan::BlockChannels& list : lists) {
         if (list.type != type) continue;
-        if (static_cast<std::size_t>(number) < list.ids.size()) return list.ids[static_cast<std::size_t>(number)];
+        if (static_cast<std::size_t>(number) < list.ids.size())
+            return list.ids[static_cast<std::size_t>(number)];
         number -= static_cast<std::int32_t>(list.ids.size());
     }
     return std::nullopt;
@@ -79,9 +80,12 @@ class Words {
 
     [[nodiscard]] std::string operand(const Operand& operand) const {
         switch (operand.kind) {
-            case Operand::Kind::Local: return range_text(operand.buffer, operand);
-            case Operand::Kind::Remote: return remote(operand);
-            case Operand::Kind::Switch: break;
+            case Operand::Kind::Local:
+                return range_text(operand.buffer, operand);
+            case Operand::Kind::Remote:
+                return remote(operand);
+            case Operand::Kind::Switch:
+                break;
         }
         const auto channel = listed(block_.channels, ChannelType::Switch, operand.id);
         std::int32_t left = channel.value_or(-1);
@@ -97,7 +101,8 @@ class Words {
     }
 
     [[nodiscard]] std::string remote(const Operand& operand) const {
-        const auto buffer = op_.channel_type ? listed(block_.buffers, *op_.channel_type, operand.id) : std::nullopt;
+        const auto buffer =
+            op_.channel_type ? listed(block_.buffers, *op_.channel_type, operand.id) : std::nullopt;
         if (!buffer || static_cast<std::size_t>(*buffer) >= gpu_.remote_buffers.size()) {
             return fmt::format("[{}] of remote buffer {}", operand.index, operand.id);
         }
@@ -112,7 +117,9 @@ class Words {
 
 }  // namespace
 
-std::string text_of(const plan::ExecutionPlan& plan, const ExecutionStep& step) { return Words(plan, step).text(); }
+std::string text_of(const plan::ExecutionPlan& plan, const ExecutionStep& step) {
+    return Words(plan, step).text();
+}
 
 plan::PlanPlace place_of(const ExecutionStep& step) {
     return {step.place.gpu, step.place.block, step.place.step, step.place.inner, std::nullopt, -1};

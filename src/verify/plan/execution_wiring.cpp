@@ -48,8 +48,8 @@ class Wiring {
                 const auto number = static_cast<std::int32_t>(channels.size());
                 if (!is_rank(peer) || peer == gpu) {
                     complain("channel", gpu,
-                             fmt::format("{} channel {} is connected to {}, {}", name_of(list.type), number, peer,
-                                         peer == gpu ? "the gpu itself" : "which is no rank"));
+                             fmt::format("{} channel {} is connected to {}, {}", name_of(list.type), number,
+                                         peer, peer == gpu ? "the gpu itself" : "which is no rank"));
                 }
                 channels.push_back({peer, add({0, false, gpu, peer, list.type, number}), 0});
             }
@@ -57,11 +57,12 @@ class Wiring {
         for (std::size_t i = 0; i < declared.remote_buffers.size(); ++i) {
             if (is_rank(declared.remote_buffers[i].rank)) continue;
             complain("buffer", gpu,
-                     fmt::format("remote buffer {} lies on {}, which is no rank", i, declared.remote_buffers[i].rank));
+                     fmt::format("remote buffer {} lies on {}, which is no rank", i,
+                                 declared.remote_buffers[i].rank));
         }
         for (std::size_t i = 0; i < declared.semaphores.size(); ++i) {
-            wires.semaphores.push_back(add({declared.semaphores[i], true, gpu, -1, ChannelType::Memory,
-                                            static_cast<std::int32_t>(i)}));
+            wires.semaphores.push_back(add(
+                {declared.semaphores[i], true, gpu, -1, ChannelType::Memory, static_cast<std::int32_t>(i)}));
         }
     }
 
@@ -83,7 +84,8 @@ class Wiring {
 
     void connect(std::int32_t gpu) {
         for (const ChannelType type : {ChannelType::Memory, ChannelType::Port}) {
-            auto& channels = result_.gpus[static_cast<std::size_t>(gpu)].channels[static_cast<std::size_t>(type)];
+            auto& channels =
+                result_.gpus[static_cast<std::size_t>(gpu)].channels[static_cast<std::size_t>(type)];
             std::map<std::int32_t, std::size_t> used;
             for (GpuWires::Channel& channel : channels) {
                 if (!is_rank(channel.peer)) continue;
@@ -111,7 +113,8 @@ class Wiring {
     Findings& violations_;
     std::int32_t ranks_;
     ExecutionWiring result_;
-    std::map<std::pair<std::int32_t, ChannelType>, std::map<std::int32_t, std::vector<std::uint32_t>>> towards_;
+    std::map<std::pair<std::int32_t, ChannelType>, std::map<std::int32_t, std::vector<std::uint32_t>>>
+        towards_;
 };
 
 }  // namespace
@@ -122,10 +125,12 @@ std::string text_of(const Counter& counter) {
         return fmt::format("a {} channel from gpu {} that gpu {} does not have", name_of(counter.type),
                            counter.peer, counter.gpu);
     }
-    return fmt::format("{} channel {} of gpu {} (from gpu {})", name_of(counter.type), counter.number, counter.gpu,
-                       counter.peer);
+    return fmt::format("{} channel {} of gpu {} (from gpu {})", name_of(counter.type), counter.number,
+                       counter.gpu, counter.peer);
 }
 
-ExecutionWiring wire(const plan::ExecutionPlan& plan, Findings& violations) { return Wiring(plan, violations).run(); }
+ExecutionWiring wire(const plan::ExecutionPlan& plan, Findings& violations) {
+    return Wiring(plan, violations).run();
+}
 
 }  // namespace tutti::verify

@@ -37,7 +37,8 @@ struct GpuWires {
     std::vector<std::uint32_t> semaphores{};         ///< counters
 
     [[nodiscard]] std::size_t count(plan::ChannelType type) const {
-        return type == plan::ChannelType::Switch ? groups.size() : channels[static_cast<std::size_t>(type)].size();
+        return type == plan::ChannelType::Switch ? groups.size()
+                                                 : channels[static_cast<std::size_t>(type)].size();
     }
 };
 

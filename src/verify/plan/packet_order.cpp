@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
-// A packet place has one writer nearly always, and every reader comes after it. Writing it again is allowed with
-// the same value (a rank that packs its own chunk and then broadcasts it to all, itself included), and then a
-// reader comes after the first write, whoever that is. A writer that reads the place itself is not the first. Of
-// the others, one is first for a reader if it happens before all those that do not happen after that reader.
-// Where no such writer is found, the reader knows of none; it still has to run after one of them when values are
-// computed, and a weak edge says so. That all writers write the same is checked with the values.
+// A packet place has one writer nearly always, and every reader comes after it. Writing it again is allowed
+// with the same value (a rank that packs its own chunk and then broadcasts it to all, itself included), and
+// then a reader comes after the first write, whoever that is. A writer that reads the place itself is not the
+// first. Of the others, one is first for a reader if it happens before all those that do not happen after
+// that reader. Where no such writer is found, the reader knows of none; it still has to run after one of them
+// when values are computed, and a weak edge says so. That all writers write the same is checked with the
+// values.
 
 namespace tutti::verify {
 namespace {

@@ -19,7 +19,8 @@ class PacketOrder {
     explicit PacketOrder(const ExecutionSteps& steps) : steps_(steps) {}
 
     /// The op does places first … first + count of a move of the steps' program.
-    void note(plan::OpId op, const PlaceIndex& places, std::uint32_t move, std::int64_t first, std::int64_t count);
+    void note(plan::OpId op, const PlaceIndex& places, std::uint32_t move, std::int64_t first,
+              std::int64_t count);
 
     /// Adds the edges from writers to readers. Call once, when all other edges are there.
     void order(OrderedExecution& execution, const ExecutionProgress& progress);
