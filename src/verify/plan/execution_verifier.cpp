@@ -4,6 +4,7 @@
 #include "verify/plan/execution_program.hpp"
 #include "verify/plan/plan_verifier.hpp"
 #include "verify/plan/program_verifier.hpp"
+#include "verify/plan/unfinished.hpp"
 
 #include <fmt/format.h>
 
@@ -140,6 +141,21 @@ class ExecutionVerifier {
         if (answer.root) verdict_.root = answer.root;
         found.add_all(std::move(answer.violations), answer.violation_count);
         warned.add_all(std::move(answer.warnings), answer.warning_count);
+        warn_of_unfinished(lowered, question, warned);
+    }
+
+    void warn_of_unfinished(const ExecutionProgram& lowered, const ProgramQuestion& question,
+                            Findings& warned) {
+        const plan::Program& program = lowered.ordered.program;
+        for (const plan::OpId op : unfinished_writes(program, ProgramGraph(program))) {
+            const ExecutionStep& step = lowered.steps.steps[lowered.ordered.step_of[op]];
+            warned.add(
+                "unfinished",
+                fmt::format("{} ({}) writes the output of another gpu, where nothing waits for it: the call "
+                            "there may return before the data has come",
+                            text_of(place_of(step)), question.describe(op)),
+                place_of(step));
+        }
     }
 
     void finish() {
