@@ -29,7 +29,6 @@ std::int64_t places_touched(const plan::Program& program) {
 
 /// Ids must be positions before anything is looked up by them.
 bool ids_fit(const plan::ExecutionPlan& plan, Findings& violations) {
-    if (plan.gpus.empty()) violations.add("gpu-id", "the plan has no gpus");
     for (std::size_t gpu = 0; gpu < plan.gpus.size(); ++gpu) {
         const plan::ExecutionGpu& of = plan.gpus[gpu];
         const auto rank = static_cast<std::int32_t>(gpu);

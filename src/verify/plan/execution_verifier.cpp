@@ -63,6 +63,7 @@ class ExecutionVerifier {
     }
 
     void check_head() {
+        if (plan_.gpus.empty()) violations_.add("gpu-id", "the plan has no gpus");
         if (plan_.min_bytes > plan_.max_bytes) {
             violations_.add("size-range",
                             fmt::format("min_message_size {} is larger than max_message_size {}",
