@@ -86,13 +86,12 @@ TEST_CASE(
     CHECK(verdict.violations[0].message.find("part 1 of 2") != std::string::npos);
 }
 
-TEST_CASE(
-    "MSCCL++ DSL: fusing puts of eight ranks makes operations of more buffers than the executor holds") {
-    const plan::PlanVerdict verdict = judged("dsl-tests/allreduce_naivy_8.json", verify::Target::Mscclpp);
+TEST_CASE("MSCCL++ DSL: fused puts of sixteen ranks are an operation of more buffers than one can have") {
+    const auto limits = verify::Target::Mscclpp;
+    const plan::PlanVerdict verdict = judged("dsl-tests/mn_reducescatter_pkt_2x8.json", limits);
     CHECK(verdict.verdict == PlanClass::Valid);
     CHECK(warns(verdict, "limit-buffers"));
-    CHECK_FALSE(
-        warns(judged("dsl-tests/mn_reducescatter_pkt_2x2.json", verify::Target::Mscclpp), "limit-buffers"));
+    CHECK_FALSE(warns(judged("dsl-tests/mn_reducescatter_pkt_2x2.json", limits), "limit-buffers"));
 }
 
 TEST_CASE("MSCCL++ DSL: switch all-gathers end with relaxed signals, which do not bring the data along") {
