@@ -272,7 +272,7 @@ class Author {
 
 }  // namespace
 
-ChunkProgram random_program(Rng& rng) {
+ChunkProgram random_chunk_program(Rng& rng) {
     ChunkProgram program = Author(rng).write();
     if (program.out_of_place && rng.below(6) == 0) program.in_place = true;
     return program;

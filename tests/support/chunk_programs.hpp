@@ -37,7 +37,7 @@ struct ChunkProgram {
 
 /// A small known algorithm (direct, chain, ring, through scratch) for any collective, in or out of place,
 /// right in at least the mode that it says; or, for Goal::None, any operations at all.
-[[nodiscard]] ChunkProgram random_program(Rng& rng);
+[[nodiscard]] ChunkProgram random_chunk_program(Rng& rng);
 
 /// Operations without sense under any label.
 [[nodiscard]] ChunkProgram senseless_program(Rng& rng);

@@ -155,17 +155,17 @@ plan::MscclPlan random_plan(Rng& rng, PlanOrigin origin) {
         plan::MscclPlan plan;
         switch (origin) {
             case PlanOrigin::Algorithm:
-                plan = lowered(random_program(rng), rng);
+                plan = lowered(random_chunk_program(rng), rng);
                 break;
             case PlanOrigin::Mutated:
-                plan = lowered(random_program(rng), rng);
+                plan = lowered(random_chunk_program(rng), rng);
                 for (std::uint64_t n = 1 + (rng.below(4) == 0 ? 1 : 0); n > 0; --n) mutate(plan, rng);
                 break;
             case PlanOrigin::Careless: {
                 LoweringOptions options;
                 options.lose_dependency = rng.below(3) == 0 ? 20 : 70;
                 plan =
-                    lowered(rng.below(2) == 0 ? senseless_program(rng) : random_program(rng), rng, options);
+                    lowered(rng.below(2) == 0 ? senseless_program(rng) : random_chunk_program(rng), rng, options);
                 break;
             }
             case PlanOrigin::Wild:
