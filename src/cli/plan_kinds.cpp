@@ -1,6 +1,7 @@
 #include "cli/plan_kinds.hpp"
 
 #include "io/msccl_xml.hpp"
+#include "io/mscclpp_json.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,11 @@ bool begins_msccl_xml(const Beginning& beginning) {
 }
 AnyPlan read_msccl(io::Source& source) { return io::read_msccl_xml(source); }
 
-constexpr std::array<PlanKind, 1> kKinds{{
+bool begins_mscclpp_json(const Beginning& beginning) { return beginning.has_field("gpus"); }
+AnyPlan read_mscclpp(io::Source& source) { return io::read_mscclpp_json(source); }
+
+constexpr std::array<PlanKind, 2> kKinds{{
+    {"mscclpp-json", "MSCCL++ JSON", "json", begins_mscclpp_json, read_mscclpp},
     {"msccl-xml", "MSCCL XML", "xml", begins_msccl_xml, read_msccl},
 }};
 

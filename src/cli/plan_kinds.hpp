@@ -2,6 +2,7 @@
 
 #include "cli/beginning.hpp"
 #include "io/source.hpp"
+#include "plan/execution_plan.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
 #include "run/plan_timing.hpp"
@@ -16,7 +17,7 @@
 namespace tutti::cli {
 
 /// A plan of another tool, whichever. Each alternative has its own verify::verify(plan, reading).
-using AnyPlan = std::variant<plan::MscclPlan>;
+using AnyPlan = std::variant<plan::MscclPlan, plan::ExecutionPlan>;
 
 /// A format that `tutti verify` judges. A new one is a row of the table, and an alternative of AnyPlan where
 /// its model is new.
