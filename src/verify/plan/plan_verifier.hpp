@@ -2,6 +2,7 @@
 
 #include "plan/condition.hpp"
 #include "plan/epoch_schedule.hpp"
+#include "plan/execution_plan.hpp"
 #include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
@@ -32,6 +33,7 @@ struct PlanReading {
 /// Decides for every interleaving. Time: near-linear in the chunks that all steps touch; memory likewise, and
 /// independent of the sizes that the plan declares.
 [[nodiscard]] plan::PlanVerdict verify(const plan::MscclPlan& plan, const PlanReading& reading = {});
+[[nodiscard]] plan::PlanVerdict verify(const plan::ExecutionPlan& plan, const PlanReading& reading = {});
 
 /// Sends of addresses between nodes (SCCL, TACCL, TACOS, ForestColl; docs/step-formats.md). Near-linear in
 /// the sends and the contributions of the sums that they make.
