@@ -31,8 +31,6 @@ constexpr std::array<PlanKind, 2> kKinds{{
 
 }  // namespace
 
-std::span<const PlanKind> plan_kinds() { return kKinds; }
-
 const PlanKind* plan_kind(const Beginning& beginning) {
     const auto found =
         std::ranges::find_if(kKinds, [&](const PlanKind& kind) { return kind.begins(beginning); });
