@@ -128,7 +128,7 @@ Verdict converted(io::OpenSchedule& schedule, const Instance& instance, const Co
 }  // namespace
 
 ExitCode run_convert(const ConvertOptions& options, const Process& process) {
-    const VerifyFiles files = sorted_out({.files = options.files});
+    const ScheduleFiles files = instance_and_schedules(options.files);
     const Instance instance = io::read_instance(files.instance);
     io::OpenSchedule schedule = io::open_schedule(files.schedules.front());
     check_target(options.output, files.instance);

@@ -11,6 +11,7 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -147,17 +148,85 @@ SynthOptions synth_options(const Values& values) {
     return options;
 }
 
+/// "8388608", or as nccl-tests has it "8M": K, M and G are powers of 1024.
+std::optional<std::int64_t> bytes_of(const Values& values) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 50;
+    const auto text = values.text("bytes");
+    if (!text) return std::nullopt;
+    std::int64_t bytes = 0;
+    const char* const last = text->data() + text->size();
+    const auto [stop, error] = std::from_chars(text->data(), last, bytes);
+    const std::string_view suffix(stop, last);
+    const std::size_t power = suffix.empty() ? 0 : std::string_view("KMG").find(suffix) + 1;
+    const bool known = suffix.empty() || (suffix.size() == 1 && power > 0);
+    const int shift = static_cast<int>(10 * power);
+    if (error != std::errc() || !known || bytes < 1 || bytes > kMost >> shift) {
+        values.refuse(fmt::format(
+            "option --bytes: expected a number of bytes like 1048576 or 1M (at most 2^50), found '{}'",
+            *text));
+    }
+    return bytes << shift;
+}
+
+/// "0,8,16,24": different NPUs, by rank.
+std::vector<std::int32_t> group_in(const std::string& text, const Values& values) {
+    std::vector<std::int32_t> group;
+    const char* const last = text.data() + text.size();
+    for (const char* at = text.data();; ++at) {
+        std::int32_t npu = -1;
+        const auto [stop, error] = std::from_chars(at, last, npu);
+        const bool fine = error == std::errc() && npu >= 0 && (stop == last || *stop == ',');
+        if (!fine || std::ranges::find(group, npu) != group.end()) {
+            values.refuse(fmt::format(
+                "option --group: expected different NPUs by rank, like 0,8,16,24; found '{}'", text));
+        }
+        group.push_back(npu);
+        if (stop == last) return group;
+        at = stop;
+    }
+}
+
+PlanOptions plan_options(const Values& values) {
+    PlanOptions options;
+    options.operand_is_destination = values.choice("operand", {"src", "dst"}) == 1;
+    options.copies_first = values.choice("copy", {"ignore", "first"}) == 1;
+    if (const auto name = values.text("as")) {
+        options.goal = plan::goal_of(*name);
+        if (!options.goal) (void)values.choice("as", plan::goal_names());
+    }
+    if (values.flag("root")) options.root = values.number<std::int32_t>("root", 0, 0);
+    options.strict_dependencies = values.flag("strict-dependencies");
+    options.strict_descriptors = values.flag("strict-descriptors");
+    options.condition = values.text("condition");
+    if (values.flag("target")) {
+        using verify::Target;
+        constexpr std::array kTargets{Target::Msccl, Target::MscclExecutor, Target::Rccl, Target::Mscclpp};
+        options.target = kTargets[values.choice("target", {"msccl", "msccl-executor", "rccl", "mscclpp"})];
+    }
+    for (const std::string& group : values.list("group")) options.groups.push_back(group_in(group, values));
+    options.topology = values.text("topology");
+    options.bytes = bytes_of(values);
+    if (options.bytes && !options.topology)
+        values.refuse("--bytes is the size of a call on a network; expected --topology FILE too");
+    if (options.condition && options.goal)
+        values.refuse("--as and --condition both say what a plan is for; expected one of them");
+    return options;
+}
+
 VerifyOptions verify_options(const Values& values) {
     VerifyOptions options;
     options.files = values.list("files");
     options.instance = values.text("instance");
     options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
     options.expand = values.flag("expand");
+    options.plan = plan_options(values);
+    options.threads = values.number<unsigned>("threads", 0, 1, kMostThreads);
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
-    const std::size_t files = options.files.size() + (options.instance ? 1 : 0);
-    if (files < 2) values.refuse("expected an instance and at least one schedule");
-    const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0);
+    if (options.files.empty())
+        values.refuse("expected a plan, a folder, or an instance and at least one schedule");
+    const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0) +
+                        (options.plan.condition == "-" ? 1 : 0) + (options.plan.topology == "-" ? 1 : 0);
     if (inputs > 1) values.refuse("only one file can be standard input (-)");
     return options;
 }

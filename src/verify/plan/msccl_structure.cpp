@@ -113,6 +113,10 @@ class Resolver {
         check_connections();
     }
 
+    /// "gpu 0, tb 1, step 2 (s i[3] to gpu 1) " and what is to be said of it.
+    [[nodiscard]] std::string told(plan::OpId id, std::string_view what) const {
+        return fmt::format("{} ({}) {}", text_of(structure_.place(id)), structure_.words(id), what);
+    }
     [[nodiscard]] PlanPlace place_of(const MscclStructure::Block& block) const {
         return {block.gpu, block.block->id, -1, -1, std::nullopt, -1};
     }
@@ -136,21 +140,21 @@ class Resolver {
             if (step.number != static_cast<std::int32_t>(i)) {
                 violations_.add(
                     "step",
-                    fmt::format("step {} stands at position {}; the runtimes go by position", step.number, i),
+                    fmt::format("gpu {} tb {}: step {} stands at position {}; the runtimes go by position",
+                                block.gpu, block.block->id, step.number, i),
                     structure_.place(id));
             }
             if (step.count < 1 && step.type != StepType::Nop) {
-                violations_.add("count",
-                                fmt::format("{} moves {} chunks; at least one is expected",
-                                            structure_.words(id), step.count),
-                                structure_.place(id));
+                violations_.add(
+                    "count", told(id, fmt::format("moves {} chunks; at least one is expected", step.count)),
+                    structure_.place(id));
             }
             if (sends(step.type) && block.block->send_peer < 0) {
-                violations_.add("connection", "the step sends, but its thread block has no send peer",
+                violations_.add("connection", told(id, "sends, but its thread block has no send peer"),
                                 structure_.place(id));
             }
             if (receives(step.type) && block.block->recv_peer < 0) {
-                violations_.add("connection", "the step receives, but its thread block has no recv peer",
+                violations_.add("connection", told(id, "receives, but its thread block has no recv peer"),
                                 structure_.place(id));
             }
             communicates = communicates || sends(step.type) || receives(step.type);
@@ -306,8 +310,8 @@ class Resolver {
                     structure_.blocks[begin + static_cast<std::uint32_t>(step.dep_block)].block->steps.size();
             if (!exists) {
                 violations_.add("dependency",
-                                fmt::format("depends on tb {} step {}, which gpu {} does not have",
-                                            step.dep_block, step.dep_step, own.gpu),
+                                told(id, fmt::format("depends on tb {} step {}, which gpu {} does not have",
+                                                     step.dep_block, step.dep_step, own.gpu)),
                                 structure_.place(id));
                 continue;
             }
@@ -316,8 +320,8 @@ class Resolver {
             if (on == structure_.block_of[id] && named < id) continue;  // its own past
             if (on == structure_.block_of[id]) {
                 violations_.add("deadlock",
-                                named == id ? "the step depends on itself"
-                                            : "the step depends on a later one of its own thread block",
+                                told(id, named == id ? "depends on itself"
+                                                     : "depends on a later step of its own thread block"),
                                 structure_.place(id), {structure_.place(named)});
                 continue;
             }
@@ -339,12 +343,11 @@ class Resolver {
         const std::uint32_t serving = signals[named - block.first];
         const PlanPlace place = structure_.place(id), other = structure_.place(named);
         if (serving == block.block->steps.size()) {
-            violations_.add(
-                "deadlock",
-                fmt::format("waits for ever for {}: neither it nor a later step of that thread block "
-                            "signals (hasdep=1)",
-                            text_of(other)),
-                place, {other});
+            violations_.add("deadlock",
+                            told(id, fmt::format("waits for ever for {}: neither it nor a later step of that "
+                                                 "thread block signals (hasdep=1)",
+                                                 text_of(other))),
+                            place, {other});
             return;
         }
         structure_.waits_for[id] = block.first + serving;
@@ -363,28 +366,32 @@ class Resolver {
             bool pending = false;  // nops with a dependency wait for a real step to carry it
             const auto& steps = block.block->steps;
             for (std::size_t i = 0; i < steps.size(); ++i) {
-                const PlanPlace place = structure_.place(block.first + static_cast<plan::OpId>(i));
+                const plan::OpId id = block.first + static_cast<plan::OpId>(i);
+                const PlanPlace place = structure_.place(id);
                 const bool depends = steps[i].dep_block >= 0;
                 if (steps[i].type == StepType::Nop) {
                     if (!depends)
                         warnings_.add("idle-nop",
-                                      "a nop without dependency: runtimes miscount the steps after it",
+                                      told(id, "has no dependency: runtimes miscount the steps after it"),
                                       place);
                     pending = pending || depends;
                 } else {
                     if (pending && !depends) {
                         warnings_.add("nop-dependency",
-                                      "follows dependency nops but has no dependency of its own: runtimes "
-                                      "refuse the file",
+                                      told(id,
+                                           "follows dependency nops but has no dependency of its own: "
+                                           "runtimes refuse the file"),
                                       place);
                     }
                     pending = false;
                 }
             }
             if (pending) {
-                warnings_.add("trailing-nop",
-                              "the thread block ends with a dependency nop: runtimes lose that dependency",
-                              place_of(block));
+                warnings_.add(
+                    "trailing-nop",
+                    fmt::format("gpu {} tb {} ends with a dependency nop: runtimes lose that dependency",
+                                block.gpu, block.block->id),
+                    place_of(block));
             }
         }
     }

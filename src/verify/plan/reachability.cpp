@@ -16,9 +16,12 @@ Reachability::Reachability(const plan::Program& program, const ProgramGraph& gra
         chain_.push_back(alone ? chains_++ : op.chain);
         position_.push_back(alone ? 1 : ++length[op.chain]);
     }
+    turn_.resize(program.ops.size());
+    for (std::size_t i = 0; i < graph.order().size(); ++i)
+        turn_[graph.order()[i]] = static_cast<std::uint32_t>(i);
 }
 
-std::vector<bool> Reachability::answers(const std::vector<OrderQuestion>& questions) const {
+std::vector<bool> Reachability::answers(const std::vector<OrderQuestion>& questions) {
     std::vector<bool> answers(questions.size(), false);
     first_look(questions, answers);
     std::vector<std::uint32_t> open;
@@ -85,18 +88,26 @@ void Reachability::first_look(const std::vector<OrderQuestion>& questions, std::
 }
 
 void Reachability::by_clocks(const std::vector<OrderQuestion>& questions,
-                             const std::vector<std::uint32_t>& open, std::vector<bool>& answers) const {
-    using Clock = std::array<std::uint32_t, kLanes>;
+                             const std::vector<std::uint32_t>& open, std::vector<bool>& answers) {
     std::vector<std::uint32_t> lane_of_chain(chains_, kLanes);
     std::size_t lanes = 0;
     for (const std::uint32_t i : open) {
         std::uint32_t& lane = lane_of_chain[chain_[questions[i].from]];
         if (lane == kLanes) lane = static_cast<std::uint32_t>(lanes++);
     }
-    std::vector<Clock> clocks(program_.ops.size());
-    for (const plan::OpId op : graph_.order()) {
+    // Only what lies between the first op asked about and the last one that is asked can matter.
+    std::uint32_t begin = std::numeric_limits<std::uint32_t>::max(), end = 0;
+    for (const std::uint32_t i : open) {
+        begin = std::min(begin, turn_[questions[i].from]);
+        end = std::max(end, turn_[questions[i].to] + 1);
+    }
+    std::vector<Clock>& clocks = clocks_;
+    clocks.resize(program_.ops.size());
+    for (std::uint32_t turn = begin; turn < end; ++turn) {
+        const plan::OpId op = graph_.order()[turn];
         Clock clock{};
         for (const plan::OpId source : graph_.before(op)) {
+            if (turn_[source] < begin) continue;
             const Clock& other = clocks[source];
             for (std::size_t lane = 0; lane < kLanes; ++lane)
                 clock[lane] = std::max(clock[lane], other[lane]);

@@ -3,6 +3,7 @@
 #include "plan/program.hpp"
 #include "verify/plan/program_graph.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -27,19 +28,22 @@ class Reachability {
     Reachability(const plan::Program& program, const ProgramGraph& graph);
 
     /// One answer per question, in their order.
-    [[nodiscard]] std::vector<bool> answers(const std::vector<OrderQuestion>& questions) const;
+    [[nodiscard]] std::vector<bool> answers(const std::vector<OrderQuestion>& questions);
 
   private:
     static constexpr std::size_t kLanes = 16;
 
     void first_look(const std::vector<OrderQuestion>& questions, std::vector<bool>& answers) const;
     void by_clocks(const std::vector<OrderQuestion>& questions, const std::vector<std::uint32_t>& open,
-                   std::vector<bool>& answers) const;
+                   std::vector<bool>& answers);
 
+    using Clock = std::array<std::uint32_t, kLanes>;
     const plan::Program& program_;
     const ProgramGraph& graph_;
     std::vector<std::uint32_t> chain_;     ///< of each op; an op of no chain is one of its own
     std::vector<std::uint32_t> position_;  ///< in that chain, from 1
+    std::vector<std::uint32_t> turn_;      ///< in the graph's order
+    std::vector<Clock> clocks_;            ///< of each op, for the chains of one batch
     std::uint32_t chains_ = 0;
 };
 

@@ -79,7 +79,11 @@ std::string text_of(const Sums& sums, SumId value, std::int64_t places_per_chunk
 std::string difference_text(const Sums& sums, SumId value, SumId expected, std::int64_t places_per_chunk) {
     std::string text = fmt::format("holds {} where {} is expected", text_of(sums, value, places_per_chunk),
                                    text_of(sums, expected, places_per_chunk));
-    if (value <= Sums::kTooMany) return text;
+    const auto single = [&](SumId id) {
+        const auto runs = sums.runs(id);
+        return runs.size() == 1 && runs.front().first == runs.front().last && runs.front().times == 1;
+    };
+    if (value <= Sums::kTooMany || (single(value) && single(expected))) return text;
     const Difference parts = difference(sums.runs(value), sums.runs(expected));
     std::vector<std::string> words;
     const auto say = [&](std::string_view what, const std::vector<SumRun>& runs) {
