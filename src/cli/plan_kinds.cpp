@@ -20,6 +20,7 @@ bool begins_msccl_xml(const Beginning& beginning) {
 }
 AnyPlan read_msccl(io::Source& source) { return io::read_msccl_xml(source); }
 
+/// The old camelCase plans too: their reader refuses them by name.
 bool begins_mscclpp_json(const Beginning& beginning) { return beginning.has_field("gpus"); }
 AnyPlan read_mscclpp(io::Source& source) { return io::read_mscclpp_json(source); }
 

@@ -23,13 +23,19 @@ std::string npu_words(std::int32_t gpu, std::span<const std::int32_t> group) {
     return fmt::format("gpu {} is NPU {}", gpu, group[static_cast<std::size_t>(gpu)]);
 }
 
+std::string without_commas(std::string text) {
+    std::erase(text, ',');
+    return text;
+}
+
 /// " [gpu 3, tb 2, step 5]", unless the message has said so; and the NPUs of all gpus that it concerns.
 std::string place_words(const plan::PlanFinding& finding, std::span<const std::int32_t> group) {
     std::vector<std::string> parts;
     const std::string place = text_of(finding.place);
     plan::PlanPlace step = finding.place;
     step.buffer.reset();
-    const bool said = finding.message.find(text_of(step)) != finding.message.npos;
+    const bool said =
+        without_commas(finding.message).find(without_commas(text_of(step))) != std::string::npos;
     if (!place.empty() && !said) parts.push_back(place);
     const auto add_npu = [&](const plan::PlanPlace& at) {
         std::string words = npu_words(at.gpu, group);

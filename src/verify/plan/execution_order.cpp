@@ -46,43 +46,33 @@ using plan::OpId;
 
 using RangeKey = std::tuple<std::uint32_t, std::int64_t, std::int64_t>;  // memory, first, count
 
-/// Which moves must become one op per place.
+/// Which moves must become one op per place: those that touch packets, and those that share a range with
+/// another one between the same fences.
 std::vector<bool> moves_by_place(const ExecutionSteps& steps) {
     const plan::Program& program = steps.program;
     std::vector<bool> by_place(program.moves.size(), false);
-    struct Users {
-        std::vector<std::uint32_t> moves{};
-        bool written = false;
-    };
-    std::map<RangeKey, Users> users;
-    const auto close = [&] {
-        for (const auto& [key, of] : users) {
-            if (!of.written || of.moves.front() == of.moves.back()) continue;
-            for (const std::uint32_t move : of.moves) by_place[move] = true;
-        }
-        users.clear();
-    };
+    std::map<RangeKey, std::uint32_t> first_user;
     for (std::uint32_t block = 0; block < steps.blocks(); ++block) {
+        first_user.clear();
         for (std::uint32_t at = steps.block_begin[block]; at < steps.block_begin[block + 1]; ++at) {
             const ExecutionStep& step = steps.steps[at];
-            if (step.fence()) close();
+            if (step.fence()) first_user.clear();
             if (!step.by_threads()) continue;
             for (std::uint32_t m = step.first_move; m < step.first_move + step.moves; ++m) {
                 const plan::Move& move = program.moves[m];
-                const auto note = [&](const plan::Range& range, bool writes) {
+                const auto note = [&](const plan::Range& range) {
                     if (program.memories[range.memory].packets) {
                         by_place[m] = true;
                         return;
                     }
-                    Users& of = users[{range.memory, range.first, move.count}];
-                    of.moves.push_back(m);
-                    of.written = of.written || writes;
+                    const RangeKey key{range.memory, range.first, move.count};
+                    const std::uint32_t user = first_user.try_emplace(key, m).first->second;
+                    if (user != m) by_place[m] = by_place[user] = true;
                 };
-                for (const plan::Range& range : program.reads_of(move)) note(range, false);
-                for (const plan::Range& range : program.writes_of(move)) note(range, true);
+                for (const plan::Range& range : program.reads_of(move)) note(range);
+                for (const plan::Range& range : program.writes_of(move)) note(range);
             }
         }
-        close();
     }
     return by_place;
 }
@@ -170,7 +160,7 @@ class Ordering {
         for (std::uint32_t at = begin; at < end; ++at)
             chain_free = chain_free && steps_.steps[at].by_threads();
         since_fence_.clear();
-        users_.clear();
+        last_user_.clear();
         for (std::uint32_t at = begin; at < end; ++at) {
             const ExecutionStep& step = steps_.steps[at];
             if (!step.by_threads()) {
@@ -183,59 +173,41 @@ class Ordering {
                 continue;
             }
             for (std::uint32_t m = step.first_move; m < step.first_move + step.moves; ++m) {
-                if (by_place_[m]) {
-                    add_pieces(at, m);
-                    continue;
-                }
-                const bool chained = chain_free;
-                chain_free = false;
-                const OpId op = chained ? add_chained(at) : add_op(at, plan::Op::kNoChain);
-                add_move(m, 0, steps_.program.moves[m].count);
-                if (chained) continue;
-                if (last_fence_ != kNoOp) edge(last_fence_, op, EdgeKind::Order);
-                since_fence_.push_back(op);
+                const plan::Move& move = steps_.program.moves[m];
+                const std::int64_t pieces = by_place_[m] ? move.count : 1;
+                const bool chained = chain_free && pieces == 1;
+                if (chained) chain_free = false;
+                add_pieces(at, m, pieces, chained);
             }
         }
     }
 
-    void add_pieces(std::uint32_t step, std::uint32_t move) {
+    void add_pieces(std::uint32_t step, std::uint32_t move, std::int64_t pieces, bool chained) {
         const plan::Move& whole = steps_.program.moves[move];
         const auto first = static_cast<OpId>(result_.program.ops.size());
-        for (std::int64_t place = 0; place < whole.count; ++place) {
-            const OpId op = add_op(step, plan::Op::kNoChain);
-            add_move(move, place, 1);
+        for (std::int64_t piece = 0; piece < pieces; ++piece) {
+            const OpId op = chained ? add_chained(step) : add_op(step, plan::Op::kNoChain);
+            add_move(move, piece, whole.count / pieces);
+            if (by_place_[move]) packets_.note(op, places_, move, piece, whole.count / pieces);
+            if (chained) continue;
             if (last_fence_ != kNoOp) edge(last_fence_, op, EdgeKind::Order);
             since_fence_.push_back(op);
-            packets_.note(op, places_, move, place, 1);
         }
-        order_same_ranges(whole, first);
+        if (by_place_[move]) order_same_ranges(whole, first);
     }
 
-    /// Edges from the earlier moves of the stretch that used exactly one of this move's ranges.
+    /// Edges from the moves of the stretch that used exactly one of this move's ranges last.
     void order_same_ranges(const plan::Move& move, OpId first) {
-        const auto pieces = static_cast<OpId>(move.count);
-        const auto after = [&](OpId other) {
-            if (other == first) return;
-            for (OpId i = 0; i < pieces; ++i) edge(other + i, first + i, EdgeKind::Order);
+        const auto note = [&](const plan::Range& range) {
+            if (steps_.program.memories[range.memory].packets) return;
+            OpId& user = last_user_.try_emplace({range.memory, range.first, move.count}, first).first->second;
+            for (OpId i = 0; user != first && i < static_cast<OpId>(move.count); ++i) {
+                edge(user + i, first + i, EdgeKind::Order);
+            }
+            user = first;
         };
-        const auto users = [&](const plan::Range& range) -> Users* {
-            if (steps_.program.memories[range.memory].packets) return nullptr;
-            return &users_[{range.memory, range.first, move.count}];
-        };
-        for (const plan::Range& range : steps_.program.reads_of(move)) {
-            Users* const of = users(range);
-            if (of == nullptr) continue;
-            if (of->writer != kNoOp) after(of->writer);
-            of->readers.push_back(first);
-        }
-        for (const plan::Range& range : steps_.program.writes_of(move)) {
-            Users* const of = users(range);
-            if (of == nullptr) continue;
-            if (of->writer != kNoOp) after(of->writer);
-            for (const OpId reader : of->readers) after(reader);
-            of->readers.clear();
-            of->writer = first;
-        }
+        for (const plan::Range& range : steps_.program.reads_of(move)) note(range);
+        for (const plan::Range& range : steps_.program.writes_of(move)) note(range);
     }
 
     void add_fence(std::uint32_t at) {
@@ -319,12 +291,8 @@ class Ordering {
     OrderedExecution result_;
     // Of the block at hand:
     OpId last_chained_ = kNoOp, last_fence_ = kNoOp;
-    std::vector<OpId> since_fence_;  ///< data ops that are not on the chain
-    struct Users {
-        OpId writer = kNoOp;  ///< first piece
-        std::vector<OpId> readers{};
-    };
-    std::map<RangeKey, Users> users_;
+    std::vector<OpId> since_fence_;       ///< data ops that are not on the chain
+    std::map<RangeKey, OpId> last_user_;  ///< its first piece
 };
 
 }  // namespace

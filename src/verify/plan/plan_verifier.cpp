@@ -116,7 +116,7 @@ class MscclVerifier {
         if (modes.out_of_place) judge_mode(structure, *sizes, false);
         if (modes.in_place && violations_.empty()) judge_mode(structure, *sizes, true);
         if (modes.out_of_place) warn_of_written_input(structure);
-        if (!deadlocked_) verdict_.fifo = fifo_need(structure, plan_.protocol);
+        if (ends_) verdict_.fifo = fifo_need(structure, plan_.protocol);
     }
 
     void judge_mode(const MscclStructure& structure, const MscclSizes& sizes, bool in_place) {
@@ -154,8 +154,7 @@ class MscclVerifier {
             return op < structure.steps.size() ? structure.words(op) : std::string("<copy>");
         };
         ProgramAnswer answer = decide(*program, question);
-        deadlocked_ = deadlocked_ || std::ranges::any_of(answer.violations,
-                                                         [](const auto& f) { return f.code == "deadlock"; });
+        ends_ = std::ranges::none_of(answer.violations, [](const auto& f) { return f.code == "deadlock"; });
         if (answer.root) verdict_.root = answer.root;
         found.add_all(std::move(answer.violations), answer.violation_count);
         warned.add_all(std::move(answer.warnings), answer.warning_count);
@@ -218,7 +217,8 @@ class MscclVerifier {
     Findings violations_, warnings_;
     plan::PlanVerdict verdict_;
     Goal goal_ = Goal::None;
-    bool too_large_ = false, deadlocked_ = false;
+    bool too_large_ = false;
+    bool ends_ = false;  ///< if connections are unbounded: was found out, and is so
 };
 
 }  // namespace

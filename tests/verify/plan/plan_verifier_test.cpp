@@ -218,6 +218,17 @@ TEST_CASE("a reducing receive may not overlap its operand in part: its chunks ar
     CHECK(verify::verify(plan).verdict == PlanClass::StructureOnly);
 }
 
+TEST_CASE("a plan that leaves its buffers and would hang besides is refused, and does not hang us") {
+    // Found by exploring interleavings: no capacity is enough for who receives first, and all were tried.
+    PlanBuilder plan("allgather", 2, 2);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+        plan.gpu(1, 2).tb(1 - rank, 1 - rank).step("r", "o0", "o7").step("s", "o0", "o0");
+    }
+    const plan::PlanVerdict verdict = verify::verify(plan);
+    CHECK(first_code(verdict) == "range");
+    CHECK_FALSE(verdict.fifo.has_value());
+}
+
 TEST_CASE("chunks that must be divided among the ranks can be") {
     PlanBuilder plan = exchange();
     plan.plan().chunks_per_loop = 3;
