@@ -55,6 +55,7 @@ struct MscclWish {
 enum class MscclEffort {
     Fused,   ///< bursts in one step, receive and send in one step
     Merged,  ///< bursts in one step
+    Short,   ///< bursts in one step as far as a connection holds them
     Plain,   ///< a step for each message, and never more messages under way than a connection holds
 };
 

@@ -58,9 +58,9 @@ struct Step {
     std::int32_t number = 0;  ///< what the file calls it; should be its position
     StepType type = StepType::Nop;
     Address src{}, dst{};
-    std::int32_t count = 1;                     ///< consecutive chunks
+    std::int32_t count = 1;                      ///< consecutive chunks
     std::int32_t dep_block = -1, dep_step = -1;  ///< waits for that step of that thread block; -1: for none
-    bool signals = false;                       ///< hasdep
+    bool signals = false;                        ///< hasdep
     friend bool operator==(const Step&, const Step&) = default;
 };
 
@@ -95,7 +95,7 @@ struct MscclPlan {
     std::optional<std::string> collective{};  ///< as spelled
     std::optional<bool> in_place{}, out_of_place{};
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
-    std::vector<Gpu> gpus{};              ///< in the file's order
+    std::vector<Gpu> gpus{};             ///< in the file's order
     std::vector<std::string> remarks{};  ///< what the reader ignored, in words
     friend bool operator==(const MscclPlan&, const MscclPlan&) = default;
 };

@@ -41,11 +41,11 @@ struct FifoNeed {
 
 struct PlanVerdict {
     PlanClass verdict = PlanClass::Valid;
-    std::string format{};                 ///< "msccl-xml", "mscclpp-json", …
-    std::string name{};                   ///< what the file calls itself
-    std::string collective{};             ///< what it was judged as
-    std::string mode{};                   ///< "in-place", "out-of-place", "both"
-    std::optional<std::int32_t> root{};   ///< given, or found
+    std::string format{};                ///< "msccl-xml", "mscclpp-json", …
+    std::string name{};                  ///< what the file calls itself
+    std::string collective{};            ///< what it was judged as
+    std::string mode{};                  ///< "in-place", "out-of-place", "both"
+    std::optional<std::int32_t> root{};  ///< given, or found
     std::int32_t ranks = 0;
     std::uint64_t steps = 0;
     std::optional<FifoNeed> fifo{};

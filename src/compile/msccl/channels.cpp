@@ -33,7 +33,10 @@ std::vector<std::vector<std::uint32_t>> chains_of(const std::vector<Lane>& lanes
 
 class Channels {
   public:
-    explicit Channels(Draft& draft) : draft_(draft) {}
+    explicit Channels(Draft& draft) : draft_(draft) {
+        // The thread block of a rank's own copies stands on channel 0.
+        for (const OwnCopy& copy : draft.copies) blocks_[{0, copy.rank}] = 1;
+    }
 
     /// None: there is no room on any channel that the target has.
     std::optional<Excess> place(const std::vector<std::uint32_t>& chain) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace tutti::compile::msccl {
@@ -24,21 +25,25 @@ struct Facts {
     Ticks used{};               ///< the next time its receiver does something with the chunk
 };
 
-/// One or more messages of consecutive chunks that go in one step. In the order of a rank its send stands at
-/// tick `sent` and its receive at tick `received`, so every wait leads from an earlier tick to a later one.
+/// One or more messages of consecutive chunks that go in one step: a row of a burst. In the order of a rank
+/// its send stands at tick `sent` and its receive at tick `received`, so every wait leads from an earlier
+/// tick to a later one. Those of one tick stand in the order of their last messages.
 struct Transfer {
     std::uint32_t from = 0, to = 0, path = 0;
     Ticks sent{}, received{};
     plan::Address source{}, operand{}, target{};
     bool reduces = false;
-    bool stores = true;        ///< false: the sum is only sent on
-    bool into_output = false;  ///< stored where a result is
-    std::vector<std::uint32_t> messages{};
+    bool stores = true;                     ///< false: the sum is only sent on
+    bool into_output = false;               ///< stored where a result is
+    std::vector<std::uint32_t> messages{};  ///< in the order of their places
+    std::uint32_t latest = 0, row = 0;      ///< the last message of the burst; which of its rows this is
     std::uint32_t lane = kNone;
     std::uint32_t fused = kNone;  ///< the transfer that its receiver sends on in the same step
     bool is_fused = false;        ///< sent in the step that received it
 
     [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(messages.size()); }
+    [[nodiscard]] auto sent_at() const { return std::tuple(sent, latest, row); }
+    [[nodiscard]] auto received_at() const { return std::tuple(received, latest, row); }
 };
 
 /// A connection: messages in order from one rank to another.
@@ -63,7 +68,7 @@ struct Draft {
     const MscclWish& wish;
     const MscclLimits& limits;
     std::vector<Facts> facts{};           ///< by message
-    std::vector<Transfer> transfers{};    ///< by sent, then as the messages
+    std::vector<Transfer> transfers{};    ///< by sent_at
     std::vector<OwnCopy> copies{};        ///< by rank
     std::vector<std::int32_t> scratch{};  ///< chunks, by rank
     std::vector<Lane> lanes{};

@@ -46,7 +46,7 @@ class Bundle {
   private:
     [[nodiscard]] bool takes(const Lane& lane, const Transfer& t) const {
         if (lane.transfers.size() >= room_.lane_length) return false;
-        if (draft_.transfers[lane.transfers.back()].received > t.received) return false;
+        if (draft_.transfers[lane.transfers.back()].received_at() > t.received_at()) return false;
         if (!room_.in_flight) return true;
         const auto held = static_cast<std::size_t>(*room_.in_flight);
         if (lane.transfers.size() < held) return true;

@@ -9,8 +9,8 @@ namespace tutti::compile::msccl {
 
 /// Where each message is read and written, and what becomes of it; own copies and scratch.
 void find_addresses(Draft& draft);
-/// Messages to transfers: those of consecutive chunks become one where nobody is kept waiting.
-void form_transfers(Draft& draft, bool merge);
+/// Messages to transfers: up to `most` of consecutive chunks become one where nobody is kept waiting.
+void form_transfers(Draft& draft, std::int32_t most);
 /// Transfers to connections.
 void form_lanes(Draft& draft, const Room& room);
 /// Which thread blocks both receive and send, and what they do in one step.

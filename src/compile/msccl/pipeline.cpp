@@ -18,9 +18,14 @@ namespace {
 
 using namespace msccl;
 
+std::int32_t most_in_a_step(const Draft& draft, MscclEffort effort) {
+    if (effort == MscclEffort::Plain) return 1;
+    return effort == MscclEffort::Short ? plan::fifo_capacity(draft.wish.protocol) : draft.limits.count;
+}
+
 std::variant<plan::MscclPlan, Excess> attempt(Draft draft, MscclEffort effort, const Room& room) {
     // Several messages of neighbouring chunks become one transfer.
-    form_transfers(draft, effort != MscclEffort::Plain);
+    form_transfers(draft, most_in_a_step(draft, effort));
     // Transfers are dealt out to connections, in order of time on each.
     form_lanes(draft, room);
     // What comes in and goes on is one step of one thread block.
@@ -149,7 +154,8 @@ std::optional<MscclResult> first_valid_msccl(const Instance& instance, const Sch
         wishes.back().in_place = false;
     }
     for (const MscclWish& modes : wishes) {
-        for (const auto effort : {MscclEffort::Fused, MscclEffort::Merged, MscclEffort::Plain}) {
+        for (const auto effort :
+             {MscclEffort::Fused, MscclEffort::Merged, MscclEffort::Short, MscclEffort::Plain}) {
             MscclResult result = lower_to_msccl(instance, schedule, collective, modes, effort);
             const plan::PlanClass verdict = judge(result);
             if (verdict == plan::PlanClass::Valid) return result;

@@ -25,12 +25,12 @@ using plan::StepType;
 /// A step before it has a number.
 struct Work {
     Ticks tick;
-    int phase = 0;  ///< own copies, arrivals, sends
-    std::uint32_t transfer = 0;
+    int phase = 0;                    ///< own copies, arrivals, sends
+    std::uint32_t turn = 0, row = 0;  ///< among those of one tick and phase
     std::uint32_t block = 0;
     Step step{};
 
-    [[nodiscard]] auto order() const { return std::tuple(tick, phase, transfer); }
+    [[nodiscard]] auto order() const { return std::tuple(tick, phase, turn, row); }
 };
 
 struct Block {
@@ -139,7 +139,7 @@ class RankSteps {
         std::vector<Work> works;
         for (const OwnCopy& copy : copies) {
             Work work{.tick = Ticks(-1), .block = static_cast<std::uint32_t>(blocks_.size() - 1)};
-            work.transfer = static_cast<std::uint32_t>(works.size());
+            work.turn = static_cast<std::uint32_t>(works.size());
             work.step.type = StepType::Copy;
             work.step.src = {plan::Buffer::Input, copy.input};
             work.step.dst = {plan::Buffer::Output, copy.output};
@@ -159,7 +159,7 @@ class RankSteps {
 
     [[nodiscard]] Work send(std::uint32_t i, std::uint32_t block) const {
         const Transfer& t = draft_.transfers[i];
-        Work work{.tick = t.sent, .phase = 2, .transfer = i, .block = block};
+        Work work{.tick = t.sent, .phase = 2, .turn = t.latest, .row = t.row, .block = block};
         work.step.type = StepType::Send;
         work.step.src = t.source;
         work.step.dst = t.target;  // the peer's
@@ -169,7 +169,7 @@ class RankSteps {
 
     [[nodiscard]] Work receive(std::uint32_t i, std::uint32_t block) const {
         const Transfer& t = draft_.transfers[i];
-        Work work{.tick = t.received, .phase = 1, .transfer = i, .block = block};
+        Work work{.tick = t.received, .phase = 1, .turn = t.latest, .row = t.row, .block = block};
         const bool fused = t.fused != kNone;
         work.step.src = t.reduces ? t.operand : fused ? t.target : t.source;  // a plain receive's: the peer's
         work.step.dst = t.target;

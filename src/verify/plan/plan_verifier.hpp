@@ -16,12 +16,12 @@ enum class Target { None, Msccl, MscclExecutor, Rccl, Mscclpp };
 /// How a file is read where producers differ (docs/msccl-xml.md, "Readings").
 struct PlanReading {
     enum class Operand { Source, Destination };
-    Operand operand = Operand::Source;        ///< the local operand of rrc, rrs, rrcs
-    bool copies_first = false;                ///< <copy> is executed before everything else
-    std::optional<plan::Goal> goal{};         ///< judge as this collective, whatever the file says
-    std::optional<std::int32_t> root{};       ///< searched where not given
-    bool strict_dependencies = false;         ///< a dependency must name a step that signals
-    bool strict_descriptors = false;          ///< unused address halves of matched steps must agree
+    Operand operand = Operand::Source;           ///< the local operand of rrc, rrs, rrcs
+    bool copies_first = false;                   ///< <copy> is executed before everything else
+    std::optional<plan::Goal> goal{};            ///< judge as this collective, whatever the file says
+    std::optional<std::int32_t> root{};          ///< searched where not given
+    bool strict_dependencies = false;            ///< a dependency must name a step that signals
+    bool strict_descriptors = false;             ///< unused address halves of matched steps must agree
     std::optional<plan::Condition> condition{};  ///< a pre- and postcondition from outside
     Target target = Target::None;
     std::size_t max_findings = 20;

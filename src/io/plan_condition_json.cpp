@@ -1,0 +1,141 @@
+#include "io/plan_condition_json.hpp"
+
+#include "io/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace tutti::io {
+namespace {
+
+constexpr std::string_view kFormatField = "tutti_condition";
+constexpr std::int64_t kLastRank = (1 << 20) - 1;
+constexpr std::int64_t kLastChunk = std::numeric_limits<std::int32_t>::max();
+/// Ranges make large conditions of few bytes; this is how many chunks and contributions they may come to.
+constexpr std::int64_t kMostEntries = std::int64_t{1} << 24;
+
+/// A whole decimal number of at most `most`, in its one spelling, so that no two fields mean the same.
+std::optional<std::int64_t> number_in(std::string_view digits, std::int64_t most) {
+    std::int64_t value = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool whole = error == std::errc{} && end == digits.data() + digits.size();
+    const bool plain = whole && digits[0] != '-' && (digits[0] != '0' || digits.size() == 1);
+    return plain && value <= most ? std::optional(value) : std::nullopt;
+}
+
+/// Both ends belong to it.
+struct ChunkRange {
+    std::int64_t first = 0, last = 0;
+};
+
+/// "7" or "4-7".
+ChunkRange range_in(std::string_view text, const JsonView& place) {
+    const std::size_t dash = text.find('-');
+    const auto first = number_in(text.substr(0, dash), kLastChunk);
+    const auto last = dash == text.npos ? first : number_in(text.substr(dash + 1), kLastChunk);
+    if (!first || !last || *last < *first)
+        place.fail(fmt::format(R"(expected a chunk like "7" or a range like "4-7", found "{}")", text));
+    return {*first, *last};
+}
+
+class ConditionReader {
+  public:
+    plan::Condition read(const JsonView& view) {
+        if (!view.is_object()) view.fail_expecting("a condition, which is an object");
+        view.only({kFormatField, "comment", "inputs", "outputs"});
+        check_format(view.at(kFormatField));
+        plan::Condition condition;
+        if (const auto inputs = view.find("inputs")) {
+            for (const auto& [rank, chunks] : inputs->fields())
+                condition.inputs[rank_in(rank, *inputs)] = read_chunks(chunks);
+        }
+        const JsonView outputs = view.at("outputs");
+        for (const auto& [rank, chunks] : outputs.fields())
+            condition.outputs[rank_in(rank, outputs)] = read_outputs(chunks);
+        return condition;
+    }
+
+  private:
+    static void check_format(const JsonView& version) {
+        if (version.json() != kConditionFormat)
+            version.fail_expecting(fmt::format("{}, the version of the format", kConditionFormat));
+    }
+
+    static std::int32_t rank_in(std::string_view key, const JsonView& place) {
+        const auto rank = number_in(key, kLastRank);
+        if (!rank)
+            place.fail(fmt::format("expected ranks (0 to {}) as fields, found \"{}\"", kLastRank, key));
+        return static_cast<std::int32_t>(*rank);
+    }
+
+    void count(std::int64_t entries, const JsonView& place) {
+        entries_ += entries;
+        if (entries_ > kMostEntries)
+            place.fail(
+                fmt::format("expected a condition of at most {} chunks and contributions", kMostEntries));
+    }
+
+    std::vector<std::int64_t> read_chunks(const JsonView& view) {
+        std::vector<std::int64_t> chunks;
+        for (const JsonView& element : view.elements()) {
+            const ChunkRange range = element.is_string() ? range_in(element.string(), element)
+                                                         : just(element.integer(0, kLastChunk));
+            count(range.last - range.first + 1, element);
+            for (std::int64_t chunk = range.first; chunk <= range.last; ++chunk) chunks.push_back(chunk);
+        }
+        std::ranges::sort(chunks);
+        if (std::ranges::adjacent_find(chunks) != chunks.end()) view.fail("a chunk is there twice");
+        return chunks;
+    }
+    static ChunkRange just(std::int64_t chunk) { return {chunk, chunk}; }
+
+    std::map<std::int64_t, std::vector<plan::Contribution>> read_outputs(const JsonView& view) {
+        std::map<std::int64_t, std::vector<plan::Contribution>> outputs;
+        for (const auto& [key, sum] : view.fields()) {
+            const ChunkRange range = range_in(key, view);
+            const auto contributions = read_sum(sum);
+            count((range.last - range.first + 1) * static_cast<std::int64_t>(contributions.size() + 1), sum);
+            for (std::int64_t chunk = range.first; chunk <= range.last; ++chunk) {
+                auto moved = contributions;
+                for (auto& contribution : moved) contribution.chunk += chunk - range.first;
+                if (!outputs.emplace(chunk, std::move(moved)).second)
+                    sum.fail(fmt::format("chunk {} is there twice", chunk));
+            }
+        }
+        return outputs;
+    }
+
+    static std::vector<plan::Contribution> read_sum(const JsonView& view) {
+        std::vector<plan::Contribution> sum;
+        for (const JsonView& pair : view.elements()) {
+            if (pair.size() != 2) pair.fail_expecting("[rank, chunk]");
+            sum.push_back(
+                {static_cast<std::int32_t>(pair[0].integer(0, kLastRank)), pair[1].integer(0, kLastChunk)});
+        }
+        if (sum.empty()) view.fail_expecting("at least one [rank, chunk]; leave out chunks that are free");
+        std::ranges::sort(sum);
+        return sum;
+    }
+
+    std::int64_t entries_ = 0;
+};
+
+}  // namespace
+
+plan::Condition read_plan_condition(Source& source) {
+    constexpr JsonLimits kLimits{.bytes = std::uint64_t{1} << 28, .values = std::size_t{1} << 25};
+    const Json document = parse_json(source, kLimits);
+    try {
+        return ConditionReader().read(JsonView(document));
+    } catch (const InputError& error) {
+        throw error.in_file(source.name());
+    }
+}
+
+}  // namespace tutti::io

@@ -1,0 +1,86 @@
+#include "verify/plan/execution.hpp"
+
+namespace tutti::verify {
+namespace {
+
+/// The values of the ops that others receive from, kept until the end: 4 bytes per chunk sent.
+class Messages {
+  public:
+    explicit Messages(const plan::Program& program) : begin_(program.ops.size(), 0) {
+        std::vector<bool> read(program.ops.size(), false);
+        for (const plan::Op& op : program.ops) {
+            if (op.message_from != plan::kNoOp) read[op.message_from] = true;
+        }
+        std::size_t total = 1;  // 0 stands for "nobody receives it"
+        for (std::size_t op = 0; op < program.ops.size(); ++op) {
+            if (!read[op] || program.ops[op].moves == 0) continue;
+            begin_[op] = total;
+            total += static_cast<std::size_t>(program.moves[program.ops[op].first_move].count);
+        }
+        values_.resize(total, Sums::kUndefined);
+    }
+    /// Null if nobody receives it.
+    [[nodiscard]] SumId* of(plan::OpId op) { return begin_[op] == 0 ? nullptr : values_.data() + begin_[op]; }
+
+  private:
+    std::vector<std::size_t> begin_;
+    std::vector<SumId> values_;
+};
+
+}  // namespace
+
+SumId initial_value(const plan::Memory& memory, std::int64_t place, Sums& sums) {
+    if (place < memory.known_first || place >= memory.known_last) return Sums::kUndefined;
+    return sums.single(memory.origin, place + memory.origin_shift);
+}
+
+Execution::Execution(const plan::Program& program, const ProgramGraph& graph, const PlaceIndex& places,
+                     Sums& sums)
+    : values_(places.places(), Sums::kUndefined), writers_(places.places(), plan::kNoOp) {
+    for (std::uint32_t memory = 0; memory < program.memories.size(); ++memory) {
+        for (const auto& stretch : places.stretches(memory)) {
+            for (std::int64_t at = stretch.first; at < stretch.last; ++at) {
+                values_[stretch.number + static_cast<std::uint32_t>(at - stretch.first)] =
+                    initial_value(program.memories[memory], at, sums);
+            }
+        }
+    }
+
+    Messages messages(program);
+    std::vector<SumId> computed;
+    for (const plan::OpId id : graph.order()) {
+        const plan::Op& op = program.ops[id];
+        // All reads of an op come before its writes.
+        computed.clear();
+        for (std::uint32_t m = 0; m < op.moves; ++m) {
+            const plan::Move& move = program.moves[op.first_move + m];
+            const SumId* message =
+                m == 0 && op.message_from != plan::kNoOp ? messages.of(op.message_from) : nullptr;
+            for (std::uint32_t e = 0; e < move.count; ++e) {
+                bool any = message != nullptr;
+                SumId value = any ? message[e] : Sums::kUndefined;
+                for (std::uint32_t r = 0; r < move.reads; ++r) {
+                    const SumId operand = values_[places.first(move.first_read + r) + e];
+                    value = any ? sums.sum(value, operand) : operand;
+                    any = true;
+                }
+                computed.push_back(value);
+            }
+        }
+        SumId* const sent = messages.of(id);
+        std::size_t next = 0;
+        for (std::uint32_t m = 0; m < op.moves; ++m) {
+            const plan::Move& move = program.moves[op.first_move + m];
+            for (std::uint32_t e = 0; e < move.count; ++e, ++next) {
+                if (m == 0 && sent != nullptr) sent[e] = computed[next];
+                for (std::uint32_t w = 0; w < move.writes; ++w) {
+                    const std::uint32_t place = places.first(move.first_write + w) + e;
+                    values_[place] = computed[next];
+                    writers_[place] = id;
+                }
+            }
+        }
+    }
+}
+
+}  // namespace tutti::verify

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "plan/program.hpp"
+#include "verify/plan/place_index.hpp"
+#include "verify/plan/program_graph.hpp"
+#include "verify/plan/sums.hpp"
+
+#include <vector>
+
+namespace tutti::verify {
+
+/// What the places hold when a program has run, in the order of the graph. Where no race reaches an output,
+/// every other order gives the same outputs.
+class Execution {
+  public:
+    Execution(const plan::Program& program, const ProgramGraph& graph, const PlaceIndex& places, Sums& sums);
+
+    /// By the place's number.
+    [[nodiscard]] SumId value(std::uint32_t place) const { return values_[place]; }
+    /// The op that wrote it last; kNoOp: none did.
+    [[nodiscard]] plan::OpId writer(std::uint32_t place) const { return writers_[place]; }
+
+  private:
+    std::vector<SumId> values_;
+    std::vector<plan::OpId> writers_;
+};
+
+/// What a memory's place holds before anything ran.
+[[nodiscard]] SumId initial_value(const plan::Memory& memory, std::int64_t place, Sums& sums);
+
+}  // namespace tutti::verify

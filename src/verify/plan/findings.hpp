@@ -1,0 +1,44 @@
+#pragma once
+
+#include "plan/plan_verdict.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tutti::verify {
+
+/// Findings of one kind, the first of them kept and all counted.
+class Findings {
+  public:
+    explicit Findings(std::size_t most) : most_(most) {}
+
+    void add(std::string code, std::string message, plan::PlanPlace place = {},
+             std::vector<plan::PlanPlace> others = {}) {
+        ++count_;
+        if (kept_.size() < most_) {
+            kept_.push_back({std::move(code), std::move(message), place, std::move(others)});
+        }
+    }
+    void add_all(std::vector<plan::PlanFinding> findings, std::uint64_t count) {
+        count_ += count;
+        for (plan::PlanFinding& finding : findings) {
+            if (kept_.size() < most_) kept_.push_back(std::move(finding));
+        }
+    }
+
+    [[nodiscard]] bool empty() const { return count_ == 0; }
+    /// Whether another message would still be kept: not worth wording otherwise.
+    [[nodiscard]] bool open() const { return kept_.size() < most_; }
+    void count_one() { ++count_; }
+    [[nodiscard]] std::uint64_t count() const { return count_; }
+    [[nodiscard]] const std::vector<plan::PlanFinding>& kept() const { return kept_; }
+    [[nodiscard]] std::vector<plan::PlanFinding> take() { return std::move(kept_); }
+
+  private:
+    std::size_t most_;
+    std::uint64_t count_ = 0;
+    std::vector<plan::PlanFinding> kept_;
+};
+
+}  // namespace tutti::verify

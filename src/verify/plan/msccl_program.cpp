@@ -1,0 +1,176 @@
+#include "verify/plan/msccl_program.hpp"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+
+namespace tutti::verify {
+namespace {
+
+using plan::Address;
+using plan::Edge;
+using plan::EdgeKind;
+using plan::Step;
+using plan::StepType;
+
+class Lowering {
+  public:
+    Lowering(const MscclStructure& structure, const MscclLayout& layout, const PlanReading& reading,
+             Findings& violations)
+        : structure_(structure), layout_(layout), reading_(reading), violations_(violations) {}
+
+    std::optional<plan::Program> run() {
+        layout_.describe_to(program_);
+        program_.chains = static_cast<std::uint32_t>(structure_.blocks.size());
+        program_.ops.reserve(structure_.steps.size());
+        for (plan::OpId id = 0; id < structure_.steps.size(); ++id) add_step(id);
+        if (reading_.copies_first) add_copies();
+        if (!violations_.empty()) return std::nullopt;
+        return std::move(program_);
+    }
+
+  private:
+    void add_step(plan::OpId id) {
+        const Step& step = *structure_.steps[id];
+        const auto& block = structure_.blocks[structure_.block_of[id]];
+        gpu_ = block.gpu;
+        plan::Op op;
+        op.place = {block.gpu, block.block->id, static_cast<std::int32_t>(id - block.first), -1};
+        op.chain = structure_.block_of[id];
+        op.message_from = structure_.message_from[id];
+        op.first_move = static_cast<std::uint32_t>(program_.moves.size());
+        if (id > block.first) program_.edges.push_back({id - 1, id, EdgeKind::Order});
+        if (op.message_from != plan::kNoOp)
+            program_.edges.push_back({op.message_from, id, EdgeKind::Message});
+        if (structure_.waits_for[id] != plan::kNoOp) {
+            program_.edges.push_back({structure_.waits_for[id], id, EdgeKind::Dependency});
+        }
+        if (step.type != StepType::Nop && fits(id, step)) add_move(id, step);
+        op.moves = static_cast<std::uint32_t>(program_.moves.size()) - op.first_move;
+        program_.ops.push_back(op);
+    }
+
+    [[nodiscard]] Address operand(const Step& step) const {
+        const bool by_destination = reading_.operand == PlanReading::Operand::Destination;
+        return reduces_received(step.type) && by_destination ? step.dst : step.src;
+    }
+
+    /// Whether all that the step names lies in its buffers.
+    bool fits(plan::OpId id, const Step& step) {
+        bool fits = true;
+        const auto check = [&](const Address& address) {
+            const std::int64_t room = layout_.room(gpu_, address.buffer);
+            const std::int64_t end = std::int64_t{address.offset} + step.count;
+            if (address.offset >= 0 && end <= room) return;
+            fits = false;
+            if (!violations_.open()) return violations_.count_one();
+            plan::PlanPlace place = structure_.place(id);
+            place.buffer = address.buffer;
+            place.offset = address.offset;
+            violations_.add("range",
+                            fmt::format("{} ({}): chunks {}..{} of the {} buffer, which has {}",
+                                        text_of(structure_.place(id)), structure_.words(id), address.offset,
+                                        end - 1, name_of(address.buffer), room),
+                            place);
+        };
+        if (uses_source(step.type)) check(operand(step));
+        if (uses_destination(step.type)) check(step.dst);
+        return fits;
+    }
+
+    void add_move(plan::OpId id, const Step& step) {
+        const plan::Range from =
+            uses_source(step.type) ? layout_.resolve(gpu_, operand(step)) : plan::Range{};
+        const plan::Range to = uses_destination(step.type) ? layout_.resolve(gpu_, step.dst) : plan::Range{};
+        if (step.type == StepType::Copy || step.type == StepType::Reduce) {
+            const bool same = from.memory == to.memory && from.first == to.first;
+            if (same && step.type == StepType::Copy) return;
+            const std::int64_t apart = from.first > to.first ? from.first - to.first : to.first - from.first;
+            if (!same && from.memory == to.memory && apart < step.count) {
+                violations_.add("overlap",
+                                fmt::format("{} ({}): source and destination overlap in part",
+                                            text_of(structure_.place(id)), structure_.words(id)),
+                                structure_.place(id));
+            }
+        }
+        if (step.type == StepType::Reduce) return move(step.count, {to, from}, {to});
+        if (!uses_source(step.type)) return move(step.count, {}, {to});
+        if (!stores(step.type)) return move(step.count, {from}, {});
+        move(step.count, {from}, {to});
+    }
+
+    void move(std::int64_t count, std::initializer_list<plan::Range> reads,
+              std::initializer_list<plan::Range> writes) {
+        plan::Move move;
+        move.count = count;
+        move.first_read = static_cast<std::uint32_t>(program_.ranges.size());
+        move.reads = static_cast<std::uint32_t>(reads.size());
+        program_.ranges.insert(program_.ranges.end(), reads);
+        move.first_write = static_cast<std::uint32_t>(program_.ranges.size());
+        move.writes = static_cast<std::uint32_t>(writes.size());
+        program_.ranges.insert(program_.ranges.end(), writes);
+        program_.moves.push_back(move);
+    }
+
+    /// The copies of a gpu run one after the other, then its thread blocks start.
+    void add_copies() {
+        for (std::size_t gpu = 0; gpu < structure_.gpus.size(); ++gpu) {
+            plan::OpId last = plan::kNoOp;
+            for (const plan::LocalCopy& copy : structure_.gpus[gpu]->copies) {
+                last = add_copy(static_cast<std::int32_t>(gpu), copy, last);
+            }
+            if (last == plan::kNoOp) continue;
+            ++program_.chains;
+            for (auto block = structure_.first_block[gpu]; block < structure_.first_block[gpu + 1]; ++block) {
+                if (structure_.blocks[block].block->steps.empty()) continue;
+                program_.edges.push_back({last, structure_.blocks[block].first, EdgeKind::Order});
+            }
+        }
+    }
+
+    plan::OpId add_copy(std::int32_t gpu, const plan::LocalCopy& copy, plan::OpId before) {
+        const Address from{plan::Buffer::Input, copy.input_offset},
+            to{plan::Buffer::Output, copy.output_offset};
+        plan::Op op;
+        op.place = {gpu, -1, -1, -1};
+        op.chain = program_.chains;
+        op.first_move = static_cast<std::uint32_t>(program_.moves.size());
+        const bool fits = from.offset >= 0 && from.offset < layout_.room(gpu, from.buffer) &&
+                          to.offset >= 0 && to.offset < layout_.room(gpu, to.buffer);
+        if (fits) {
+            move(1, {layout_.resolve(gpu, from)}, {layout_.resolve(gpu, to)});
+            op.moves = 1;
+        } else {
+            violations_.add("range",
+                            fmt::format("gpu {}: <copy> from i[{}] to o[{}] leaves its buffers", gpu,
+                                        from.offset, to.offset),
+                            {gpu, -1, -1, -1, plan::Buffer::Output, to.offset});
+        }
+        const auto id = static_cast<plan::OpId>(program_.ops.size());
+        program_.ops.push_back(op);
+        if (before != plan::kNoOp) program_.edges.push_back({before, id, EdgeKind::Order});
+        return id;
+    }
+
+    const MscclStructure& structure_;
+    const MscclLayout& layout_;
+    const PlanReading& reading_;
+    Findings& violations_;
+    plan::Program program_;
+    std::int32_t gpu_ = 0;
+};
+
+}  // namespace
+
+std::optional<plan::Program> program_of(const MscclStructure& structure, const MscclLayout& layout,
+                                        const PlanReading& reading, Findings& violations) {
+    return Lowering(structure, layout, reading, violations).run();
+}
+
+std::int64_t chunks_moved(const MscclStructure& structure) {
+    std::int64_t chunks = 0;
+    for (const Step* step : structure.steps) chunks += step->count;
+    return chunks;
+}
+
+}  // namespace tutti::verify

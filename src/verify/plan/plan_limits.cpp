@@ -1,0 +1,198 @@
+// Figures from the sources of the runtimes, as docs/msccl-xml.md lists them.
+
+#include "verify/plan/plan_limits.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace tutti::verify {
+namespace {
+
+using plan::Step;
+using plan::StepType;
+
+struct Limits {
+    std::string_view name;
+    int steps_per_block;
+    int blocks_per_gpu;      ///< 0: no limit
+    int blocks_per_channel;  ///< of a gpu; 0: no limit
+    int channels;
+    bool demands_sizes;  ///< outofplace, minBytes and maxBytes must be there
+    std::string_view reduce_scatter;
+};
+constexpr int kMostCount = 71;
+constexpr int kMostDependencyBlock = 127;
+constexpr int kMostChained = 16;
+constexpr int kMostXmlNodes = 4096;
+constexpr int kMostChildren = 1024;
+constexpr std::size_t kMostText = 255;
+
+Limits limits_of(Target target) {
+    switch (target) {
+        case Target::Rccl:
+            return {"rccl", 64, 64, 0, 128, true, "reducescatter"};
+        case Target::MscclExecutor:
+            return {"msccl-executor", 64, 0, 32, 32, true, "reducescatter"};
+        default:
+            return {"msccl", 256, 216, 0, 32, false, "reduce_scatter"};
+    }
+}
+
+class Check {
+  public:
+    Check(const plan::MscclPlan& plan, const MscclStructure& structure, const Limits& limits,
+          Findings& warnings)
+        : plan_(plan), structure_(structure), limits_(limits), warnings_(warnings) {}
+
+    void run() {
+        check_head();
+        for (std::size_t gpu = 0; gpu < structure_.gpus.size(); ++gpu)
+            check_gpu(static_cast<std::int32_t>(gpu));
+        for (const auto& block : structure_.blocks) check_block(block);
+    }
+
+  private:
+    void warn(std::string code, const std::string& what, plan::PlanPlace place = {}) {
+        warnings_.add(std::move(code), fmt::format("{}: {}", limits_.name, what), place);
+    }
+
+    void check_head() {
+        if (limits_.demands_sizes) {
+            std::vector<std::string_view> missing;
+            if (!plan_.out_of_place) missing.push_back("outofplace");
+            if (!plan_.min_bytes) missing.push_back("minBytes");
+            if (!plan_.max_bytes) missing.push_back("maxBytes");
+            if (!plan_.in_place) missing.push_back("inplace");
+            if (!missing.empty()) {
+                warn("target-attribute",
+                     fmt::format("refuses the file: algo has no {}", fmt::join(missing, ", no ")));
+            }
+        }
+        if (plan_.channels > limits_.channels) {
+            warn("limit-channels",
+                 fmt::format("{} channels, at most {} are possible", plan_.channels, limits_.channels));
+        }
+        if (plan_.name.size() > kMostText) {
+            warn("limit-text",
+                 fmt::format("the name has {} bytes, at most {} are read", plan_.name.size(), kMostText));
+        }
+        if (!plan_.collective) {
+            warn("target-attribute", "refuses the file: algo has no coll");
+            return;
+        }
+        const auto goal = plan::goal_of(*plan_.collective);
+        if (goal == plan::Goal::ReduceScatter && *plan_.collective != limits_.reduce_scatter) {
+            warn("target-collective", fmt::format("does not know coll=\"{}\"; it says \"{}\"",
+                                                  *plan_.collective, limits_.reduce_scatter));
+        } else if (!goal || goal == plan::Goal::AllToNext || goal == plan::Goal::SendRecv) {
+            warn("target-collective", fmt::format("does not know coll=\"{}\"", *plan_.collective));
+        }
+    }
+
+    void check_gpu(std::int32_t gpu) {
+        const auto begin = structure_.first_block[static_cast<std::size_t>(gpu)];
+        const auto end = structure_.first_block[static_cast<std::size_t>(gpu) + 1];
+        const plan::PlanPlace place{gpu, -1, -1, -1, std::nullopt, -1};
+        const auto blocks = static_cast<int>(end - begin);
+        if (limits_.blocks_per_gpu > 0 && blocks > limits_.blocks_per_gpu) {
+            warn("limit-tbs",
+                 fmt::format("gpu {} has {} thread blocks, at most {} run", gpu, blocks,
+                             limits_.blocks_per_gpu),
+                 place);
+        }
+        std::map<std::int32_t, int> per_channel;
+        std::size_t nodes = 1 + static_cast<std::size_t>(blocks);
+        for (auto block = begin; block < end; ++block) {
+            ++per_channel[structure_.blocks[block].block->channel];
+            nodes += structure_.blocks[block].block->steps.size();
+        }
+        for (const auto& [channel, count] : per_channel) {
+            if (limits_.blocks_per_channel == 0 || count <= limits_.blocks_per_channel) continue;
+            warn("limit-tbs",
+                 fmt::format("gpu {} has {} thread blocks on channel {}, at most {} run", gpu, count, channel,
+                             limits_.blocks_per_channel),
+                 place);
+        }
+        if (nodes > kMostXmlNodes) {
+            warn("limit-xml",
+                 fmt::format("gpu {} is {} XML elements, at most {} are read", gpu, nodes, kMostXmlNodes),
+                 place);
+        }
+        if (blocks > kMostChildren) {
+            warn("limit-xml",
+                 fmt::format("gpu {} has {} children, at most {} are read", gpu, blocks, kMostChildren),
+                 place);
+        }
+    }
+
+    void check_block(const MscclStructure::Block& block) {
+        const auto& steps = block.block->steps;
+        const plan::PlanPlace place{block.gpu, block.block->id, -1, -1, std::nullopt, -1};
+        if (steps.size() > static_cast<std::size_t>(limits_.steps_per_block)) {
+            warn("limit-steps",
+                 fmt::format("gpu {} tb {} has {} steps, at most {} run", block.gpu, block.block->id,
+                             steps.size(), limits_.steps_per_block),
+                 place);
+        }
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const plan::PlanPlace at = structure_.place(block.first + static_cast<plan::OpId>(i));
+            if (steps[i].count > kMostCount) {
+                warn("limit-count", fmt::format("cnt {} is more than {}", steps[i].count, kMostCount), at);
+            }
+            if (steps[i].dep_block > kMostDependencyBlock) {
+                warn("limit-dependency",
+                     fmt::format("depid {} is more than {}", steps[i].dep_block, kMostDependencyBlock), at);
+            }
+        }
+        check_chains(block);
+    }
+
+    /// Consecutive `re` into one place from one buffer run as one, with the cnt of the last.
+    void check_chains(const MscclStructure::Block& block) {
+        const auto& steps = block.block->steps;
+        for (std::size_t i = 0; i < steps.size();) {
+            std::size_t end = i + 1;
+            if (steps[i].type == StepType::Reduce) {
+                while (end < steps.size() && steps[end].type == StepType::Reduce &&
+                       steps[end].dep_block < 0 && steps[end].dst == steps[i].dst &&
+                       steps[end].src.buffer == steps[i].src.buffer) {
+                    ++end;
+                }
+                const plan::PlanPlace at = structure_.place(block.first + static_cast<plan::OpId>(i));
+                if (end - i > kMostChained) {
+                    warn("limit-chain",
+                         fmt::format("{} consecutive re into one place, at most {} run as one", end - i,
+                                     kMostChained),
+                         at);
+                }
+                const bool equal =
+                    std::all_of(steps.begin() + static_cast<std::ptrdiff_t>(i),
+                                steps.begin() + static_cast<std::ptrdiff_t>(end),
+                                [&](const Step& step) { return step.count == steps[i].count; });
+                if (!equal) {
+                    warn("target-chain",
+                         "consecutive re into one place with different cnt: all run with the last one's", at);
+                }
+            }
+            i = end;
+        }
+    }
+
+    const plan::MscclPlan& plan_;
+    const MscclStructure& structure_;
+    const Limits limits_;
+    Findings& warnings_;
+};
+
+}  // namespace
+
+void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure, Target target,
+                    Findings& warnings) {
+    if (target == Target::None || target == Target::Mscclpp) return;
+    Check(plan, structure, limits_of(target), warnings).run();
+}
+
+}  // namespace tutti::verify

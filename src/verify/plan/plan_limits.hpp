@@ -1,0 +1,14 @@
+#pragma once
+
+#include "verify/plan/findings.hpp"
+#include "verify/plan/msccl_structure.hpp"
+#include "verify/plan/plan_verifier.hpp"
+
+namespace tutti::verify {
+
+/// What a runtime of the MSCCL family would refuse or silently ignore about this plan, as warnings with the
+/// codes `limit-…` and `target-…`.
+void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure, Target target,
+                    Findings& warnings);
+
+}  // namespace tutti::verify

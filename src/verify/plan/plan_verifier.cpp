@@ -1,0 +1,230 @@
+// A plan of the MSCCL family: structure first, then one program per call mode, decided for every
+// interleaving, then the capacity that its connections need.
+
+#include "verify/plan/plan_verifier.hpp"
+
+#include "verify/plan/fifo.hpp"
+#include "verify/plan/findings.hpp"
+#include "verify/plan/msccl_layout.hpp"
+#include "verify/plan/msccl_program.hpp"
+#include "verify/plan/msccl_structure.hpp"
+#include "verify/plan/plan_limits.hpp"
+#include "verify/plan/program_verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::verify {
+namespace {
+
+using plan::Goal;
+using plan::PlanClass;
+
+/// Plans that move more chunks are refused: each costs some 30 bytes and 100 ns.
+constexpr std::int64_t kMostChunksMoved = std::int64_t{1} << 25U;
+/// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
+constexpr std::int32_t kMostRootsTried = 64;
+
+struct Modes {
+    bool in_place, out_of_place;
+};
+
+Modes modes_of(const plan::MscclPlan& plan) {
+    if (!plan.in_place && !plan.out_of_place) return {true, false};
+    const bool in = plan.in_place.value_or(!plan.out_of_place.value_or(false));
+    return {in, plan.out_of_place.value_or(!in)};
+}
+
+class MscclVerifier {
+  public:
+    MscclVerifier(const plan::MscclPlan& plan, const PlanReading& reading)
+        : plan_(plan),
+          reading_(reading),
+          violations_(reading.max_findings),
+          warnings_(reading.max_findings) {}
+
+    plan::PlanVerdict run() {
+        verdict_.format = "msccl-xml";
+        verdict_.name = plan_.name;
+        verdict_.ranks = plan_.ranks;
+        verdict_.steps = steps_of(plan_);
+        for (const std::string& remark : plan_.remarks) warnings_.add("ignored", remark);
+        choose_goal();
+        check_head();
+        if (const auto structure = resolve(plan_, reading_, violations_, warnings_)) judge(*structure);
+        finish();
+        return std::move(verdict_);
+    }
+
+  private:
+    void choose_goal() {
+        goal_ = Goal::None;
+        if (reading_.goal) {
+            goal_ = *reading_.goal;
+        } else if (plan_.collective) {
+            const auto named = plan::goal_of(*plan_.collective);
+            goal_ = named.value_or(Goal::None);
+            if (!named) {
+                warnings_.add("collective",
+                              fmt::format("no runtime knows coll=\"{}\"; judged without a postcondition",
+                                          *plan_.collective));
+            }
+        } else {
+            warnings_.add("collective",
+                          "the file names no collective; judged without a postcondition (--as names one)");
+        }
+        verdict_.collective =
+            reading_.condition ? "custom, with the given condition" : std::string(name_of(goal_));
+    }
+
+    void check_head() {
+        const Modes modes = modes_of(plan_);
+        verdict_.mode = modes.in_place && modes.out_of_place ? "both"
+                        : modes.in_place                     ? "in-place"
+                                                             : "out-of-place";
+        if (!modes.in_place && !modes.out_of_place) {
+            violations_.add("mode", "inplace=0 and outofplace=0: the schedule is for no call at all");
+        }
+        if (plan_.max_bytes.value_or(0) != 0 && plan_.min_bytes.value_or(0) > *plan_.max_bytes) {
+            violations_.add("size-range", fmt::format("minBytes {} is larger than maxBytes {}",
+                                                      *plan_.min_bytes, *plan_.max_bytes));
+        }
+        if (reading_.root && (*reading_.root < 0 || *reading_.root >= plan_.ranks)) {
+            violations_.add("root",
+                            fmt::format("root {} is no rank; there are {}", *reading_.root, plan_.ranks));
+        }
+    }
+
+    void judge(const MscclStructure& structure) {
+        warn_of_limits(plan_, structure, reading_.target, warnings_);
+        if (chunks_moved(structure) > kMostChunksMoved) {
+            too_large_ = true;
+            violations_.add("too-large", fmt::format("the steps move {} chunks; at most {} are judged",
+                                                     chunks_moved(structure), kMostChunksMoved));
+            return;
+        }
+        const auto sizes = sizes_of(plan_, goal_);
+        if (!sizes) {
+            violations_.add("chunks",
+                            fmt::format("nchunksperloop {} is not a multiple of the {} ranks, as {} needs",
+                                        plan_.chunks_per_loop, plan_.ranks, name_of(goal_)));
+            return;
+        }
+        if (!violations_.empty()) return;
+        const Modes modes = modes_of(plan_);
+        if (modes.out_of_place) judge_mode(structure, *sizes, false);
+        if (modes.in_place && violations_.empty()) judge_mode(structure, *sizes, true);
+        if (modes.out_of_place) warn_of_written_input(structure);
+        if (!deadlocked_) verdict_.fifo = fifo_need(structure, plan_.protocol);
+    }
+
+    void judge_mode(const MscclStructure& structure, const MscclSizes& sizes, bool in_place) {
+        const bool root_moves_memory = in_place && (goal_ == Goal::Gather || goal_ == Goal::Scatter);
+        const bool search = root_moves_memory && !reading_.root && plan_.ranks <= kMostRootsTried;
+        Findings first(reading_.max_findings);
+        for (std::int32_t root = 0; root < (search ? plan_.ranks : 1); ++root) {
+            Findings found(reading_.max_findings), warned(reading_.max_findings);
+            judge_root(structure, sizes, in_place, search ? std::optional(root) : reading_.root, found,
+                       warned);
+            if (!found.empty() && search) {
+                if (root == 0) first = std::move(found);
+                continue;
+            }
+            add(found, violations_, in_place);
+            add(warned, warnings_, in_place);
+            return;
+        }
+        add(first, violations_, in_place);
+    }
+
+    void judge_root(const MscclStructure& structure, const MscclSizes& sizes, bool in_place,
+                    std::optional<std::int32_t> root, Findings& found, Findings& warned) {
+        const bool rooted_memory = goal_ == Goal::Gather || goal_ == Goal::Scatter;
+        // Without a root, every rank of an out-of-place gather may have an output.
+        const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root.value_or(-1) : -1);
+        const auto program = program_of(structure, layout, reading_, found);
+        if (!program) return;
+        ProgramQuestion question;
+        question.postcondition = {goal_, plan_.ranks, sizes.block, 0, nullptr, 1};
+        if (reading_.condition) question.postcondition.condition = &*reading_.condition;
+        question.root = root;
+        question.max_findings = reading_.max_findings;
+        question.describe = [&](plan::OpId op) {
+            return op < structure.steps.size() ? structure.words(op) : std::string("<copy>");
+        };
+        ProgramAnswer answer = decide(*program, question);
+        deadlocked_ = deadlocked_ || std::ranges::any_of(answer.violations,
+                                                         [](const auto& f) { return f.code == "deadlock"; });
+        if (answer.root) verdict_.root = answer.root;
+        found.add_all(std::move(answer.violations), answer.violation_count);
+        warned.add_all(std::move(answer.warnings), answer.warning_count);
+    }
+
+    /// Where a plan has two modes, a finding says which one it is about.
+    void add(Findings& from, Findings& to, bool in_place) const {
+        const std::uint64_t count = from.count();
+        std::vector<plan::PlanFinding> findings = from.take();
+        if (verdict_.mode == "both") {
+            for (plan::PlanFinding& finding : findings) {
+                finding.message =
+                    (in_place ? "called in place: " : "called out of place: ") + finding.message;
+            }
+        }
+        to.add_all(std::move(findings), count);
+    }
+
+    void warn_of_written_input(const MscclStructure& structure) {
+        std::uint64_t writes = 0;
+        plan::OpId first = plan::kNoOp;
+        for (plan::OpId id = 0; id < structure.steps.size(); ++id) {
+            const plan::Step& step = *structure.steps[id];
+            if (!uses_destination(step.type) || step.dst.buffer != plan::Buffer::Input) continue;
+            if (writes++ == 0) first = id;
+        }
+        if (writes == 0) return;
+        warnings_.add(
+            "written-input",
+            fmt::format("{} steps write the input buffer, which an out-of-place call has promised not to "
+                        "change; the first is {} ({})",
+                        writes, text_of(structure.place(first)), structure.words(first)),
+            structure.place(first));
+    }
+
+    void finish() {
+        const bool shallow = verdict_.fifo && verdict_.fifo->chunks > verdict_.fifo->capacity;
+        if (shallow && !violations_.empty()) {
+            violations_.add("fifo-depth", fmt::format("connections must hold {} messages; {} offers {}",
+                                                      verdict_.fifo->chunks, name_of(plan_.protocol),
+                                                      verdict_.fifo->capacity));
+        }
+        if (too_large_) {
+            verdict_.verdict = PlanClass::Malformed;
+        } else if (!violations_.empty()) {
+            verdict_.verdict = PlanClass::Invalid;
+        } else if (goal_ == Goal::None && !reading_.condition) {
+            verdict_.verdict = PlanClass::StructureOnly;
+        } else {
+            verdict_.verdict = shallow ? PlanClass::ValidIfBuffered : PlanClass::Valid;
+        }
+        verdict_.violation_count = violations_.count();
+        verdict_.violations = violations_.take();
+        verdict_.warning_count = warnings_.count();
+        verdict_.warnings = warnings_.take();
+    }
+
+    const plan::MscclPlan& plan_;
+    const PlanReading& reading_;
+    Findings violations_, warnings_;
+    plan::PlanVerdict verdict_;
+    Goal goal_ = Goal::None;
+    bool too_large_ = false, deadlocked_ = false;
+};
+
+}  // namespace
+
+plan::PlanVerdict verify(const plan::MscclPlan& plan, const PlanReading& reading) {
+    return MscclVerifier(plan, reading).run();
+}
+
+}  // namespace tutti::verify

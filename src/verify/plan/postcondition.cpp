@@ -1,0 +1,62 @@
+#include "verify/plan/postcondition.hpp"
+
+namespace tutti::verify {
+
+using plan::Goal;
+
+bool Postcondition::demands_of(std::int32_t rank) const {
+    if (condition != nullptr) return condition->outputs.contains(rank);
+    switch (goal) {
+        case Goal::Reduce:
+        case Goal::Gather:
+            return rank == root;
+        case Goal::AllToNext:
+            return rank > 0;
+        case Goal::None:
+            return false;
+        default:
+            return true;
+    }
+}
+
+std::optional<SumId> Postcondition::expected(std::int32_t rank, std::int64_t place, Sums& sums) const {
+    if (!demands_of(rank)) return std::nullopt;
+    if (condition != nullptr) {
+        const auto& chunks = condition->outputs.at(rank);
+        const auto wanted = chunks.find(place / places_per_chunk);
+        if (wanted == chunks.end()) return std::nullopt;
+        std::vector<SumRun> runs;
+        for (const plan::Contribution& part : wanted->second) {
+            const std::int64_t at = part.chunk * places_per_chunk + place % places_per_chunk;
+            runs.push_back({at, part.rank, part.rank, 1});
+        }
+        return sums.of(std::move(runs));
+    }
+    const auto everyone = [&](std::int64_t chunk) { return sums.of({SumRun{chunk, 0, ranks - 1, 1}}); };
+    const auto share = [&](std::int64_t at) { return static_cast<std::int32_t>(at / block); };
+    switch (goal) {
+        case Goal::AllReduce:
+        case Goal::Reduce:
+            return everyone(place);
+        case Goal::AllGather:
+        case Goal::Gather:
+            return sums.single(share(place), place % block);
+        case Goal::ReduceScatter:
+            return everyone(rank * block + place);
+        case Goal::AllToAll:
+            return sums.single(share(place), rank * block + place % block);
+        case Goal::Broadcast:
+            return sums.single(root, place);
+        case Goal::Scatter:
+            return sums.single(root, rank * block + place);
+        case Goal::AllToNext:
+            return sums.single(rank - 1, place);
+        case Goal::SendRecv:
+            return sums.single((rank + ranks - 1) % ranks, place);
+        case Goal::None:
+            break;
+    }
+    return std::nullopt;
+}
+
+}  // namespace tutti::verify

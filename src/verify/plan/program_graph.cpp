@@ -1,0 +1,84 @@
+#include "verify/plan/program_graph.hpp"
+
+#include <algorithm>
+
+namespace tutti::verify {
+namespace {
+
+/// Edges grouped by one of their ends: `first[v] … first[v + 1]` are the other ends of v's edges.
+void group(const plan::Program& program, plan::OpId plan::Edge::*by, plan::OpId plan::Edge::*other,
+           std::vector<std::uint32_t>& first, std::vector<plan::OpId>& ends) {
+    first.assign(program.ops.size() + 1, 0);
+    for (const plan::Edge& edge : program.edges) ++first[edge.*by + 1];
+    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    ends.resize(program.edges.size());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (const plan::Edge& edge : program.edges) ends[next[edge.*by]++] = edge.*other;
+}
+
+}  // namespace
+
+ProgramGraph::ProgramGraph(const plan::Program& program) {
+    group(program, &plan::Edge::to, &plan::Edge::from, first_, sources_);
+    std::vector<std::uint32_t> first_after;
+    std::vector<plan::OpId> after;
+    group(program, &plan::Edge::from, &plan::Edge::to, first_after, after);
+
+    // Depth first along the chains: an op's successors are taken up at once, so that ops which touch the same
+    // places lie near each other in the order.
+    std::vector<std::uint32_t> waiting(program.ops.size());
+    for (std::size_t op = 0; op < waiting.size(); ++op) waiting[op] = first_[op + 1] - first_[op];
+    order_.reserve(program.ops.size());
+    std::vector<plan::OpId> ready;
+    for (std::size_t op = waiting.size(); op-- > 0;) {
+        if (waiting[op] == 0) ready.push_back(static_cast<plan::OpId>(op));
+    }
+    while (!ready.empty()) {
+        const plan::OpId op = ready.back();
+        ready.pop_back();
+        order_.push_back(op);
+        for (std::uint32_t i = first_after[op]; i < first_after[op + 1]; ++i) {
+            if (--waiting[after[i]] == 0) ready.push_back(after[i]);
+        }
+    }
+}
+
+std::vector<plan::OpId> ProgramGraph::cycle() const {
+    const std::size_t ops = first_.size() - 1;
+    std::vector<bool> stuck(ops, true);
+    for (const plan::OpId op : order_) stuck[op] = false;
+    // Every stuck op has a stuck predecessor: walking back must come round.
+    std::vector<std::uint32_t> seen_at(ops, 0);
+    std::vector<plan::OpId> walk;
+    auto op = static_cast<plan::OpId>(std::ranges::find(stuck, true) - stuck.begin());
+    while (seen_at[op] == 0) {
+        walk.push_back(op);
+        seen_at[op] = static_cast<std::uint32_t>(walk.size());
+        const auto sources = before(op);
+        op = *std::ranges::find_if(sources, [&](plan::OpId source) { return stuck[source]; });
+    }
+    walk.erase(walk.begin(), walk.begin() + (seen_at[op] - 1));
+
+    // The walk goes round some ring; a breadth-first search from its first op finds the shortest ring there.
+    const plan::OpId start = walk.front();
+    std::vector<plan::OpId> towards(ops, plan::kNoOp);
+    std::vector<plan::OpId> queue{start};
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        for (const plan::OpId source : before(queue[i])) {
+            if (!stuck[source] || towards[source] != plan::kNoOp) continue;
+            towards[source] = queue[i];
+            if (source != start) {
+                queue.push_back(source);
+                continue;
+            }
+            // start waits for …, which waits for …, which waits for start: follow `towards` from start.
+            std::vector<plan::OpId> ring{start};
+            for (plan::OpId at = towards[start]; at != start; at = towards[at]) ring.push_back(at);
+            std::reverse(ring.begin() + 1, ring.end());
+            return ring;
+        }
+    }
+    return walk;
+}
+
+}  // namespace tutti::verify

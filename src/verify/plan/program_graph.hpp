@@ -1,0 +1,34 @@
+#pragma once
+
+#include "plan/program.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tutti::verify {
+
+/// The order that a program enforces, ready for sweeps: predecessors of each op, and one order of execution.
+/// O(ops + edges).
+class ProgramGraph {
+  public:
+    explicit ProgramGraph(const plan::Program& program);
+
+    [[nodiscard]] std::span<const plan::OpId> before(plan::OpId op) const {
+        return std::span(sources_).subspan(first_[op], first_[op + 1] - first_[op]);
+    }
+    /// Every op once, each after all that happens before it; shorter than the program if there is a cycle.
+    /// Ties are broken by number, so the order is the same in every run.
+    [[nodiscard]] const std::vector<plan::OpId>& order() const { return order_; }
+    [[nodiscard]] bool has_cycle() const { return order_.size() + 1 < first_.size(); }
+    /// Ops that wait for each other in a ring, each for the next one and the last for the first. As short as
+    /// a search from one of them finds it. Precondition: has_cycle().
+    [[nodiscard]] std::vector<plan::OpId> cycle() const;
+
+  private:
+    std::vector<std::uint32_t> first_;  ///< of each op's predecessors in sources_
+    std::vector<plan::OpId> sources_;
+    std::vector<plan::OpId> order_;
+};
+
+}  // namespace tutti::verify

@@ -1,0 +1,303 @@
+// Every interleaving, decided by one. First the order that the plan enforces (ProgramGraph): if it has a
+// cycle, some ops wait for each other for ever. Otherwise the ops are run once, symbolically, in an order
+// that it allows (Execution). Were there no race, every other order would give the same values; so the
+// outputs are compared with the postcondition, and races that could reach an output (find_races) are reported
+// on their own.
+
+#include "verify/plan/program_verifier.hpp"
+
+#include "verify/plan/execution.hpp"
+#include "verify/plan/place_index.hpp"
+#include "verify/plan/program_graph.hpp"
+#include "verify/plan/races.hpp"
+#include "verify/plan/sum_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tutti::verify {
+namespace {
+
+using plan::Goal;
+using plan::PlanFinding;
+using plan::PlanPlace;
+
+/// Wrong places of an output that are counted before the rest is left uncounted.
+constexpr std::uint64_t kMostCounted = 100'000;
+
+class Decision {
+  public:
+    Decision(const plan::Program& program, const ProgramQuestion& question)
+        : program_(program), question_(question), graph_(program) {}
+
+    ProgramAnswer run() {
+        if (graph_.has_cycle()) {
+            report_cycle();
+            return std::move(answer_);
+        }
+        const PlaceIndex places(program_);
+        places_ = &places;
+        Sums sums(std::size_t{4096} + 4 * static_cast<std::size_t>(question_.postcondition.ranks));
+        sums_ = &sums;
+        const Execution execution(program_, graph_, places, sums);
+        execution_ = &execution;
+
+        Postcondition post = question_.postcondition;
+        if (post.condition == nullptr && has_root(post.goal)) {
+            post.root = question_.root ? *question_.root : found_root(post);
+            answer_.root = post.root;
+        }
+        report_races(post);
+        if (post.demands_anything()) {
+            for (std::int32_t rank = 0; rank < outputs(); ++rank) check_output(post, rank);
+        }
+        return std::move(answer_);
+    }
+
+  private:
+    [[nodiscard]] std::int32_t outputs() const { return static_cast<std::int32_t>(program_.outputs.size()); }
+
+    void violation(PlanFinding finding) {
+        ++answer_.violation_count;
+        if (answer_.violations.size() < question_.max_findings)
+            answer_.violations.push_back(std::move(finding));
+    }
+
+    [[nodiscard]] PlanPlace place_of(plan::OpId op) const {
+        const plan::OpPlace& at = program_.ops[op].place;
+        return {at.gpu, at.block, at.step, at.inner, std::nullopt, -1};
+    }
+    [[nodiscard]] PlanPlace place_of(plan::OpId op, std::uint32_t place) const {
+        PlanPlace where = place_of(op);
+        const auto [memory, at] = places_->place(place);
+        where.buffer = program_.memories[memory].buffer;
+        where.offset = at / program_.places_per_chunk;
+        return where;
+    }
+    /// "gpu 0, tb 1, step 2 (rrc i[0] -> o[0])".
+    [[nodiscard]] std::string words(plan::OpId op) const {
+        return fmt::format("{} ({})", text_of(place_of(op)), question_.describe(op));
+    }
+    /// "o[3] of gpu 2".
+    [[nodiscard]] std::string memory_words(std::uint32_t place) const {
+        const auto [memory, at] = places_->place(place);
+        const plan::Memory& of = program_.memories[memory];
+        return fmt::format("{}[{}] of gpu {}", letter_of(of.buffer), at / program_.places_per_chunk, of.gpu);
+    }
+
+    void report_cycle() {
+        const std::vector<plan::OpId> ring = graph_.cycle();
+        std::map<std::pair<plan::OpId, plan::OpId>, plan::EdgeKind> kinds;
+        for (std::size_t i = 0; i < ring.size(); ++i) kinds[{ring[(i + 1) % ring.size()], ring[i]}] = {};
+        for (const plan::Edge& edge : program_.edges) {
+            const auto kind = kinds.find({edge.from, edge.to});
+            if (kind != kinds.end()) kind->second = edge.kind;
+        }
+        constexpr std::size_t kMostWords = 12;
+        std::vector<std::string> parts;
+        PlanFinding finding{"deadlock", {}, place_of(ring.front()), {}};
+        for (std::size_t i = 0; i < ring.size(); ++i) {
+            const plan::OpId next = ring[(i + 1) % ring.size()];
+            if (i > 0) finding.others.push_back(place_of(ring[i]));
+            if (i < kMostWords) {
+                parts.push_back(
+                    fmt::format("{} waits for {}", words(ring[i]), reason(kinds[{next, ring[i]}])));
+            }
+        }
+        if (ring.size() > kMostWords) parts.push_back(fmt::format("{} more steps", ring.size() - kMostWords));
+        finding.message = fmt::format("these steps wait for each other: {}; and so round again: {}",
+                                      fmt::join(parts, "; "), text_of(place_of(ring.front())));
+        violation(std::move(finding));
+    }
+
+    static std::string_view reason(plan::EdgeKind kind) {
+        switch (kind) {
+            case plan::EdgeKind::Order:
+                return "the step before it in its tb";
+            case plan::EdgeKind::Dependency:
+                return "its dependency";
+            case plan::EdgeKind::Message:
+                return "the message of the next one";
+            case plan::EdgeKind::Signal:
+                return "the signal of the next one";
+            case plan::EdgeKind::Barrier:
+                return "the barrier";
+            case plan::EdgeKind::Packet:
+                return "the packet that the next one writes";
+        }
+        return "the next one";
+    }
+
+    /// The places whose values matter: those the postcondition asks for; all outputs if it asks for nothing.
+    [[nodiscard]] std::vector<bool> needed(const Postcondition& post) const {
+        std::vector<bool> needed(places_->places(), false);
+        for (std::int32_t rank = 0; rank < outputs(); ++rank) {
+            if (post.demands_anything() && !post.demands_of(rank)) continue;
+            const plan::Range& output = program_.outputs[static_cast<std::size_t>(rank)];
+            const std::int64_t last = output.first + program_.output_places[static_cast<std::size_t>(rank)];
+            for (const auto& stretch : places_->stretches(output.memory)) {
+                const std::int64_t from = std::max(stretch.first, output.first);
+                const std::int64_t to = std::min(stretch.last, last);
+                for (std::int64_t at = from; at < to; ++at) {
+                    if (post.condition != nullptr && !post.expected(rank, at - output.first, *sums_))
+                        continue;
+                    needed[stretch.number + static_cast<std::uint32_t>(at - stretch.first)] = true;
+                }
+            }
+        }
+        return needed;
+    }
+
+    void report_races(const Postcondition& post) {
+        for (Race race : find_races(program_, graph_, *places_, needed(post))) {
+            // Where nobody says which data matters, all of it does.
+            race.live = race.live || !post.demands_anything();
+            if (race.first > race.second) {
+                std::swap(race.first, race.second);
+                std::swap(race.first_writes, race.second_writes);
+            }
+            PlanFinding finding{race.live ? "race" : "dead-race",
+                                {},
+                                place_of(race.first, race.place),
+                                {place_of(race.second, race.place)}};
+            finding.message = fmt::format(
+                "{}: {} {} it and {} {} it, and nothing orders the two{}", memory_words(race.place),
+                words(race.first), race.first_writes ? "writes" : "reads", words(race.second),
+                race.second_writes ? "writes" : "reads", race.live ? "" : " (it reaches no output)");
+            if (race.live) {
+                violation(std::move(finding));
+            } else {
+                ++answer_.warning_count;
+                if (answer_.warnings.size() < question_.max_findings) {
+                    answer_.warnings.push_back(std::move(finding));
+                }
+            }
+        }
+    }
+
+    /// Calls visit(place of the output, value, writer) for each place of that rank's output until it says no.
+    template <typename Visit>
+    void for_each_output(std::int32_t rank, Visit visit) {
+        const plan::Range& output = program_.outputs[static_cast<std::size_t>(rank)];
+        const std::int64_t last = output.first + program_.output_places[static_cast<std::size_t>(rank)];
+        const plan::Memory& memory = program_.memories[output.memory];
+        std::int64_t at = output.first;
+        const auto untouched = [&](std::int64_t until) {
+            for (; at < until; ++at) {
+                if (!visit(at - output.first, initial_value(memory, at, *sums_), plan::kNoOp)) return false;
+            }
+            return true;
+        };
+        for (const auto& stretch : places_->stretches(output.memory)) {
+            if (stretch.last <= at) continue;
+            if (!untouched(std::min(stretch.first, last))) return;
+            for (; at < std::min(stretch.last, last); ++at) {
+                const auto number = stretch.number + static_cast<std::uint32_t>(at - stretch.first);
+                if (!visit(at - output.first, execution_->value(number), execution_->writer(number))) return;
+            }
+        }
+        untouched(last);
+    }
+
+    /// Only the root of a gather has an output for everybody's shares, and only declarations say who that is.
+    [[nodiscard]] bool output_complete(const Postcondition& post, std::int32_t rank) const {
+        const std::int64_t places = program_.output_places[static_cast<std::size_t>(rank)];
+        return places >= (post.goal == Goal::Gather ? post.block * post.ranks : 1);
+    }
+
+    [[nodiscard]] bool output_right(const Postcondition& post, std::int32_t rank) {
+        bool right = true;
+        for_each_output(rank, [&](std::int64_t place, SumId value, plan::OpId) {
+            const auto expected = post.expected(rank, place, *sums_);
+            return right = !expected || *expected == value;
+        });
+        return right;
+    }
+
+    /// A root with which the outputs are right; otherwise the likeliest one, to say what is wrong with it.
+    [[nodiscard]] std::int32_t found_root(Postcondition post) {
+        const bool root_gets = post.goal == Goal::Reduce || post.goal == Goal::Gather;
+        if (root_gets) {
+            for (post.root = 0; post.root < outputs(); ++post.root) {
+                if (output_complete(post, post.root) && output_right(post, post.root)) return post.root;
+            }
+        } else {
+            // The root is the rank whose data the outputs hold.
+            std::optional<std::int32_t> root;
+            for (std::int32_t rank = 0; rank < outputs() && !root; ++rank) {
+                for_each_output(rank, [&](std::int64_t, SumId value, plan::OpId writer) {
+                    if (writer != plan::kNoOp && value > Sums::kTooMany && !sums_->runs(value).empty()) {
+                        root = sums_->runs(value).front().first;
+                    }
+                    return !root;
+                });
+            }
+            if (root) return *root;
+        }
+        return 0;
+    }
+
+    void check_output(const Postcondition& post, std::int32_t rank) {
+        if (!post.demands_of(rank)) return;
+        if (post.condition == nullptr && !output_complete(post, rank)) {
+            violation({"value",
+                       fmt::format("the output of gpu {} has {} chunks, too few for what it must hold", rank,
+                                   program_.output_places[static_cast<std::size_t>(rank)] /
+                                       program_.places_per_chunk),
+                       {rank, -1, -1, -1, plan::Buffer::Output, -1},
+                       {}});
+            return;
+        }
+        std::int64_t told_chunk = -1;
+        for_each_output(rank, [&](std::int64_t place, SumId value, plan::OpId writer) {
+            const auto expected = post.expected(rank, place, *sums_);
+            if (!expected || *expected == value) return true;
+            const std::int64_t chunk = place / program_.places_per_chunk;
+            if (chunk == told_chunk) return true;
+            told_chunk = chunk;
+            if (answer_.violations.size() < question_.max_findings) {
+                report_value(rank, chunk, value, *expected, writer);
+            } else {
+                ++answer_.violation_count;
+            }
+            return answer_.violation_count < kMostCounted;
+        });
+    }
+
+    void report_value(std::int32_t rank, std::int64_t chunk, SumId value, SumId expected, plan::OpId writer) {
+        PlanFinding finding{"value", {}, {}, {}};
+        if (writer != plan::kNoOp) {
+            finding.place = place_of(writer);
+            if (finding.place.gpu != rank) finding.others.push_back(finding.place);
+        }
+        finding.place.gpu = rank;
+        finding.place.buffer = plan::Buffer::Output;
+        finding.place.offset = chunk;
+        const std::string written =
+            writer == plan::kNoOp ? "no step writes it" : fmt::format("written last by {}", words(writer));
+        finding.message =
+            fmt::format("output chunk {} of gpu {} {}; {}", chunk, rank,
+                        difference_text(*sums_, value, expected, program_.places_per_chunk), written);
+        violation(std::move(finding));
+    }
+
+    const plan::Program& program_;
+    const ProgramQuestion& question_;
+    ProgramGraph graph_;
+    const PlaceIndex* places_ = nullptr;
+    const Execution* execution_ = nullptr;
+    Sums* sums_ = nullptr;
+    ProgramAnswer answer_;
+};
+
+}  // namespace
+
+ProgramAnswer decide(const plan::Program& program, const ProgramQuestion& question) {
+    return Decision(program, question).run();
+}
+
+}  // namespace tutti::verify

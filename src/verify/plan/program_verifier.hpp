@@ -1,0 +1,34 @@
+#pragma once
+
+#include "plan/plan_verdict.hpp"
+#include "plan/program.hpp"
+#include "verify/plan/postcondition.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::verify {
+
+/// What is asked about a program.
+struct ProgramQuestion {
+    Postcondition postcondition{};       ///< its root is ignored where `root` is not given
+    std::optional<std::int32_t> root{};  ///< nothing: any root that fits; it is reported
+    /// An op as its file writes it, for messages: "rrc i[2] -> o[2]".
+    std::function<std::string(plan::OpId)> describe{};
+    std::size_t max_findings = 20;
+};
+
+/// The answer for every interleaving. Codes: `deadlock`, `race`, `value`; a race that reaches no output is a
+/// warning `dead-race`.
+struct ProgramAnswer {
+    std::vector<plan::PlanFinding> violations{}, warnings{};
+    std::uint64_t violation_count = 0, warning_count = 0;
+    std::optional<std::int32_t> root{};  ///< of a rooted goal: given, or found
+};
+
+/// Near-linear in the places that all moves touch.
+[[nodiscard]] ProgramAnswer decide(const plan::Program& program, const ProgramQuestion& question);
+
+}  // namespace tutti::verify

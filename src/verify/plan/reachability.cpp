@@ -1,0 +1,125 @@
+#include "verify/plan/reachability.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace tutti::verify {
+
+Reachability::Reachability(const plan::Program& program, const ProgramGraph& graph)
+    : program_(program), graph_(graph), chains_(program.chains) {
+    chain_.reserve(program.ops.size());
+    position_.reserve(program.ops.size());
+    std::vector<std::uint32_t> length(program.chains, 0);
+    for (const plan::Op& op : program.ops) {
+        const bool alone = op.chain == plan::Op::kNoChain;
+        chain_.push_back(alone ? chains_++ : op.chain);
+        position_.push_back(alone ? 1 : ++length[op.chain]);
+    }
+    turn_.resize(program.ops.size());
+    for (std::size_t i = 0; i < graph.order().size(); ++i)
+        turn_[graph.order()[i]] = static_cast<std::uint32_t>(i);
+}
+
+std::vector<bool> Reachability::answers(const std::vector<OrderQuestion>& questions) {
+    std::vector<bool> answers(questions.size(), false);
+    first_look(questions, answers);
+    std::vector<std::uint32_t> open;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+        if (!answers[i]) open.push_back(static_cast<std::uint32_t>(i));
+    }
+    // Questions about one chain lie together, and so do those about one GPU's chains.
+    std::ranges::stable_sort(open, {}, [&](std::uint32_t i) { return chain_[questions[i].from]; });
+    for (std::size_t begin = 0; begin < open.size();) {
+        std::size_t end = begin, lanes = 0;
+        for (std::uint32_t last = std::numeric_limits<std::uint32_t>::max(); end < open.size(); ++end) {
+            const std::uint32_t chain = chain_[questions[open[end]].from];
+            if (chain != last && ++lanes > kLanes) break;
+            last = chain;
+        }
+        by_clocks(questions,
+                  {open.begin() + static_cast<std::ptrdiff_t>(begin),
+                   open.begin() + static_cast<std::ptrdiff_t>(end)},
+                  answers);
+        begin = end;
+    }
+    return answers;
+}
+
+void Reachability::first_look(const std::vector<OrderQuestion>& questions, std::vector<bool>& answers) const {
+    // Per asked op its questions; then every chain is walked with a table of what it has waited for so far.
+    std::vector<std::uint32_t> by_target(questions.size());
+    for (std::size_t i = 0; i < by_target.size(); ++i) by_target[i] = static_cast<std::uint32_t>(i);
+    std::ranges::sort(by_target, {}, [&](std::uint32_t i) {
+        const plan::OpId to = questions[i].to;
+        return std::pair(chain_[to], position_[to]);
+    });
+    std::vector<std::uint32_t> chain_begin(chains_ + 1, 0);
+    for (const std::uint32_t chain : chain_) ++chain_begin[chain + 1];
+    for (std::size_t i = 1; i < chain_begin.size(); ++i) chain_begin[i] += chain_begin[i - 1];
+    std::vector<plan::OpId> chain_ops(chain_.size());
+    for (std::size_t op = 0; op < chain_.size(); ++op) {
+        chain_ops[chain_begin[chain_[op]] + position_[op] - 1] = static_cast<plan::OpId>(op);
+    }
+    // waited[c] = position of chain c that the walked chain has waited for, if stamp[c] says it is of this
+    // walk
+    std::vector<std::uint32_t> waited(chains_, 0), stamp(chains_, 0);
+    std::uint32_t walk = 0;
+    for (std::size_t i = 0; i < by_target.size();) {
+        const std::uint32_t chain = chain_[questions[by_target[i]].to];
+        ++walk;
+        std::uint32_t at = chain_begin[chain];
+        for (; i < by_target.size() && chain_[questions[by_target[i]].to] == chain; ++i) {
+            const OrderQuestion& question = questions[by_target[i]];
+            for (; at < chain_begin[chain] + position_[question.to]; ++at) {
+                for (const plan::OpId source : graph_.before(chain_ops[at])) {
+                    std::uint32_t& position = waited[chain_[source]];
+                    if (stamp[chain_[source]] != walk) position = 0;
+                    stamp[chain_[source]] = walk;
+                    position = std::max(position, position_[source]);
+                }
+            }
+            const std::uint32_t from = chain_[question.from];
+            answers[by_target[i]] = from == chain
+                                        ? position_[question.from] < position_[question.to]
+                                        : stamp[from] == walk && waited[from] >= position_[question.from];
+        }
+    }
+}
+
+void Reachability::by_clocks(const std::vector<OrderQuestion>& questions,
+                             const std::vector<std::uint32_t>& open, std::vector<bool>& answers) {
+    std::vector<std::uint32_t> lane_of_chain(chains_, kLanes);
+    std::size_t lanes = 0;
+    for (const std::uint32_t i : open) {
+        std::uint32_t& lane = lane_of_chain[chain_[questions[i].from]];
+        if (lane == kLanes) lane = static_cast<std::uint32_t>(lanes++);
+    }
+    // Only what lies between the first op asked about and the last one that is asked can matter.
+    std::uint32_t begin = std::numeric_limits<std::uint32_t>::max(), end = 0;
+    for (const std::uint32_t i : open) {
+        begin = std::min(begin, turn_[questions[i].from]);
+        end = std::max(end, turn_[questions[i].to] + 1);
+    }
+    std::vector<Clock>& clocks = clocks_;
+    clocks.resize(program_.ops.size());
+    for (std::uint32_t turn = begin; turn < end; ++turn) {
+        const plan::OpId op = graph_.order()[turn];
+        Clock clock{};
+        for (const plan::OpId source : graph_.before(op)) {
+            if (turn_[source] < begin) continue;
+            const Clock& other = clocks[source];
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                clock[lane] = std::max(clock[lane], other[lane]);
+        }
+        const std::uint32_t lane = lane_of_chain[chain_[op]];
+        if (lane < kLanes) clock[lane] = std::max(clock[lane], position_[op]);
+        clocks[op] = clock;
+    }
+    for (const std::uint32_t i : open) {
+        const OrderQuestion& question = questions[i];
+        answers[i] = clocks[question.to][lane_of_chain[chain_[question.from]]] >= position_[question.from];
+    }
+}
+
+}  // namespace tutti::verify

@@ -1,0 +1,138 @@
+#include "verify/plan/sums.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tutti::verify {
+namespace {
+
+std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+std::uint64_t hash_of(std::span<const SumRun> runs) {
+    std::uint64_t hash = runs.size();
+    for (const SumRun& run : runs) {
+        hash = mixed(hash + static_cast<std::uint64_t>(run.chunk));
+        hash = mixed(hash + (std::uint64_t{static_cast<std::uint32_t>(run.first)} << 32U) +
+                     static_cast<std::uint32_t>(run.last));
+        hash = mixed(hash + run.times);
+    }
+    return hash;
+}
+
+/// Appends a run, joined to the one before where they are neighbours.
+void append(std::vector<SumRun>& to, const SumRun& run) {
+    if (!to.empty()) {
+        SumRun& last = to.back();
+        if (last.chunk == run.chunk && last.times == run.times && last.last + 1 == run.first) {
+            last.last = run.last;
+            return;
+        }
+    }
+    to.push_back(run);
+}
+
+/// A counter that stays at its end: a contribution counted that often is wrong anyway.
+std::uint32_t saturated(std::uint32_t a, std::uint32_t b) {
+    constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+    return a > kMost - b ? kMost : a + b;
+}
+
+/// The multiset sum: both lists swept from left to right, cut where they overlap.
+void add(std::span<const SumRun> left, std::span<const SumRun> right, std::vector<SumRun>& into) {
+    into.clear();
+    std::size_t i = 0, j = 0;
+    SumRun a{}, b{};
+    bool has_a = false, has_b = false;
+    for (;;) {
+        if (!has_a && i < left.size()) a = left[i++], has_a = true;
+        if (!has_b && j < right.size()) b = right[j++], has_b = true;
+        if (!has_a && !has_b) return;
+        if (!has_b || (has_a && std::pair(a.chunk, a.last) < std::pair(b.chunk, b.first))) {
+            append(into, a), has_a = false;
+        } else if (!has_a || std::pair(b.chunk, b.last) < std::pair(a.chunk, a.first)) {
+            append(into, b), has_b = false;
+        } else if (a.first != b.first) {
+            SumRun& early = a.first < b.first ? a : b;
+            const std::int32_t from = std::max(a.first, b.first);
+            append(into, {early.chunk, early.first, from - 1, early.times});
+            early.first = from;
+        } else {
+            const std::int32_t last = std::min(a.last, b.last);
+            append(into, {a.chunk, a.first, last, saturated(a.times, b.times)});
+            has_a = a.last > last, has_b = b.last > last;
+            a.first = b.first = last + 1;
+        }
+    }
+}
+
+}  // namespace
+
+Sums::Sums(std::size_t most_runs)
+    : most_runs_(most_runs), begin_{0, 0, 0}, hashes_{0, 0}, table_(std::size_t{1} << 10U, 0) {}
+
+SumId Sums::interned(std::span<const SumRun> runs) {
+    if (runs.size() > most_runs_) return kTooMany;
+    const std::uint64_t hash = hash_of(runs);
+    const std::size_t mask = table_.size() - 1;
+    std::size_t at = hash & mask;
+    for (; table_[at] != 0; at = (at + 1) & mask) {
+        const SumId id = table_[at];
+        if (hashes_[id] == hash && std::ranges::equal(this->runs(id), runs)) return id;
+    }
+    const auto id = static_cast<SumId>(hashes_.size());
+    pool_.insert(pool_.end(), runs.begin(), runs.end());
+    begin_.push_back(pool_.size());
+    hashes_.push_back(hash);
+    table_[at] = id;
+    if (hashes_.size() * 2 > table_.size()) grow();
+    return id;
+}
+
+void Sums::grow() {
+    table_.assign(table_.size() * 2, 0);
+    const std::size_t mask = table_.size() - 1;
+    for (SumId id = 2; id < hashes_.size(); ++id) {
+        std::size_t at = hashes_[id] & mask;
+        while (table_[at] != 0) at = (at + 1) & mask;
+        table_[at] = id;
+    }
+}
+
+SumId Sums::single(std::int32_t rank, std::int64_t chunk) {
+    const SumRun run{chunk, rank, rank, 1};
+    return interned(std::span(&run, 1));
+}
+
+SumId Sums::sum(SumId a, SumId b) {
+    if (a == kUndefined || b == kUndefined) return kUndefined;
+    if (a == kTooMany || b == kTooMany) return kTooMany;
+    const std::uint64_t key = (std::uint64_t{std::min(a, b)} << 32U) | std::max(a, b);
+    // Short sums are added anew faster than they are remembered.
+    const bool remember = runs(a).size() + runs(b).size() > 8;
+    if (remember) {
+        if (const auto known = added_.find(key); known != added_.end()) return known->second;
+    }
+    add(runs(a), runs(b), scratch_);
+    const SumId id = interned(scratch_);
+    if (remember) added_.emplace(key, id);
+    return id;
+}
+
+SumId Sums::of(std::vector<SumRun> runs) {
+    std::ranges::sort(runs, {}, [](const SumRun& run) { return std::pair(run.chunk, run.first); });
+    SumId total = 0;
+    bool any = false;
+    for (const SumRun& run : runs) {
+        const SumId id = interned(std::span(&run, 1));
+        total = any ? sum(total, id) : id;
+        any = true;
+    }
+    return any ? total : interned({});
+}
+
+}  // namespace tutti::verify

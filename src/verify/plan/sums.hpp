@@ -1,0 +1,56 @@
+#pragma once
+
+#include "plan/condition.hpp"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace tutti::verify {
+
+/// A sum of contributions, as a number: equal numbers are equal multisets.
+using SumId = std::uint32_t;
+
+/// The ranks first … last contribute their chunk `chunk`, each `times` times.
+struct SumRun {
+    std::int64_t chunk = 0;
+    std::int32_t first = 0, last = 0;
+    std::uint32_t times = 1;
+    friend bool operator==(const SumRun&, const SumRun&) = default;
+};
+
+/// All values that occur in a plan. Multisets, so that what is counted twice is seen; exact, so that a
+/// verdict is a proof. Ranks that add the same chunk mostly are neighbours, so a multiset is kept as runs of
+/// ranks.
+class Sums {
+  public:
+    static constexpr SumId kUndefined = 0;
+    /// Sums of more runs than any right result has are not told apart: wrong is wrong.
+    static constexpr SumId kTooMany = 1;
+
+    explicit Sums(std::size_t most_runs);
+
+    [[nodiscard]] SumId single(std::int32_t rank, std::int64_t chunk);
+    /// Undefined if one of them is. O(runs), O(1) if it was asked before.
+    [[nodiscard]] SumId sum(SumId a, SumId b);
+    [[nodiscard]] SumId of(std::vector<SumRun> runs);
+    /// Sorted by chunk, then rank; neighbours joined. Precondition: neither undefined nor too many.
+    [[nodiscard]] std::span<const SumRun> runs(SumId id) const {
+        return std::span(pool_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
+    }
+
+  private:
+    [[nodiscard]] SumId interned(std::span<const SumRun> runs);
+    void grow();
+
+    std::size_t most_runs_;
+    std::vector<SumRun> pool_;
+    std::vector<std::size_t> begin_;
+    std::vector<std::uint64_t> hashes_;
+    std::vector<SumId> table_;  ///< open addressing by hash; 0: free
+    std::unordered_map<std::uint64_t, SumId> added_;
+    std::vector<SumRun> scratch_;
+};
+
+}  // namespace tutti::verify

@@ -1,0 +1,71 @@
+#include "io/plan_condition_json.hpp"
+
+#include "scratch.hpp"
+
+using namespace tutti;
+using namespace tutti::io;
+using namespace tutti::test;
+
+namespace {
+
+plan::Condition parsed(const std::string& text) {
+    Source source = Source::of_text(text, "x.json");
+    return read_plan_condition(source);
+}
+std::string place_of(const std::string& fields) {
+    const auto error = refusal([&] { (void)parsed(R"({"tutti_condition": 1, )" + fields + "}"); });
+    CHECK(error.file() == "x.json");
+    return error.place();
+}
+
+/// The JSON that a page of docs/ shows.
+std::string example_in(const std::string& page) {
+    const std::string text = content_of(std::string(TUTTI_SOURCE_DIR) + "/docs/" + page);
+    const auto start = text.find("```json\n") + 8;
+    return text.substr(start, text.find("```", start) - start);
+}
+
+}  // namespace
+
+TEST_CASE("a condition says what is there at the start and what must be there at the end") {
+    const auto condition = parsed(R"({"tutti_condition": 1, "comment": "a sum",
+        "inputs": {"0": [3, "0-1"], "2": []},
+        "outputs": {"3": {"0": [[1, 0], [0, 5]], "4-6": [[2, 7], [2, 7]]}, "1": {}}})");
+    plan::Condition expected;
+    expected.inputs = {{0, {0, 1, 3}}, {2, {}}};
+    expected.outputs[3] = {
+        {0, {{0, 5}, {1, 0}}}, {4, {{2, 7}, {2, 7}}}, {5, {{2, 8}, {2, 8}}}, {6, {{2, 9}, {2, 9}}}};
+    expected.outputs[1] = {};
+    CHECK(condition == expected);
+}
+
+TEST_CASE("the condition that docs/plan-conditions.md shows is the one it describes") {
+    plan::Condition expected;
+    for (std::int32_t rank = 1; rank < 4; ++rank)
+        expected.outputs[rank] = {{0, {{rank - 1, 0}}}, {1, {{rank - 1, 1}}}};
+    CHECK(parsed(example_in("plan-conditions.md")) == expected);
+}
+
+TEST_CASE("what is no condition is refused with its path") {
+    CHECK(place_of(R"("outputs": {"x": {}})") == "/outputs");
+    CHECK(place_of(R"("outputs": {"-1": {}})") == "/outputs");
+    CHECK(place_of(R"("outputs": {"1": {}, "01": {}})") == "/outputs");
+    CHECK(place_of(R"("outputs": {"1048576": {}})") == "/outputs");
+    CHECK(place_of(R"("outputs": {"0": {"4-2": [[0, 0]]}})") == "/outputs/0");
+    CHECK(place_of(R"("outputs": {"0": {"4-": [[0, 0]]}})") == "/outputs/0");
+    CHECK(place_of(R"("outputs": {"0": {"1": [[0, 0]], "0-2": [[0, 0]]}})") == "/outputs/0/0-2");
+    CHECK(place_of(R"("outputs": {"0": {"1": []}})") == "/outputs/0/1");
+    CHECK(place_of(R"("outputs": {"0": {"1": [[0]]}})") == "/outputs/0/1/0");
+    CHECK(place_of(R"("outputs": {"0": {"1": [[0, -1]]}})") == "/outputs/0/1/0/1");
+    CHECK(place_of(R"("inputs": {"0": [1, "0-2"]}, "outputs": {})") == "/inputs/0");
+    CHECK(place_of(R"("inputs": {"0": ["many"]}, "outputs": {})") == "/inputs/0/0");
+    CHECK(place_of(R"("outputs": {}, "output": {})") == "/");
+    CHECK_THROWS_AS(parsed("[]"), InputError);
+    CHECK_THROWS_AS(parsed("{}"), InputError);
+    CHECK_THROWS_AS(parsed(R"({"tutti_condition": 2, "outputs": {}})"), InputError);
+}
+
+TEST_CASE("a few bytes of condition do not become gigabytes") {
+    CHECK(place_of(R"("inputs": {"0": ["0-2147483647"]}, "outputs": {})") == "/inputs/0/0");
+    CHECK(place_of(R"("outputs": {"0": {"0-2147483647": [[0, 0]]}})") == "/outputs/0/0-2147483647");
+}
