@@ -171,8 +171,9 @@ Command topology_command() {
     command.summary = "show what a topology looks like, and how its links are numbered";
     command.usage = "[KIND | FILE | JSON] [--FIELD VALUE...] [options]";
     command.about =
-        "Shows a topology that a generator makes or that a file holds (an instance, a\n"
-        "topology; - is standard input). Without arguments it lists the generators.\n"
+        "Shows a topology that a generator makes or that a file holds (- is standard\n"
+        "input): an instance, a topology, an ASTRA-sim network.yml, or the XML that NCCL\n"
+        "writes to NCCL_TOPO_DUMP_FILE. Without arguments it lists the generators.\n"
         "Every field of a generator is an option: a number, a comma-separated list or JSON.\n"
         "So are busy, remove and slow, which change what was generated.\n"
         "With --json it prints the topology link by link, in order of their numbers; the\n"

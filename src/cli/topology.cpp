@@ -5,6 +5,7 @@
 #include "cli/topology_facts.hpp"
 #include "core/error.hpp"
 #include "io/json_text.hpp"
+#include "io/topology_file.hpp"
 #include "io/topology_json.hpp"
 
 #include <algorithm>
@@ -38,9 +39,7 @@ Json generated(Json generate, const TopologyOptions& options) {
     return topology;
 }
 
-Topology topology_of(const Json& json, const std::string& path = {}) {
-    return Topology(io::read_topology(io::JsonView(json, path)));
-}
+Topology topology_of(const Json& json) { return Topology(io::read_topology(io::JsonView(json))); }
 
 constexpr std::string_view kGenerate = "/generate";
 
@@ -62,22 +61,20 @@ bool is_generator(const std::string& name) {
     });
 }
 
-/// An instance, a topology, or what stands behind "generate".
-Topology topology_in(const Json& json, const TopologyOptions& options) {
-    if (!json.is_object()) throw InputError("expected a JSON object: an instance, a topology or a generator");
-    if (json.contains("kind")) {
-        try {
-            return topology_of(generated(json, options));
-        } catch (const InputError& error) {
-            throw without_generate(error);
-        }
-    }
-    if (!options.fields.empty()) {
+/// A generator as JSON, with options that add to its fields.
+Topology generator_with_options(io::Source& source, const TopologyOptions& options) {
+    const bool ours = io::topology_format(source.peek(io::Source::kBlock)) == io::TopologyFormat::Ours;
+    const Json json = ours ? io::parse_json(source) : Json();
+    if (!json.is_object() || !json.contains("kind")) {
         throw InputError(fmt::format("option --{} is for generators (KIND, or JSON with a \"kind\")",
-                                     options.fields.front().first));
+                                     options.fields.front().first),
+                         {}, source.name());
     }
-    if (json.contains("topology")) return topology_of(json["topology"], "/topology");
-    return topology_of(json);
+    try {
+        return topology_of(generated(json, options));
+    } catch (const InputError& error) {
+        throw without_generate(error).in_file(source.name());
+    }
 }
 
 Topology topology_in_file(const TopologyOptions& options) {
@@ -85,12 +82,8 @@ Topology topology_in_file(const TopologyOptions& options) {
     try {
         io::Source source =
             is_text ? io::Source::of_text(options.what, "the JSON text") : io::Source(options.what);
-        const Json json = io::parse_json(source);
-        try {
-            return topology_in(json, options);
-        } catch (const InputError& error) {
-            throw error.in_file(source.name());
-        }
+        return options.fields.empty() ? io::read_topology_file(source)
+                                      : generator_with_options(source, options);
     } catch (const InputError& error) {
         std::vector<std::string_view> names;
         const auto kinds = io::generator_kinds();

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/instance.hpp"
+#include "run/plan_timing.hpp"
+
+#include <optional>
+#include <span>
+
+namespace tutti::cli {
+
+/// A timed plan and what is known of its meaning.
+struct BoundJob {
+    const run::JobTiming& timing;
+    plan::Goal goal = plan::Goal::None;
+    std::optional<std::int32_t> root{};
+};
+
+/// The instance that demands what the plans achieve, all together, in chunks of the same sizes as theirs:
+/// each transfer of a plan that helps is a send of one chunk of the instance, so a lower bound of the
+/// instance is one of the plans (docs/plan-costs.md, "The bound"). None if a plan's meaning is not known, or
+/// there are too many chunks to ask about.
+[[nodiscard]] std::optional<Instance> instance_of(std::span<const BoundJob> jobs, const Topology& topology);
+
+}  // namespace tutti::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/topology.hpp"
+#include "io/source.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace tutti::io {
+
+/// Topologies come in several formats; a file's content says in which. docs/topologies.md has them all.
+enum class TopologyFormat {
+    Ours,     ///< JSON: an instance, a topology, or what stands behind "generate"
+    Astra,    ///< a network.yml of ASTRA-sim's analytical backends
+    Nccl,     ///< the XML that NCCL writes where NCCL_TOPO_DUMP_FILE says
+    Unknown,  ///< none of these
+};
+
+/// The format, told from a file's first bytes and never from its name.
+[[nodiscard]] TopologyFormat topology_format(std::string_view beginning);
+
+/// The topology in a file of any format that we read. `what` is a path, "-" for standard input, or the JSON
+/// itself (it starts with a brace). Throws InputError with the file and the place in it.
+[[nodiscard]] Topology read_topology_file(const std::string& what);
+
+/// The same for what is open already.
+[[nodiscard]] Topology read_topology_file(Source& source);
+
+}  // namespace tutti::io

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "plan/msccl_plan.hpp"
+#include "run/placement.hpp"
+
+namespace tutti::run {
+
+/// Appends the tasks of an MSCCL plan: a step of c chunks that sends or receives is c tasks, any other step
+/// one. `capacity` >= 1 is the number of messages that a connection holds. Throws InputError where sends and
+/// receives do not match or a step waits for what nobody signals. O(tasks + steps log steps).
+void append_tasks(TimedProgram& program, Placement& placement, const plan::MscclPlan& plan,
+                  std::int64_t capacity);
+
+/// "gpu 3, tb 1" of one of the tasks that were appended from task `first` on.
+[[nodiscard]] std::string place_of(const plan::MscclPlan& plan, TaskId first, TaskId task);
+
+}  // namespace tutti::run

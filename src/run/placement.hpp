@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/topology.hpp"
+#include "run/plan_timing.hpp"
+#include "run/router.hpp"
+
+namespace tutti::run {
+
+/// A plan's ranks on a topology's NPUs: what the front ends of all formats share. Adds the routes of the
+/// connections to the program as it is asked for them.
+class Placement {
+  public:
+    /// Throws InputError unless the group has `ranks` different NPUs of the topology. Fills in the group of
+    /// `timing`; the other facts of it must be there.
+    Placement(const Topology& topology, TimedProgram& program, const TimingWish& wish, JobTiming& timing);
+
+    /// The route of a new connection from rank to rank; `turn` is its number among those of the same two.
+    /// Throws InputError if there is no way. Fast where connections come in order of `from`.
+    [[nodiscard]] RouteId connect(std::int32_t from, std::int32_t to, std::int32_t channel,
+                                  std::uint32_t turn);
+
+    /// A chunk of the call.
+    [[nodiscard]] SizeId chunk_size() const { return chunk_size_; }
+
+  private:
+    [[nodiscard]] const FixedRoute* fixed(std::int32_t from, std::int32_t to, std::int32_t channel) const;
+    [[nodiscard]] Way checked(const FixedRoute& route) const;
+    [[nodiscard]] NodeId npu(std::int32_t rank) const {
+        return timing_.group[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] std::string name_of_rank(std::int32_t rank) const;
+    void note_buffers(const Way& way);
+
+    const Topology& topology_;
+    TimedProgram& program_;
+    const TimingWish& wish_;
+    JobTiming& timing_;
+    Router router_;
+    SizeId chunk_size_;
+    bool noted_buffers_ = false;
+};
+
+}  // namespace tutti::run

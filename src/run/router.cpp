@@ -1,0 +1,88 @@
+#include "run/router.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace tutti::run {
+namespace {
+
+constexpr std::pair<Ticks, Ticks> kFar{Ticks::max(), Ticks::max()};
+
+std::pair<Ticks, Ticks> sum(const std::pair<Ticks, Ticks>& a, const std::pair<Ticks, Ticks>& b) {
+    return {a.first + b.first, a.second + b.second};
+}
+
+}  // namespace
+
+std::optional<Way> Router::way(NodeId from, NodeId to, std::uint32_t turn) {
+    if (auto found = direct(from, to, turn)) return found;
+    if (auto found = walk(Through::Switches, from, to, turn)) return found;
+    return walk(Through::Anything, from, to, turn);
+}
+
+std::optional<Way> Router::direct(NodeId from, NodeId to, std::uint32_t turn) const {
+    std::vector<LinkId> best;
+    Cost least = kFar;
+    for (const LinkId link : topology_.out_links(from)) {
+        if (topology_.link(link).dst != to) continue;
+        const Cost cost{topology_.beta(link, chunk_), topology_.link(link).wire.alpha};
+        if (cost > least) continue;
+        if (cost < least) best.clear();
+        least = cost;
+        best.push_back(link);
+    }
+    if (best.empty()) return std::nullopt;
+    return Way{{best[turn % best.size()]}, 0};
+}
+
+Router::Cost Router::cost_of(LinkId id) const {
+    const Link& link = topology_.link(id);
+    const Ticks beta = topology_.beta(id, chunk_);
+    return {topology_.is_cut_through(link.dst) ? link.wire.alpha : link.wire.alpha + beta, beta};
+}
+
+void Router::grow(Tree& tree, Through through, NodeId from) const {
+    tree.from = from;
+    tree.cost.assign(topology_.nodes(), kFar);
+    tree.cost[from.index()] = {Ticks(0), Ticks(0)};
+    using Reached = std::pair<Cost, NodeId>;
+    std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
+    open.emplace(tree.cost[from.index()], from);
+    while (!open.empty()) {
+        const auto [cost, node] = open.top();
+        open.pop();
+        if (cost != tree.cost[node.index()] || !passes(through, from, node)) continue;
+        for (const LinkId link : topology_.out_links(node)) {
+            const NodeId next = topology_.link(link).dst;
+            const Cost reached = sum(cost, cost_of(link));
+            if (reached >= tree.cost[next.index()]) continue;
+            tree.cost[next.index()] = reached;
+            open.emplace(reached, next);
+        }
+    }
+}
+
+std::optional<Way> Router::walk(Through through, NodeId from, NodeId to, std::uint32_t turn) {
+    Tree& tree = trees_[static_cast<int>(through)];
+    if (tree.from != from) grow(tree, through, from);
+    if (tree.cost[to.index()] == kFar) return std::nullopt;
+    Way way;
+    for (NodeId node = to; node != from;) {
+        std::vector<LinkId> good;
+        for (const LinkId link : topology_.in_links(node)) {
+            const NodeId before = topology_.link(link).src;
+            const Cost& reached = tree.cost[before.index()];
+            if (reached == kFar || !passes(through, from, before)) continue;
+            if (sum(reached, cost_of(link)) == tree.cost[node.index()]) good.push_back(link);
+        }
+        const LinkId link = good[turn % good.size()];
+        turn /= static_cast<std::uint32_t>(good.size());
+        way.links.push_back(link);
+        node = topology_.link(link).src;
+        if (node != from && topology_.is_npu(node)) ++way.relays;
+    }
+    std::ranges::reverse(way.links);
+    return way;
+}
+
+}  // namespace tutti::run
