@@ -29,7 +29,7 @@ std::string cut(const std::string& text, std::size_t columns) {
 
 Progress::Progress(ProgressView view, std::size_t total)
     : view_(std::move(view)), total_(total), begin_(view_.now()), last_(begin_) {
-    if (view_.kind == ProgressView::Kind::Bar) draw();
+    if (view_.kind == ProgressView::Kind::Bar && view_.silent_for.count() == 0) draw();
 }
 
 Progress::~Progress() {
@@ -48,7 +48,7 @@ void Progress::done(bool failed) {
 }
 
 void Progress::tick() {
-    if (view_.kind == ProgressView::Kind::Silent) return;
+    if (view_.kind == ProgressView::Kind::Silent || view_.now() - begin_ < view_.silent_for) return;
     const bool bar = view_.kind == ProgressView::Kind::Bar;
     const auto elapsed = view_.now() - last_;
     if (bar && (elapsed >= kBetweenDrawings || done_ == total_)) draw();

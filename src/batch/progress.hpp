@@ -17,6 +17,7 @@ struct ProgressView {
     std::ostream* out = nullptr;
     std::function<std::size_t()> columns = [] { return std::size_t{80}; };
     std::function<Clock::time_point()> now = [] { return Clock::now(); };
+    std::chrono::milliseconds silent_for{0};  ///< nothing is shown of runs that are over sooner
 };
 
 /// Tells how far a run is: on a terminal one line that is drawn again in place, elsewhere a plain line every

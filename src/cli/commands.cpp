@@ -90,27 +90,78 @@ Command synth_command() {
     return command;
 }
 
+OptionGroup plan_readings() {
+    OptionGroup group{"Plans: how they are read"};
+    group.options.add_options()  //
+        ("as", text("COLLECTIVE"),
+         "judge as this collective, whatever the file says: allreduce, allgather, reduce_scatter, alltoall, "
+         "broadcast, reduce, gather, scatter, alltonext or custom")                                    //
+        ("root", text("RANK"), "of broadcast, reduce, gather, scatter (default: any root that fits)")  //
+        ("condition", text("FILE"),
+         "what a custom collective starts from and must end with (docs/plan-conditions.md)")  //
+        ("operand", text("src|dst"),
+         "the local operand of a receive that reduces (default src, as the runtimes have it)")  //
+        ("copy", text("ignore|first"),
+         "whether <copy> under a gpu is executed before everything else (default ignore, as runtimes do)")  //
+        ("strict-dependencies", flag(), "a dependency must name a step with hasdep=1")                      //
+        ("strict-descriptors", flag(), "the address halves that no runtime reads must agree too")           //
+        ("target", text("NAME"),
+         "warn of what this runtime refuses or ignores: msccl, msccl-executor, rccl or mscclpp");
+    return group;
+}
+
+OptionGroup plan_timing() {
+    OptionGroup group{"Plans: on a network"};
+    group.options.add_options()  //
+        ("group", text("NPU,NPU,..."),
+         "rank r of the file is the r-th of these NPUs of a larger job; once for all plans, or once for each "
+         "in their order: with a topology those run at once")  //
+        ("topology", text("FILE"),
+         "say also what the plan takes on this network (anything that 'tutti topology' reads), the lower "
+         "bound of its collective there, and the gap")  //
+        ("bytes", text("N"),
+         "the size of the call, as nccl-tests counts it, for topologies in physical units; 8M is 8388608");
+    return group;
+}
+
 Command verify_command() {
     Command command;
     command.name = "verify";
-    command.summary = "judge schedules, whoever made them";
-    command.usage = "INSTANCE SCHEDULE... [options]";
+    command.summary = "judge schedules and plans, whoever made them";
+    command.usage = "FILE-OR-DIR... [options]";
     command.about =
-        "Says VALID, or INVALID with every broken rule in words: its number (V1 to V18,\n"
-        "see src/verify/README.md), the tick and the sends. Instance and schedules are told\n"
-        "apart by their content and may come in any order; one of them may be - for\n"
-        "standard input. Streams (.tsch) of any length are judged without being held.\n"
-        "With --json there is one object per schedule, a line each. The exit code is 2 if any\n"
-        "file is malformed, else 1 if any schedule is invalid.\n";
+        "Judges execution plans of other tools, and schedules of our own together with their\n"
+        "instance. The content of a file tells what it is; files may come in any order, and one\n"
+        "of them may be - for standard input.\n\n"
+        "A plan (MSCCL XML and others, docs/) says by itself what its GPUs do. The\n"
+        "verdict holds for every interleaving that the runtime may take:\n"
+        "  VALID              no deadlock, no race, and the result is right\n"
+        "  VALID-IF-BUFFERED  right, but it can hang on connections as short as the protocol's\n"
+        "  STRUCTURE-ONLY     nothing is wrong, but the file does not say what its result should\n"
+        "                     be (custom collectives; --as or --condition says it)\n"
+        "  INVALID            with the reason: the two steps that race, the circle of waits, ...\n"
+        "  MALFORMED          it cannot be read, with the place\n"
+        "A folder is searched for *.xml, *.json and *.csv, and gives one table; what is no plan is\n"
+        "skipped, and the exit code is 1 if anything is wrong.\n\n"
+        "A schedule is VALID, or INVALID with every broken rule in words: its number (V1 to V18,\n"
+        "see src/verify/README.md), the tick and the sends. Streams (.tsch) of any length are\n"
+        "judged without being held.\n\n"
+        "With --json there is one object per file, a line each. The exit code is 2 if any file is\n"
+        "malformed, else 1 if any is invalid.\n";
     command.examples =
+        "tutti verify algo.xml\n"
+        "tutti verify algo.xml --as alltoall --target msccl-executor\n"
+        "tutti verify algo.xml --topology dgx1.json --bytes 64M\n"
+        "tutti verify schedules/ --json\n"
         "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
         "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n";
     OptionGroup verify{"Verification"};
     verify.options.add_options()                                                                       //
         ("instance", text("FILE"), "the instance, if all other files are schedules")                   //
         ("max-violations", text("N"), "spell out at most N violations (default 20); all are counted")  //
+        ("threads", text("N"), "plans judged at a time (default: one for each core)")                  //
         ("expand", flag(), "judge schedules in generator form send by send, not by their symmetry");
-    command.groups = std::vector<OptionGroup>{verify, common()};
+    command.groups = std::vector<OptionGroup>{verify, plan_readings(), plan_timing(), common()};
     command.positional = "files";
     return command;
 }
@@ -145,8 +196,9 @@ Command convert_command() {
         ("output,o", text("FILE"), "where it goes; - is standard output")                                 //
         ("directory,d", text("DIR"), "write plans of several schedules, or of a batch's results, there")  //
         ("to", text("FORMAT"),
-         "json, stream, msccl-xml, mscclpp-json, sccl-json or chakra (default: stream if FILE ends in .tsch, "
-         "msccl-xml if it ends in .xml, else json)");
+         "json, stream, msccl-xml or chakra (default: stream if FILE ends in .tsch, msccl-xml if it ends in "
+         ".xml, "
+         "else json)");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //
         ("collective", text("ID"),

@@ -31,7 +31,10 @@ Conversion converted(io::OpenSchedule& schedule, const Instance& instance, const
     }
     JudgedSchedule judged = judged_schedule(schedule, instance, interrupted);
     conversion.verdict = std::move(judged.verdict);
-    if (conversion.verdict.valid()) {
+    if (!conversion.verdict.valid()) return conversion;
+    if (options.format == ConvertFormat::Chakra) {
+        conversion.plans = {convert_to_chakra(instance, judged.schedule, options.output)};
+    } else {
         conversion.plans = convert_to_plans(instance, judged.schedule, options);
     }
     return conversion;
@@ -88,7 +91,7 @@ ExitCode run_convert(const ConvertOptions& options, const Process& process) {
             const Heartbeat heartbeat(streams);
             return convert_to_folder(options, process);
         }
-        const VerifyFiles files = sorted_out({.files = options.files});
+        const ScheduleFiles files = instance_and_schedules(options.files);
         const Instance instance = io::read_instance(files.instance);
         io::OpenSchedule schedule = io::open_schedule(files.schedules.front());
         check_target(options.output, files.instance);

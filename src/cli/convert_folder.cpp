@@ -13,7 +13,7 @@
 #include "compile/messages.hpp"
 #include "compile/places.hpp"
 #include "compile/size_ranges.hpp"
-#include "io/atomic_file.hpp"
+#include "io/file_set.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/result_jsonl.hpp"
@@ -67,7 +67,7 @@ std::vector<FilePair> pairs_of(const std::vector<std::string>& files) {
             throw InputError("expected an instance and its schedule, one after the other; this file is alone",
                              {}, files[i]);
         }
-        const VerifyFiles pair = sorted_out({.files = {files[i], files[i + 1]}});
+        const ScheduleFiles pair = instance_and_schedules({files[i], files[i + 1]});
         pairs.push_back({pair.instance, pair.schedules.front()});
         ++i;
     }
@@ -213,12 +213,6 @@ void check_folder(const std::string& folder, const std::vector<WrittenPlan>& pla
     }
 }
 
-void write(const fs::path& path, const std::string& text) {
-    io::AtomicFile file(path.string());
-    file.write(text);
-    file.commit();
-}
-
 std::string environment_of(const ConvertOptions& options, const std::vector<WrittenPlan>& plans) {
     if (options.target != compile::MscclTarget::Msccl)
         return fmt::format("MSCCL_ALGO_DIR={}", options.folder);
@@ -285,12 +279,12 @@ ExitCode convert_to_folder(const ConvertOptions& options, const Process& process
     }
     check_folder(options.folder, plans);
     fs::create_directory(options.folder);
+    io::FileSet files(options.folder);
     for (const WrittenPlan& plan : plans) {
-        if (!plan.condition_path.empty()) {
-            write(fs::path(options.folder) / plan.condition_path, plan.plan.condition);
-        }
-        write(fs::path(options.folder) / plan.path, plan.plan.text);
+        if (!plan.condition_path.empty()) files.write(plan.condition_path, plan.plan.condition);
+        files.write(plan.path, plan.plan.text);
     }
+    files.commit();
     report(options, plans, process.streams);
     return ExitCode::Done;
 }

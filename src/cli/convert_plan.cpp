@@ -2,8 +2,10 @@
 
 #include "batch/figures.hpp"
 #include "cli/failure.hpp"
+#include "compile/chakra_lowering.hpp"
 #include "compile/messages.hpp"
 #include "io/atomic_file.hpp"
+#include "io/chakra_et.hpp"
 
 #include <fmt/format.h>
 
@@ -49,6 +51,17 @@ MadePlan make_plan(const Instance& instance, const Schedule& schedule, Collectiv
     } catch (...) {
         rethrow_with_reproducer(instance);
     }
+}
+
+WrittenPlan convert_to_chakra(const Instance& instance, const Schedule& schedule, const std::string& prefix) {
+    const plan::ChakraTraces traces = compile::lower_to_chakra(instance, schedule);
+    io::write_chakra(traces, prefix);
+    const std::size_t npus = traces.npus.size();
+    WrittenPlan written{.path = prefix};
+    written.plan.words =
+        fmt::format("traces of {} NPUs, {}.0.et to {}.{}.et", npus, prefix, prefix, npus - 1);
+    written.plan.facts = {{"npus", npus}};
+    return written;
 }
 
 std::vector<WrittenPlan> convert_to_plans(const Instance& instance, const Schedule& schedule,

@@ -20,6 +20,10 @@ struct WrittenPlan {
 [[nodiscard]] std::vector<WrittenPlan> convert_to_plans(const Instance& instance, const Schedule& schedule,
                                                         const ConvertOptions& options);
 
+/// Writes the traces of all collectives together, PREFIX.0.et and so on. Precondition: the schedule is valid.
+[[nodiscard]] WrittenPlan convert_to_chakra(const Instance& instance, const Schedule& schedule,
+                                            const std::string& prefix);
+
 /// One of them, with its collective named in what is thrown; a bug of ours comes with the instance as a file.
 [[nodiscard]] MadePlan make_plan(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                                  const ConvertOptions& options);

@@ -1,5 +1,6 @@
 #include "cli/file_kind.hpp"
 
+#include "cli/plan_kinds.hpp"
 #include "core/error.hpp"
 #include "io/source.hpp"
 
@@ -7,28 +8,13 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <iterator>
 
 namespace tutti::cli {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
-
-std::string_view without_blanks(std::string_view text) {
-    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-    return text;
-}
-
-/// The first field's name in the text of an object, unless it is written with escapes.
-std::string_view first_field(std::string_view text) {
-    text = without_blanks(text);
-    if (!text.starts_with('{')) return {};
-    text = without_blanks(text.substr(1));
-    if (!text.starts_with('"')) return {};
-    const std::size_t end = text.find('"', 1);
-    return end == text.npos ? std::string_view() : text.substr(1, end - 1);
-}
-
-FileKind kind_of(const std::string& path) {
+FileKind kind_of_file(const std::string& path) {
     if (path == "-") return FileKind::Unclear;
     try {
         io::Source source(path);
@@ -39,25 +25,39 @@ FileKind kind_of(const std::string& path) {
     }
 }
 
+bool is_folder(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(path, ignored);
+}
+
+[[noreturn]] void refuse_alone(const std::string& file, FileKind kind) {
+    throw InputError(kind == FileKind::Instance
+                         ? "this is an instance; expected a schedule of it too"
+                         : "this is a schedule of tutti's own; expected its instance too (--instance FILE)",
+                     {}, file);
+}
+
 }  // namespace
 
-FileKind kind_of_beginning(std::string_view bytes) {
+FileKind kind_of(const Beginning& beginning) {
     constexpr std::array<std::string_view, 6> kOfSchedules{
         "tutti_schedule", "tutti_symmetric_schedule", "symmetry", "instance", "makespan", "sends"};
     constexpr std::array<std::string_view, 7> kOfInstances{"tutti",  "name",       "about",      "topology",
                                                            "groups", "forwarding", "collectives"};
-    // No JSON starts with a T.
-    if (bytes.starts_with('T')) return FileKind::Schedule;
-    const std::string_view field = first_field(bytes);
+    if (beginning.shape == Beginning::Shape::Stream) return FileKind::Schedule;
+    if (beginning.shape != Beginning::Shape::Empty && plan_kind(beginning) != nullptr) return FileKind::Plan;
+    if (beginning.fields.empty()) return FileKind::Unclear;
+    const std::string& field = beginning.fields.front();
     if (std::ranges::find(kOfSchedules, field) != kOfSchedules.end()) return FileKind::Schedule;
     if (std::ranges::find(kOfInstances, field) != kOfInstances.end()) return FileKind::Instance;
     return FileKind::Unclear;
 }
 
-VerifyFiles sorted_out(const VerifyOptions& options) {
-    if (options.instance) return {*options.instance, options.files};
+FileKind kind_of_beginning(std::string_view bytes) { return kind_of(beginning_of(bytes)); }
+
+ScheduleFiles instance_and_schedules(const std::vector<std::string>& files) {
     std::vector<FileKind> kinds;
-    for (const std::string& file : options.files) kinds.push_back(kind_of(file));
+    for (const std::string& file : files) kinds.push_back(kind_of_file(file));
     auto instance = std::ranges::find(kinds, FileKind::Instance);
     if (instance == kinds.end()) instance = std::ranges::find(kinds, FileKind::Unclear);
     if (instance == kinds.end()) {
@@ -65,14 +65,36 @@ VerifyFiles sorted_out(const VerifyOptions& options) {
             "expected an instance among the files, found only schedules; --instance FILE names one");
     }
     const auto index = instance - kinds.begin();
-    VerifyFiles files{options.files[static_cast<std::size_t>(index)], options.files};
-    files.schedules.erase(files.schedules.begin() + index);
+    ScheduleFiles sorted{files[static_cast<std::size_t>(index)], files};
+    sorted.schedules.erase(sorted.schedules.begin() + index);
     const auto second = std::find(instance + 1, kinds.end(), FileKind::Instance);
     if (*instance == FileKind::Instance && second != kinds.end()) {
-        throw InputError(fmt::format("expected one instance, found two: {} and {}", files.instance,
-                                     options.files[static_cast<std::size_t>(second - kinds.begin())]));
+        throw InputError(fmt::format("expected one instance, found two: {} and {}", sorted.instance,
+                                     files[static_cast<std::size_t>(second - kinds.begin())]));
     }
-    return files;
+    return sorted;
+}
+
+VerifyFiles sorted_out(const VerifyOptions& options) {
+    VerifyFiles sorted;
+    std::vector<std::string> others;
+    for (const std::string& file : options.files) {
+        const bool folder = is_folder(file);
+        const bool plan = !folder && kind_of_file(file) == FileKind::Plan;
+        (folder ? sorted.folders : plan ? sorted.plans : others).push_back(file);
+    }
+    if (options.instance) {
+        if (!others.empty()) sorted.ours = ScheduleFiles{*options.instance, others};
+    } else if (others.size() == 1) {
+        const FileKind kind = kind_of_file(others[0]);
+        if (kind != FileKind::Unclear) refuse_alone(others[0], kind);
+        sorted.plans.clear();  // in the order given
+        std::ranges::copy_if(options.files, std::back_inserter(sorted.plans),
+                             [](const std::string& file) { return !is_folder(file); });
+    } else if (!others.empty()) {
+        sorted.ours = instance_and_schedules(others);
+    }
+    return sorted;
 }
 
 }  // namespace tutti::cli

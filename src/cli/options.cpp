@@ -11,6 +11,7 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -147,23 +148,8 @@ SynthOptions synth_options(const Values& values) {
     return options;
 }
 
-VerifyOptions verify_options(const Values& values) {
-    VerifyOptions options;
-    options.files = values.list("files");
-    options.instance = values.text("instance");
-    options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
-    options.expand = values.flag("expand");
-    options.json = values.flag("json");
-    options.quiet = values.flag("quiet");
-    const std::size_t files = options.files.size() + (options.instance ? 1 : 0);
-    if (files < 2) values.refuse("expected an instance and at least one schedule");
-    const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0);
-    if (inputs > 1) values.refuse("only one file can be standard input (-)");
-    return options;
-}
-
-/// "8388608", or "8M": K, M and G are powers of 1024.
-std::optional<std::int64_t> byte_size(const Values& values, const char* name) {
+/// "8388608", or as nccl-tests has it "8M": K, M and G are powers of 1024.
+std::optional<std::int64_t> byte_size(const Values& values, const char* name, std::int64_t least) {
     constexpr std::int64_t kMost = std::int64_t{1} << 50;
     const auto text = values.text(name);
     if (!text) return std::nullopt;
@@ -174,7 +160,7 @@ std::optional<std::int64_t> byte_size(const Values& values, const char* name) {
     const std::size_t power = suffix.empty() ? 0 : std::string_view("KMG").find(suffix) + 1;
     const bool known = suffix.empty() || (suffix.size() == 1 && power > 0);
     const int shift = static_cast<int>(10 * power);
-    if (error != std::errc() || !known || bytes < 0 || bytes > kMost >> shift) {
+    if (error != std::errc() || !known || bytes < least || bytes > kMost >> shift) {
         values.refuse(fmt::format(
             "option --{}: expected a number of bytes like 1048576 or 1M (at most 2^50), found '{}'", name,
             *text));
@@ -182,10 +168,72 @@ std::optional<std::int64_t> byte_size(const Values& values, const char* name) {
     return bytes << shift;
 }
 
+/// "0,8,16,24": different NPUs, by rank.
+std::vector<std::int32_t> group_in(const std::string& text, const Values& values) {
+    std::vector<std::int32_t> group;
+    const char* const last = text.data() + text.size();
+    for (const char* at = text.data();; ++at) {
+        std::int32_t npu = -1;
+        const auto [stop, error] = std::from_chars(at, last, npu);
+        const bool fine = error == std::errc() && npu >= 0 && (stop == last || *stop == ',');
+        if (!fine || std::ranges::find(group, npu) != group.end()) {
+            values.refuse(fmt::format(
+                "option --group: expected different NPUs by rank, like 0,8,16,24; found '{}'", text));
+        }
+        group.push_back(npu);
+        if (stop == last) return group;
+        at = stop;
+    }
+}
+
+PlanOptions plan_options(const Values& values) {
+    PlanOptions options;
+    options.operand_is_destination = values.choice("operand", {"src", "dst"}) == 1;
+    options.copies_first = values.choice("copy", {"ignore", "first"}) == 1;
+    if (const auto name = values.text("as")) {
+        options.goal = plan::goal_of(*name);
+        if (!options.goal) (void)values.choice("as", plan::goal_names());
+    }
+    if (values.flag("root")) options.root = values.number<std::int32_t>("root", 0, 0);
+    options.strict_dependencies = values.flag("strict-dependencies");
+    options.strict_descriptors = values.flag("strict-descriptors");
+    options.condition = values.text("condition");
+    if (values.flag("target")) {
+        using verify::Target;
+        constexpr std::array kTargets{Target::Msccl, Target::MscclExecutor, Target::Rccl, Target::Mscclpp};
+        options.target = kTargets[values.choice("target", {"msccl", "msccl-executor", "rccl", "mscclpp"})];
+    }
+    for (const std::string& group : values.list("group")) options.groups.push_back(group_in(group, values));
+    options.topology = values.text("topology");
+    options.bytes = byte_size(values, "bytes", 1);
+    if (options.bytes && !options.topology)
+        values.refuse("--bytes is the size of a call on a network; expected --topology FILE too");
+    if (options.condition && options.goal)
+        values.refuse("--as and --condition both say what a plan is for; expected one of them");
+    return options;
+}
+
+VerifyOptions verify_options(const Values& values) {
+    VerifyOptions options;
+    options.files = values.list("files");
+    options.instance = values.text("instance");
+    options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
+    options.expand = values.flag("expand");
+    options.plan = plan_options(values);
+    options.threads = values.number<unsigned>("threads", 0, 1, kMostThreads);
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    if (options.files.empty())
+        values.refuse("expected a plan, a folder, or an instance and at least one schedule");
+    const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0) +
+                        (options.plan.condition == "-" ? 1 : 0) + (options.plan.topology == "-" ? 1 : 0);
+    if (inputs > 1) values.refuse("only one file can be standard input (-)");
+    return options;
+}
+
 ConvertFormat convert_format(const Values& values, const ConvertOptions& options) {
     if (values.flag("to")) {
-        return static_cast<ConvertFormat>(
-            values.choice("to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra"}));
+        return static_cast<ConvertFormat>(values.choice("to", {"json", "stream", "msccl-xml", "chakra"}));
     }
     if (!options.folder.empty() || options.output.ends_with(".xml")) return ConvertFormat::MscclXml;
     return options.output.ends_with(io::kStreamSuffix) ? ConvertFormat::Stream : ConvertFormat::Json;
@@ -194,20 +242,10 @@ ConvertFormat convert_format(const Values& values, const ConvertOptions& options
 /// Options that mean nothing for the format are refused: who gives one expects it to count.
 void check_convert_format(const Values& values, const ConvertOptions& options) {
     const bool is_msccl = options.format == ConvertFormat::MscclXml;
-    const bool is_plan = is_msccl || options.format == ConvertFormat::MscclppJson;
-    for (const char* name : {"target", "mode"}) {
+    for (const char* name :
+         {"target", "protocol", "mode", "min-bytes", "max-bytes", "directory", "collective"}) {
         if (values.flag(name) && !is_msccl) values.refuse(fmt::format("--{} is for --to msccl-xml", name));
     }
-    for (const char* name : {"protocol", "min-bytes", "max-bytes"}) {
-        if (values.flag(name) && !is_plan) {
-            values.refuse(fmt::format("--{} is for --to msccl-xml and mscclpp-json", name));
-        }
-    }
-    const bool is_ours = options.format == ConvertFormat::Json || options.format == ConvertFormat::Stream;
-    if (options.collective && is_ours) {
-        values.refuse("--collective is for plans; a schedule is written with all its collectives");
-    }
-    if (!options.folder.empty() && !is_msccl) values.refuse("--directory is for --to msccl-xml");
     if (options.format == ConvertFormat::Chakra && options.output == "-") {
         values.refuse("a Chakra trace is a file for each NPU; expected --output PREFIX");
     }
@@ -229,8 +267,8 @@ ConvertOptions convert_options(const Values& values) {
     }
     options.protocol = static_cast<plan::Protocol>(values.choice("protocol", {"Simple", "LL", "LL128"}));
     options.mode = static_cast<CallMode>(values.choice("mode", {"both", "in-place", "out-of-place"}));
-    options.min_bytes = byte_size(values, "min-bytes");
-    options.max_bytes = byte_size(values, "max-bytes");
+    options.min_bytes = byte_size(values, "min-bytes", 0);
+    options.max_bytes = byte_size(values, "max-bytes", 0);
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
     if (options.folder.empty()) {

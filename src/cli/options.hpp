@@ -2,6 +2,8 @@
 
 #include "batch/schedule_output.hpp"
 #include "compile/msccl_lowering.hpp"
+#include "plan/goal.hpp"
+#include "verify/plan/plan_verifier.hpp"
 
 #include <array>
 #include <cstddef>
@@ -44,11 +46,30 @@ struct SynthOptions {
     friend bool operator==(const SynthOptions&, const SynthOptions&) = default;
 };
 
+/// How plans of other tools are read, judged and timed.
+struct PlanOptions {
+    bool operand_is_destination = false;  ///< of reducing receives
+    bool copies_first = false;            ///< <copy> is executed
+    std::optional<plan::Goal> goal{};     ///< whatever the file says
+    std::optional<std::int32_t> root{};
+    bool strict_dependencies = false;
+    bool strict_descriptors = false;
+    std::optional<std::string> condition{};  ///< a path
+    verify::Target target = verify::Target::None;
+    std::vector<std::vector<std::int32_t>> groups{};  ///< NPUs by rank: of all files, or one for each
+    std::optional<std::string> topology{};
+    std::optional<std::int64_t> bytes{};  ///< of the call; only with a topology
+    friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
+};
+
 struct VerifyOptions {
-    std::vector<std::string> files{};  ///< an instance among them, unless `instance` names it
+    /// An instance and its schedules, unless `instance` names it; plans of other tools; folders.
+    std::vector<std::string> files{};
     std::optional<std::string> instance{};
     std::size_t max_violations = 20;
     bool expand = false;  ///< generator forms are judged send by send
+    PlanOptions plan{};
+    unsigned threads = 0;  ///< files at a time; 0: as many as the machine has cores
     bool json = false;
     bool quiet = false;
     friend bool operator==(const VerifyOptions&, const VerifyOptions&) = default;
@@ -103,7 +124,7 @@ struct BoundOptions {
 };
 
 /// What a schedule can be turned into: one of ours, or a plan of somebody else's runtime.
-enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra };
+enum class ConvertFormat { Json, Stream, MscclXml, Chakra };
 /// Which calls a plan shall serve.
 enum class CallMode { Both, InPlace, OutOfPlace };
 

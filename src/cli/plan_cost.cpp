@@ -15,8 +15,8 @@ namespace tutti::cli {
 namespace {
 
 /// Up to here all bounds together take less than the verdict of a plan; beyond, the near-linear ones must do.
-constexpr std::size_t kSmallNodes = 64;
-constexpr std::size_t kSmallChunksTimesLinks = 200'000;
+constexpr std::size_t kSmallNodes = 12;
+constexpr std::size_t kSmallChunksTimesLinks = 4'000;
 
 /// As deep as the plan needs, if that is more than its protocol has.
 std::optional<std::int64_t> capacity_of(const plan::PlanVerdict& verdict) {

@@ -18,8 +18,12 @@ verify::Target judged_for(compile::MscclTarget target) {
     return kTargets[static_cast<std::size_t>(target)];
 }
 
-std::string_view words_of(const plan::MscclPlan& plan) {
-    if (*plan.in_place && *plan.out_of_place) return "in-place and out-of-place calls";
+std::string_view words_of(const plan::MscclPlan& plan, compile::MscclTarget target) {
+    if (*plan.in_place && *plan.out_of_place) {
+        return target == compile::MscclTarget::Msccl
+                   ? "in-place and out-of-place calls (msccl uses it in place only)"
+                   : "in-place and out-of-place calls";
+    }
     return *plan.in_place ? "in-place calls" : "out-of-place calls";
 }
 
@@ -98,7 +102,7 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
     made.words =
         fmt::format("{} among {} ranks, {} steps on {} channel{}, for {}, verified", *result->plan.collective,
                     result->plan.ranks, plan::steps_of(result->plan), result->plan.channels,
-                    result->plan.channels == 1 ? "" : "s", words_of(result->plan));
+                    result->plan.channels == 1 ? "" : "s", words_of(result->plan, options.target));
     made.facts = facts_of(*result, instance.collective(collective).id);
     return made;
 }

@@ -48,8 +48,8 @@ class ConditionReader {
   public:
     plan::Condition read(const JsonView& view) {
         if (!view.is_object()) view.fail_expecting("a condition, which is an object");
-        view.only({kFormatField, "comment", "inputs", "outputs"});
         check_format(view.at(kFormatField));
+        view.only({kFormatField, "comment", "inputs", "outputs"});
         plan::Condition condition;
         if (const auto inputs = view.find("inputs")) {
             for (const auto& [rank, chunks] : inputs->fields())

@@ -31,6 +31,7 @@ struct Memory {
     std::int32_t gpu = 0;
     Buffer buffer = Buffer::Input;
     /// Reading waits until the place was written (MSCCL++ packets); the edge writer -> reader is in `edges`.
+    /// Such places know no races, but whoever writes one twice must write the same.
     bool packets = false;
     std::int64_t chunks = 0;  ///< its size
     /// At the start place c holds (origin rank, c + origin_shift) for c in [known_first, known_last), and is
@@ -69,7 +70,10 @@ enum class EdgeKind : std::uint8_t {
     Message,     ///< k-th send, k-th receive
     Signal,      ///< signal, wait; semaphores
     Barrier,
-    Packet
+    Packet,
+    /// `to` runs after `from` when values are computed, but nothing of memory is ordered by it: `from` is
+    /// only one of several that `to` may have waited for.
+    Weak
 };
 
 struct Edge {
@@ -82,7 +86,7 @@ struct Program {
     std::vector<Range> ranges{};
     std::vector<Move> moves{};
     std::vector<Op> ops{};
-    std::vector<Edge> edges{};  ///< happens-before is their transitive closure
+    std::vector<Edge> edges{};  ///< happens-before is the transitive closure of all but the weak ones
     std::uint32_t chains = 0;
     /// Places per chunk of the file: more than one where thread block groups share a chunk.
     std::int64_t places_per_chunk = 1;

@@ -199,14 +199,15 @@ class Writer {
             const auto& steps = block.block->steps;
             for (std::size_t s = 0; s < steps.size(); ++s) {
                 if (steps[s].dep_block < 0) continue;
+                // What its own thread block has done before is done, signalled or not.
+                const bool own = steps[s].dep_block == block.block->id;
+                if (own && static_cast<std::size_t>(std::max(steps[s].dep_step, 0)) < s) continue;
                 const std::size_t served = serving_step(block, steps[s]);
                 if (served == kNobody) {
                     throw InputError(fmt::format("gpu {}, tb {}, step {} waits for a signal that never comes",
                                                  block.gpu, block.block->id, s));
                 }
                 const std::size_t waits = block.first_step + s;
-                // Its own thread block's order says it already; otherwise it waits for itself, for ever.
-                if (served >= block.first_step && served < waits) continue;
                 program_.edges.push_back({first_task_[served + 1] - 1, first_task_[waits], Moment::Start});
             }
         }

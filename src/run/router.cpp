@@ -43,6 +43,7 @@ Router::Cost Router::cost_of(LinkId id) const {
 
 void Router::grow(Tree& tree, Through through, NodeId from) const {
     tree.from = from;
+    tree.last.clear();
     tree.cost.assign(topology_.nodes(), kFar);
     tree.cost[from.index()] = {Ticks(0), Ticks(0)};
     using Reached = std::pair<Cost, NodeId>;
@@ -51,7 +52,7 @@ void Router::grow(Tree& tree, Through through, NodeId from) const {
     while (!open.empty()) {
         const auto [cost, node] = open.top();
         open.pop();
-        if (cost != tree.cost[node.index()] || !passes(through, from, node)) continue;
+        if (cost != tree.cost[node.index()] || !passes(through, tree, node)) continue;
         for (const LinkId link : topology_.out_links(node)) {
             const NodeId next = topology_.link(link).dst;
             const Cost reached = sum(cost, cost_of(link));
@@ -62,19 +63,25 @@ void Router::grow(Tree& tree, Through through, NodeId from) const {
     }
 }
 
+const std::vector<LinkId>& Router::last_links(Tree& tree, Through through, NodeId node) const {
+    const auto [entry, is_new] = tree.last.try_emplace(node);
+    if (!is_new) return entry->second;
+    for (const LinkId link : topology_.in_links(node)) {
+        const NodeId before = topology_.link(link).src;
+        const Cost& reached = tree.cost[before.index()];
+        if (reached == kFar || !passes(through, tree, before)) continue;
+        if (sum(reached, cost_of(link)) == tree.cost[node.index()]) entry->second.push_back(link);
+    }
+    return entry->second;
+}
+
 std::optional<Way> Router::walk(Through through, NodeId from, NodeId to, std::uint32_t turn) {
     Tree& tree = trees_[static_cast<int>(through)];
     if (tree.from != from) grow(tree, through, from);
     if (tree.cost[to.index()] == kFar) return std::nullopt;
     Way way;
     for (NodeId node = to; node != from;) {
-        std::vector<LinkId> good;
-        for (const LinkId link : topology_.in_links(node)) {
-            const NodeId before = topology_.link(link).src;
-            const Cost& reached = tree.cost[before.index()];
-            if (reached == kFar || !passes(through, from, before)) continue;
-            if (sum(reached, cost_of(link)) == tree.cost[node.index()]) good.push_back(link);
-        }
+        const std::vector<LinkId>& good = last_links(tree, through, node);
         const LinkId link = good[turn % good.size()];
         turn /= static_cast<std::uint32_t>(good.size());
         way.links.push_back(link);

@@ -3,6 +3,7 @@
 #include "core/topology.hpp"
 
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,7 @@ class Router {
     Router(const Topology& topology, Bytes chunk) : topology_(topology), chunk_(chunk) {}
 
     /// None if there is no way. O(links of `from`) where there is a direct link, else O(links log nodes) for
-    /// the first connection of a `from` and O(links of the way's nodes) for the next ones.
+    /// the first connection of a `from` and O(nodes of the way) for most of the next ones.
     /// Precondition: two different NPUs.
     [[nodiscard]] std::optional<Way> way(NodeId from, NodeId to, std::uint32_t turn);
 
@@ -35,13 +36,16 @@ class Router {
     struct Tree {
         std::optional<NodeId> from{};
         std::vector<Cost> cost{};  ///< per node
+        std::unordered_map<NodeId, std::vector<LinkId>>
+            last{};  ///< links that end a best way, where asked for
     };
 
     [[nodiscard]] std::optional<Way> direct(NodeId from, NodeId to, std::uint32_t turn) const;
     [[nodiscard]] std::optional<Way> walk(Through through, NodeId from, NodeId to, std::uint32_t turn);
     void grow(Tree& tree, Through through, NodeId from) const;
-    [[nodiscard]] bool passes(Through through, NodeId from, NodeId node) const {
-        return node == from || through == Through::Anything || topology_.is_switch(node);
+    [[nodiscard]] const std::vector<LinkId>& last_links(Tree& tree, Through through, NodeId node) const;
+    [[nodiscard]] bool passes(Through through, const Tree& tree, NodeId node) const {
+        return node == tree.from || through == Through::Anything || topology_.is_switch(node);
     }
     [[nodiscard]] Cost cost_of(LinkId link) const;
 

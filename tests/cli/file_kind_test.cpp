@@ -1,5 +1,8 @@
 #include "cli/file_kind.hpp"
 
+#include "core/error.hpp"
+#include "tests/io/scratch.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace tutti::cli;
@@ -18,9 +21,43 @@ TEST_CASE("a file that does not tell is unclear") {
     }
 }
 
+TEST_CASE("plans of other tools are told by their content") {
+    for (const char* text : {"<algo ", "<?xml version=\"1.0\"?>\n<!-- a plan -->\n<algo>",
+                             "\xEF\xBB\xBF<algo/>", "\xFF\xFE<", "<topo/>", "<", "stray words <algo"}) {
+        CAPTURE(text);
+        CHECK(kind_of_beginning(text) == FileKind::Plan);
+    }
+}
+
+TEST_CASE("the beginning of a JSON text tells the fields of its outermost object") {
+    const auto fields = [](const char* text) { return beginning_of(text).fields; };
+    CHECK(fields(R"({"a": {"b": [1, {"c": 2}]}, "d": "e, \"f\": ", "g": [], "h)") ==
+          std::vector<std::string>{"a", "d", "g"});
+    CHECK(fields(R"([{"a": 1}])").empty());
+    CHECK(fields("{").empty());
+    CHECK(beginning_of("<!-- <b> --><?p <c>?>\n<root x").root == "root");
+    CHECK(beginning_of("<!-- without end").root.empty());
+    CHECK(beginning_of(" \n").shape == Beginning::Shape::Empty);
+    CHECK(beginning_of("SrcID,DestID\r\n0,1").line == "SrcID,DestID");
+}
+
 TEST_CASE("files that do not tell take the part that is left") {
-    const auto parts = [](std::vector<std::string> files) { return sorted_out({.files = std::move(files)}); };
+    const auto parts = [](std::vector<std::string> files) {
+        return sorted_out({.files = std::move(files)}).ours.value();
+    };
     CHECK(parts({"-", "no-such-file"}).instance == "-");
     CHECK(parts({"no-such-file", "-"}).schedules == std::vector<std::string>{"-"});
-    CHECK(sorted_out({.files = {"a", "b"}, .instance = "c"}).instance == "c");
+    CHECK(sorted_out({.files = {"a", "b"}, .instance = "c"}).ours.value().instance == "c");
+}
+
+TEST_CASE("one file that does not tell is a plan, in its place among the others") {
+    const tutti::test::Scratch scratch;
+    const std::string plan = scratch.file("plan", "<algo/>"), folder = scratch.path(".");
+    const auto files = sorted_out({.files = {"-", plan, folder}});
+    CHECK_FALSE(files.ours);
+    CHECK(files.plans == std::vector<std::string>{"-", plan});
+    CHECK(files.folders == std::vector<std::string>{folder});
+    CHECK_THROWS_AS((void)sorted_out({.files = {scratch.file("i", "{\"tutti\": 1}")}}), tutti::InputError);
+    CHECK_THROWS_AS((void)sorted_out({.files = {scratch.file("s", "{\"sends\": []}"), plan}}),
+                    tutti::InputError);
 }

@@ -90,9 +90,84 @@ TEST_CASE("verify takes files in any order, or the instance by name") {
           Options(VerifyOptions{.files = {"a", "b", "c"}, .max_violations = 3}));
     CHECK(parsed("verify s --instance i --json") ==
           Options(VerifyOptions{.files = {"s"}, .instance = "i", .json = true}));
-    CHECK(contains(complaint("verify a"), "an instance and at least one schedule"));
+    CHECK(contains(complaint("verify"), "an instance and at least one schedule"));
     CHECK(contains(complaint("verify - -"), "only one file can be standard input"));
     CHECK(contains(complaint("verify - --instance -"), "only one file can be standard input"));
+}
+
+TEST_CASE("convert takes its format from the file's name, and options only where they count") {
+    ConvertOptions plain{.files = {"i", "s"}, .output = "x.json"};
+    CHECK(parsed("convert i s -o x.json") == Options(plain));
+    plain.output = "x.tsch";
+    plain.format = ConvertFormat::Stream;
+    CHECK(parsed("convert i s -o x.tsch") == Options(plain));
+    ConvertOptions plan{.files = {"i", "s"}, .output = "x.xml", .format = ConvertFormat::MscclXml};
+    CHECK(parsed("convert i s -o x.xml") == Options(plan));
+    plan.target = compile::MscclTarget::Rccl;
+    plan.protocol = plan::Protocol::LL128;
+    plan.mode = CallMode::OutOfPlace;
+    plan.collective = "ar";
+    plan.min_bytes = 0;
+    plan.max_bytes = 65536;
+    CHECK(parsed("convert i s -o x.xml --target rccl --protocol LL128 --mode out-of-place --collective ar "
+                 "--min-bytes 0 --max-bytes 64K") == Options(plan));
+    CHECK(parsed("convert a b c d -d dir --json") == Options(ConvertOptions{.files = {"a", "b", "c", "d"},
+                                                                            .folder = "dir",
+                                                                            .format = ConvertFormat::MscclXml,
+                                                                            .json = true}));
+    CHECK(contains(complaint("convert i s -o x.json --mode in-place"), "--mode is for --to msccl-xml"));
+    CHECK(contains(complaint("convert i s -o x.xml --max-bytes -1"), "expected a number of bytes"));
+    CHECK(contains(complaint("convert i s"), "expected --output FILE"));
+    CHECK(contains(complaint("convert i s -d dir -o x.xml"), "one of --output and --directory"));
+    CHECK(contains(complaint("convert i -o x.xml"), "an instance and a schedule"));
+}
+
+TEST_CASE("verify takes the readings of plans") {
+    CHECK(parsed("verify a.xml") == Options(VerifyOptions{.files = {"a.xml"}}));
+    const PlanOptions all{.operand_is_destination = true,
+                          .copies_first = true,
+                          .goal = plan::Goal::ReduceScatter,
+                          .root = 3,
+                          .strict_dependencies = true,
+                          .strict_descriptors = true,
+                          .target = verify::Target::MscclExecutor};
+    CHECK(parsed("verify a.xml --operand dst --copy first --as reducescatter --root 3 --strict-dependencies "
+                 "--strict-descriptors --target msccl-executor --threads 4") ==
+          Options(VerifyOptions{.files = {"a.xml"}, .plan = all, .threads = 4}));
+    CHECK(parsed("verify a.xml --operand src --copy ignore") == parsed("verify a.xml"));
+    CHECK(parsed("verify a --condition c") ==
+          Options(VerifyOptions{.files = {"a"}, .plan = {.condition = "c"}}));
+    CHECK(contains(complaint("verify a --as alreduce"), "did you mean 'allreduce'?"));
+    CHECK(contains(complaint("verify a --target nccl"), "msccl or msccl-executor or rccl or mscclpp"));
+    CHECK(contains(complaint("verify a --root -1"), "whole number"));
+    CHECK(contains(complaint("verify a --as allreduce --condition c"), "expected one of them"));
+    CHECK(contains(complaint("verify - --condition -"), "only one file can be standard input"));
+}
+
+TEST_CASE("verify takes groups of NPUs, once or once for each plan") {
+    const auto groups = [](const std::string& line) {
+        return std::get<VerifyOptions>(parsed(line)).plan.groups;
+    };
+    CHECK(groups("verify a --group 0,8,16,24") == std::vector<std::vector<std::int32_t>>{{0, 8, 16, 24}});
+    CHECK(groups("verify a b --group 1 --group 2,0") == std::vector<std::vector<std::int32_t>>{{1}, {2, 0}});
+    for (const char* bad : {"0,0", "0,", ",0", "0,,1", "-1", "a", "1;2", "99999999999"}) {
+        CHECK(contains(complaint(std::string("verify a --group=") + bad), "different NPUs by rank"));
+    }
+}
+
+TEST_CASE("verify takes a topology and the size of the call") {
+    const auto bytes = [](const std::string& size) {
+        return std::get<VerifyOptions>(parsed("verify a --topology t --bytes " + size)).plan.bytes;
+    };
+    CHECK(bytes("1000") == 1000);
+    CHECK(bytes("8M") == 8 << 20);
+    CHECK(bytes("1G") == 1 << 30);
+    CHECK(bytes("3K") == 3072);
+    for (const char* bad : {"0", "-1", "1T", "1MB", "M", "1.5M", "1125899906842625", "9999999999999G"}) {
+        CHECK(contains(complaint(std::string("verify a --topology t --bytes=") + bad), "number of bytes"));
+    }
+    CHECK(contains(complaint("verify a --bytes 1"), "expected --topology FILE too"));
+    CHECK(std::get<VerifyOptions>(parsed("verify a --topology t")).plan.bytes == std::nullopt);
 }
 
 TEST_CASE("topology takes any option as a field of the generator") {

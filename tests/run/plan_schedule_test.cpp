@@ -59,7 +59,7 @@ TEST_SUITE("run: properties") {
             const Topology topology(std::move(parts));
             if (topology.npus() < 2) return;
             const std::size_t ranks = 2 + rng.below(topology.npus() - 1);
-            const plan::MscclPlan plan = test::random_plan(rng, static_cast<std::int32_t>(ranks));
+            const plan::MscclPlan plan = test::random_sample(rng, static_cast<std::int32_t>(ranks));
             const run::TimedJob job{&plan, random_wish(rng, topology, ranks)};
             const run::PlanTiming timing = run::time_plans({&job, 1}, topology, true);
             if (!can_be_a_schedule(timing.jobs[0])) return;

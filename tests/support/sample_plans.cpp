@@ -152,7 +152,7 @@ MscclPlan tree_reduce(const std::vector<std::int32_t>& parent, std::int32_t chun
     return plan;
 }
 
-MscclPlan random_plan(Rng& rng, std::int32_t ranks) {
+MscclPlan random_sample(Rng& rng, std::int32_t ranks) {
     const auto share = static_cast<std::int32_t>(1 + rng.below(3));
     std::vector<std::int32_t> parent{-1};
     for (std::int32_t r = 1; r < ranks; ++r)

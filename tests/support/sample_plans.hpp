@@ -34,7 +34,7 @@ namespace tutti::test {
 [[nodiscard]] plan::MscclPlan tree_reduce(const std::vector<std::int32_t>& parent, std::int32_t chunks = 1);
 
 /// One of these, for so many ranks, with up to three chunks each. FIFOs of four messages are enough.
-[[nodiscard]] plan::MscclPlan random_plan(Rng& rng, std::int32_t ranks);
+[[nodiscard]] plan::MscclPlan random_sample(Rng& rng, std::int32_t ranks);
 
 /// "Valid", of a plan that is known to be.
 [[nodiscard]] plan::PlanVerdict believed_valid(plan::Goal goal, std::optional<std::int32_t> root = {});

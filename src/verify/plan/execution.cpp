@@ -1,5 +1,7 @@
 #include "verify/plan/execution.hpp"
 
+#include <algorithm>
+
 namespace tutti::verify {
 namespace {
 
@@ -46,6 +48,7 @@ Execution::Execution(const plan::Program& program, const ProgramGraph& graph, co
         }
     }
 
+    any_packets_ = std::ranges::any_of(program.memories, &plan::Memory::packets);
     Messages messages(program);
     std::vector<SumId> computed;
     for (const plan::OpId id : graph.order()) {
@@ -75,12 +78,21 @@ Execution::Execution(const plan::Program& program, const ProgramGraph& graph, co
                 if (m == 0 && sent != nullptr) sent[e] = computed[next];
                 for (std::uint32_t w = 0; w < move.writes; ++w) {
                     const std::uint32_t place = places.first(move.first_write + w) + e;
-                    values_[place] = computed[next];
-                    writers_[place] = id;
+                    write(program, id, move.first_write + w, place, computed[next]);
                 }
             }
         }
     }
+}
+
+void Execution::write(const plan::Program& program, plan::OpId op, std::uint32_t range, std::uint32_t place,
+                      SumId value) {
+    if (any_packets_ && program.memories[program.ranges[range].memory].packets &&
+        writers_[place] != plan::kNoOp && values_[place] != value) {
+        clashes_.push_back({place, writers_[place], op});
+    }
+    values_[place] = value;
+    writers_[place] = op;
 }
 
 }  // namespace tutti::verify

@@ -20,9 +20,21 @@ class Execution {
     /// The op that wrote it last; kNoOp: none did.
     [[nodiscard]] plan::OpId writer(std::uint32_t place) const { return writers_[place]; }
 
+    /// A packet that was written twice, with different values.
+    struct Clash {
+        std::uint32_t place = 0;
+        plan::OpId first = plan::kNoOp, second = plan::kNoOp;
+    };
+    [[nodiscard]] const std::vector<Clash>& clashes() const { return clashes_; }
+
   private:
+    void write(const plan::Program& program, plan::OpId op, std::uint32_t range, std::uint32_t place,
+               SumId value);
+
     std::vector<SumId> values_;
     std::vector<plan::OpId> writers_;
+    std::vector<Clash> clashes_;
+    bool any_packets_ = false;
 };
 
 /// What a memory's place holds before anything ran.

@@ -82,7 +82,7 @@ class Lowering {
         const plan::Range from =
             uses_source(step.type) ? layout_.resolve(gpu_, operand(step)) : plan::Range{};
         const plan::Range to = uses_destination(step.type) ? layout_.resolve(gpu_, step.dst) : plan::Range{};
-        if (step.type == StepType::Copy || step.type == StepType::Reduce) {
+        if (uses_source(step.type) && stores(step.type)) {
             const bool same = from.memory == to.memory && from.first == to.first;
             if (same && step.type == StepType::Copy) return;
             const std::int64_t apart = from.first > to.first ? from.first - to.first : to.first - from.first;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/condition.hpp"
+#include "plan/execution_plan.hpp"
 #include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
@@ -30,5 +31,6 @@ struct PlanReading {
 /// Decides for every interleaving. Time: near-linear in the chunks that all steps touch; memory likewise, and
 /// independent of the sizes that the plan declares.
 [[nodiscard]] plan::PlanVerdict verify(const plan::MscclPlan& plan, const PlanReading& reading = {});
+[[nodiscard]] plan::PlanVerdict verify(const plan::ExecutionPlan& plan, const PlanReading& reading = {});
 
 }  // namespace tutti::verify

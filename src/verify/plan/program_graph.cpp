@@ -5,7 +5,8 @@
 namespace tutti::verify {
 namespace {
 
-/// Edges grouped by one of their ends: `first[v] … first[v + 1]` are the other ends of v's edges.
+/// Edges grouped by one of their ends: `first[v] … first[v + 1]` are the other ends of v's edges, weak ones
+/// last.
 void group(const plan::Program& program, plan::OpId plan::Edge::*by, plan::OpId plan::Edge::*other,
            std::vector<std::uint32_t>& first, std::vector<plan::OpId>& ends) {
     first.assign(program.ops.size() + 1, 0);
@@ -13,13 +14,27 @@ void group(const plan::Program& program, plan::OpId plan::Edge::*by, plan::OpId 
     for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
     ends.resize(program.edges.size());
     std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (const plan::Edge& edge : program.edges) ends[next[edge.*by]++] = edge.*other;
+    bool any_weak = false;
+    for (const plan::Edge& edge : program.edges) {
+        const bool weak = edge.kind == plan::EdgeKind::Weak;
+        if (!weak) ends[next[edge.*by]++] = edge.*other;
+        any_weak = any_weak || weak;
+    }
+    if (!any_weak) return;
+    for (const plan::Edge& edge : program.edges) {
+        if (edge.kind == plan::EdgeKind::Weak) ends[next[edge.*by]++] = edge.*other;
+    }
 }
 
 }  // namespace
 
 ProgramGraph::ProgramGraph(const plan::Program& program) {
     group(program, &plan::Edge::to, &plan::Edge::from, first_, sources_);
+    for (const plan::Edge& edge : program.edges) {
+        if (edge.kind != plan::EdgeKind::Weak) continue;
+        weak_.resize(program.ops.size(), 0);
+        ++weak_[edge.to];
+    }
     std::vector<std::uint32_t> first_after;
     std::vector<plan::OpId> after;
     group(program, &plan::Edge::from, &plan::Edge::to, first_after, after);
@@ -54,8 +69,8 @@ std::vector<plan::OpId> ProgramGraph::cycle() const {
     while (seen_at[op] == 0) {
         walk.push_back(op);
         seen_at[op] = static_cast<std::uint32_t>(walk.size());
-        const auto sources = before(op);
-        op = *std::ranges::find_if(sources, [&](plan::OpId source) { return stuck[source]; });
+        const auto preceding = sources(op);
+        op = *std::ranges::find_if(preceding, [&](plan::OpId source) { return stuck[source]; });
     }
     walk.erase(walk.begin(), walk.begin() + (seen_at[op] - 1));
 
@@ -64,7 +79,7 @@ std::vector<plan::OpId> ProgramGraph::cycle() const {
     std::vector<plan::OpId> towards(ops, plan::kNoOp);
     std::vector<plan::OpId> queue{start};
     for (std::size_t i = 0; i < queue.size(); ++i) {
-        for (const plan::OpId source : before(queue[i])) {
+        for (const plan::OpId source : sources(queue[i])) {
             if (!stuck[source] || towards[source] != plan::kNoOp) continue;
             towards[source] = queue[i];
             if (source != start) {

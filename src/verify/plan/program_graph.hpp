@@ -14,8 +14,10 @@ class ProgramGraph {
   public:
     explicit ProgramGraph(const plan::Program& program);
 
+    /// By all edges that order memory, so not by weak ones.
     [[nodiscard]] std::span<const plan::OpId> before(plan::OpId op) const {
-        return std::span(sources_).subspan(first_[op], first_[op + 1] - first_[op]);
+        const auto all = sources(op);
+        return weak_.empty() ? all : all.first(all.size() - weak_[op]);
     }
     /// Every op once, each after all that happens before it; shorter than the program if there is a cycle.
     /// Ties are broken by number, so the order is the same in every run.
@@ -26,8 +28,13 @@ class ProgramGraph {
     [[nodiscard]] std::vector<plan::OpId> cycle() const;
 
   private:
+    [[nodiscard]] std::span<const plan::OpId> sources(plan::OpId op) const {
+        return std::span(sources_).subspan(first_[op], first_[op + 1] - first_[op]);
+    }
+
     std::vector<std::uint32_t> first_;  ///< of each op's predecessors in sources_
     std::vector<plan::OpId> sources_;
+    std::vector<std::uint32_t> weak_;  ///< how many of them, the last ones, are weak; empty: none is
     std::vector<plan::OpId> order_;
 };
 

@@ -52,6 +52,7 @@ class Decision {
             answer_.root = post.root;
         }
         report_races(post);
+        report_clashes();
         if (post.demands_anything()) {
             for (std::int32_t rank = 0; rank < outputs(); ++rank) check_output(post, rank);
         }
@@ -128,13 +129,16 @@ class Decision {
                 return "the barrier";
             case plan::EdgeKind::Packet:
                 return "the packet that the next one writes";
+            case plan::EdgeKind::Weak:
+                return "one of several, the next one among them";
         }
         return "the next one";
     }
 
     /// The places whose values matter: those the postcondition asks for; all outputs if it asks for nothing.
     [[nodiscard]] std::vector<bool> needed(const Postcondition& post) const {
-        std::vector<bool> needed(places_->places(), false);
+        const bool all = question_.all_memory_matters && !post.demands_anything();
+        std::vector<bool> needed(places_->places(), all);
         for (std::int32_t rank = 0; rank < outputs(); ++rank) {
             if (post.demands_anything() && !post.demands_of(rank)) continue;
             const plan::Range& output = program_.outputs[static_cast<std::size_t>(rank)];
@@ -176,6 +180,16 @@ class Decision {
                     answer_.warnings.push_back(std::move(finding));
                 }
             }
+        }
+    }
+
+    void report_clashes() {
+        for (const Execution::Clash& clash : execution_->clashes()) {
+            violation({"packet",
+                       fmt::format("the packets of {}: {} writes them, and {} writes something else",
+                                   memory_words(clash.place), words(clash.first), words(clash.second)),
+                       place_of(clash.second, clash.place),
+                       {place_of(clash.first, clash.place)}});
         }
     }
 

@@ -22,19 +22,25 @@ bool same_chain(const plan::Program& program, plan::OpId a, plan::OpId b) {
     return program.ops[a].chain == program.ops[b].chain && program.ops[a].chain != plan::Op::kNoChain;
 }
 
-/// Calls on_read(op, place), then on_write(op, place), for the ops in order.
+bool in_packets(const plan::Program& program, std::uint32_t range) {
+    return program.memories[program.ranges[range].memory].packets;
+}
+
+/// Calls on_read(place), then on_write(place), for the op; packets know no races and are left out.
 template <typename OnRead, typename OnWrite>
 void for_each_access(const plan::Program& program, const PlaceIndex& places, plan::OpId id, OnRead on_read,
                      OnWrite on_write) {
     const plan::Op& op = program.ops[id];
     for (const plan::Move& move : program.moves_of(op)) {
         for (std::uint32_t r = 0; r < move.reads; ++r) {
+            if (in_packets(program, move.first_read + r)) continue;
             const std::uint32_t first = places.first(move.first_read + r);
             for (std::uint32_t e = 0; e < move.count; ++e) on_read(first + e);
         }
     }
     for (const plan::Move& move : program.moves_of(op)) {
         for (std::uint32_t w = 0; w < move.writes; ++w) {
+            if (in_packets(program, move.first_write + w)) continue;
             const std::uint32_t first = places.first(move.first_write + w);
             for (std::uint32_t e = 0; e < move.count; ++e) on_write(first + e);
         }
@@ -133,6 +139,7 @@ class Marking {
             }
         }
         message_needed_.assign(total, false);
+        note_packets();
         for (std::size_t i = graph.order().size(); i-- > 0;) back_over(graph.order()[i]);
     }
 
@@ -142,6 +149,24 @@ class Marking {
     }
 
   private:
+    /// A packet with several writers may be read from any of them, in whatever order the graph has them: all
+    /// are needed.
+    void note_packets() {
+        std::vector<bool> written;
+        for (const plan::Move& move : program_.moves) {
+            for (std::uint32_t w = 0; w < move.writes; ++w) {
+                if (!in_packets(program_, move.first_write + w)) continue;
+                written.resize(places_.places(), false);
+                always_needed_.resize(places_.places(), false);
+                const std::uint32_t first = places_.first(move.first_write + w);
+                for (std::uint32_t place = first; place < first + move.count; ++place) {
+                    if (written[place]) needed_[place] = always_needed_[place] = true;
+                    written[place] = true;
+                }
+            }
+        }
+    }
+
     void back_over(plan::OpId id) {
         const plan::Op& op = program_.ops[id];
         wanted_.clear();
@@ -161,7 +186,8 @@ class Marking {
         for (const plan::Move& move : program_.moves_of(op)) {
             for (std::uint32_t w = 0; w < move.writes; ++w) {
                 for (std::uint32_t e = 0; e < move.count; ++e) {
-                    needed_[places_.first(move.first_write + w) + e] = false;
+                    const std::uint32_t place = places_.first(move.first_write + w) + e;
+                    needed_[place] = !always_needed_.empty() && always_needed_[place];
                 }
             }
         }
@@ -188,6 +214,7 @@ class Marking {
     const plan::Program& program_;
     const PlaceIndex& places_;
     std::vector<bool> needed_;
+    std::vector<bool> always_needed_;  ///< empty: none
     const std::vector<std::uint32_t>& suspect_;
     std::vector<std::size_t> message_begin_;
     std::vector<bool> message_needed_;

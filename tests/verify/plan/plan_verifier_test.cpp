@@ -206,6 +206,18 @@ TEST_CASE("a copy may not overlap itself in part, and one onto itself does nothi
     CHECK(verify::verify(itself).verdict == PlanClass::Valid);
 }
 
+TEST_CASE("a reducing receive may not overlap its operand in part: its chunks are worked on at once") {
+    // Found by exploring interleavings: as one step after the other the sum of the second chunk has the first
+    // twice.
+    PlanBuilder plan("custom", 2, 3);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+        plan.gpu(3, 3).tb(1 - rank, 1 - rank).step("s", "i0", "i0", 2).step("rrc", "i0", "i1", 2);
+    }
+    CHECK(first_code(verify::verify(plan)) == "overlap");
+    for (plan::Gpu& gpu : plan.plan().gpus) gpu.blocks[0].steps[1].dst.offset = 0;
+    CHECK(verify::verify(plan).verdict == PlanClass::StructureOnly);
+}
+
 TEST_CASE("chunks that must be divided among the ranks can be") {
     PlanBuilder plan = exchange();
     plan.plan().chunks_per_loop = 3;

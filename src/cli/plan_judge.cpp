@@ -1,0 +1,118 @@
+#include "cli/plan_judge.hpp"
+
+#include "io/json_text.hpp"
+#include "io/plan_condition_json.hpp"
+#include "plan/plan_error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tutti::cli {
+namespace {
+
+JudgedPlan malformed(const std::string& file, std::string_view format, std::string code,
+                     const InputError& error) {
+    JudgedPlan judged;
+    judged.file = file;
+    judged.place = error.place();
+    judged.verdict.verdict = plan::PlanClass::Malformed;
+    judged.verdict.format = format;
+    judged.verdict.violations.push_back({std::move(code), error.message(), {}, {}});
+    judged.verdict.violation_count = 1;
+    return judged;
+}
+
+/// What a file in a folder is that is no plan, in words.
+std::string word_for(const Beginning& beginning) {
+    if (beginning.shape == Beginning::Shape::Stream) return "a schedule without its instance";
+    if (beginning.shape == Beginning::Shape::Xml) return "a topology";
+    if (beginning.shape != Beginning::Shape::Json) return "no schedule";
+    if (beginning.has_field("tutti") || beginning.has_field("collectives")) return "an instance";
+    if (beginning.has_field("tutti_condition")) return "a condition";
+    for (const char* field : {"tutti_schedule", "tutti_symmetric_schedule", "sends"}) {
+        if (beginning.has_field(field)) return "a schedule without its instance";
+    }
+    return "other JSON";
+}
+
+/// What the file has instead of a plan, for a message.
+std::string found_in(const Beginning& beginning) {
+    constexpr std::size_t kShown = 6;
+    if (beginning.shape == Beginning::Shape::Stream) return "a schedule of tutti's own";
+    if (beginning.shape == Beginning::Shape::Xml)
+        return fmt::format("XML with the root <{}>", beginning.root);
+    if (beginning.shape != Beginning::Shape::Json) return "text";
+    if (beginning.fields.empty()) return "JSON without fields";
+    const std::size_t shown = std::min(beginning.fields.size(), kShown);
+    return fmt::format("a JSON object with {}{}",
+                       fmt::join(beginning.fields.begin(),
+                                 beginning.fields.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                       shown < beginning.fields.size() ? ", ..." : "");
+}
+
+}  // namespace
+
+verify::PlanReading reading_of(const VerifyOptions& options) {
+    using Reading = verify::PlanReading;
+    const PlanOptions& asked = options.plan;
+    Reading reading;
+    reading.operand = asked.operand_is_destination ? Reading::Operand::Destination : Reading::Operand::Source;
+    reading.copies_first = asked.copies_first;
+    reading.goal = asked.goal;
+    reading.root = asked.root;
+    reading.strict_dependencies = asked.strict_dependencies;
+    reading.strict_descriptors = asked.strict_descriptors;
+    reading.target = asked.target;
+    reading.max_findings = options.max_violations;
+    if (asked.condition) {
+        io::Source source(*asked.condition);
+        reading.condition = io::read_plan_condition(source);
+    }
+    return reading;
+}
+
+JudgedPlan PlanJudge::judge(const std::string& file) const {
+    std::string_view format, code = "unreadable";
+    try {
+        io::Source source(file);
+        const Beginning beginning = beginning_of(source.peek(io::Source::kBlock));
+        const PlanKind* kind = plan_kind(beginning);
+        if (kind == nullptr) return judge_stranger(file, source, beginning);
+        format = kind->format;
+        code = kind->syntax;
+        AnyPlan plan = kind->read(source);
+        JudgedPlan judged;
+        judged.file = file;
+        judged.verdict = cli::judge(plan, reading_);
+        judged.verdict.format = format;
+        if (keep_plans_) judged.plan = std::move(plan);
+        return judged;
+    } catch (const plan::PlanError& error) {
+        return malformed(file, format, error.code(), error);
+    } catch (const InputError& error) {
+        return malformed(file, format, std::string(code), error);
+    }
+}
+
+JudgedPlan PlanJudge::judge_stranger(const std::string& file, io::Source& source,
+                                     const Beginning& beginning) const {
+    if (beginning.shape == Beginning::Shape::Json) {
+        // What is no JSON at all may have been a plan before it was cut off.
+        try {
+            io::parse_json_events(source, [](io::JsonEvent, io::Json&) {});
+        } catch (const InputError& error) {
+            return malformed(file, "", "json", error);
+        }
+    }
+    if (strangers_ == Strangers::Skipped) {
+        JudgedPlan judged;
+        judged.file = file;
+        judged.skipped = word_for(beginning);
+        return judged;
+    }
+    return malformed(
+        file, "", "unknown-format",
+        InputError(fmt::format("expected a plan ({}), found {}", plan_kind_labels(), found_in(beginning))));
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "cli/beginning.hpp"
+#include "io/source.hpp"
+#include "plan/execution_plan.hpp"
+#include "plan/msccl_plan.hpp"
+#include "plan/plan_verdict.hpp"
+#include "run/plan_timing.hpp"
+#include "verify/plan/plan_verifier.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace tutti::cli {
+
+/// A plan of another tool, whichever. Each alternative has its own verify::verify(plan, reading).
+using AnyPlan = std::variant<plan::MscclPlan, plan::ExecutionPlan>;
+
+/// A format that `tutti verify` judges. A new one is a row of the table, and an alternative of AnyPlan where
+/// its model is new.
+struct PlanKind {
+    std::string_view format;  ///< as machines call it: "msccl-xml"
+    std::string_view label;   ///< as people do: "MSCCL XML"
+    std::string_view syntax;  ///< the code of errors that have none: "xml", "json"
+    bool (*begins)(const Beginning& beginning);
+    AnyPlan (*read)(io::Source& source);
+};
+
+/// The first that matches counts.
+[[nodiscard]] std::span<const PlanKind> plan_kinds();
+/// nullptr where the beginning is of no plan.
+[[nodiscard]] const PlanKind* plan_kind(const Beginning& beginning);
+/// "MSCCL XML, MSCCL++ JSON": for messages.
+[[nodiscard]] std::string plan_kind_labels();
+[[nodiscard]] std::string_view label_of_format(std::string_view format);
+
+[[nodiscard]] plan::PlanVerdict judge(const AnyPlan& plan, const verify::PlanReading& reading);
+
+/// The same plan, to be timed; nothing where its kind cannot be.
+using TimedPlan = decltype(run::TimedJob::plan);
+[[nodiscard]] std::optional<TimedPlan> timed(const AnyPlan& plan);
+
+}  // namespace tutti::cli

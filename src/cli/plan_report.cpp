@@ -1,0 +1,184 @@
+#include "cli/plan_report.hpp"
+
+#include "batch/figures.hpp"
+#include "batch/text_table.hpp"
+#include "io/json_text.hpp"
+#include "io/plan_verdict_json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <numeric>
+
+namespace tutti::cli {
+namespace {
+
+using plan::PlanClass;
+
+std::string npu_words(std::int32_t gpu, std::span<const std::int32_t> group) {
+    if (gpu < 0 || static_cast<std::size_t>(gpu) >= group.size()) return "";
+    return fmt::format("gpu {} is NPU {}", gpu, group[static_cast<std::size_t>(gpu)]);
+}
+
+/// " [gpu 3, tb 2, step 5]", unless the message has said so; and the NPUs of all gpus that it concerns.
+std::string place_words(const plan::PlanFinding& finding, std::span<const std::int32_t> group) {
+    std::vector<std::string> parts;
+    const std::string place = text_of(finding.place);
+    plan::PlanPlace step = finding.place;
+    step.buffer.reset();
+    const bool said = finding.message.find(text_of(step)) != finding.message.npos;
+    if (!place.empty() && !said) parts.push_back(place);
+    const auto add_npu = [&](const plan::PlanPlace& at) {
+        std::string words = npu_words(at.gpu, group);
+        if (!words.empty() && std::ranges::find(parts, words) == parts.end())
+            parts.push_back(std::move(words));
+    };
+    add_npu(finding.place);
+    for (const plan::PlanPlace& other : finding.others) add_npu(other);
+    return parts.empty() ? "" : fmt::format(" [{}]", fmt::join(parts, "; "));
+}
+
+std::string fifo_words(const plan::FifoNeed& need) {
+    return fmt::format("needs {} per connection when chunks are large, {} when small; the protocol holds {}",
+                       batch::count_text(static_cast<std::uint64_t>(need.chunks), "message"), need.steps,
+                       need.capacity);
+}
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+Facts facts_of(const plan::PlanVerdict& verdict) {
+    Facts facts;
+    if (!verdict.format.empty()) facts.emplace_back("format", label_of_format(verdict.format));
+    if (verdict.ranks > 0) {
+        if (!verdict.name.empty()) facts.emplace_back("name", verdict.name);
+        facts.emplace_back("collective", verdict.mode.empty()
+                                             ? verdict.collective
+                                             : fmt::format("{}, {}", verdict.collective, verdict.mode));
+        if (verdict.root) facts.emplace_back("root", std::to_string(*verdict.root));
+        facts.emplace_back("ranks", std::to_string(verdict.ranks));
+        facts.emplace_back("steps", std::to_string(verdict.steps));
+    }
+    if (verdict.fifo) facts.emplace_back("buffering", fifo_words(*verdict.fifo));
+    if (verdict.violation_count > 0 && verdict.verdict != PlanClass::Malformed)
+        facts.emplace_back("violations", std::to_string(verdict.violation_count));
+    if (verdict.warning_count > 0) facts.emplace_back("warnings", std::to_string(verdict.warning_count));
+    return facts;
+}
+
+std::string findings_text(const std::vector<plan::PlanFinding>& findings, std::uint64_t count,
+                          const char* prefix, std::span<const std::int32_t> group) {
+    std::string text;
+    for (const plan::PlanFinding& finding : findings) {
+        text +=
+            fmt::format("  {}{}: {}{}\n", prefix, finding.code, finding.message, place_words(finding, group));
+    }
+    const std::uint64_t left = count - std::min<std::uint64_t>(count, findings.size());
+    if (left > 0) text += fmt::format("  {}... and {} more (--max-violations)\n", prefix, left);
+    return text;
+}
+
+}  // namespace
+
+std::string verdict_word(PlanClass verdict, bool colours) {
+    std::string word(name_of(verdict));
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
+    const bool wrong = verdict == PlanClass::Invalid || verdict == PlanClass::Malformed;
+    return toned(wrong ? Tone::Bad : verdict == PlanClass::Valid ? Tone::Good : Tone::Strong, word, colours);
+}
+
+std::string plan_page(const JudgedPlan& judged, const ReportView& view) {
+    const plan::PlanVerdict& verdict = judged.verdict;
+    std::string page = fmt::format("{}  {}\n", verdict_word(verdict.verdict, view.colours), judged.file);
+    Facts facts = facts_of(verdict);
+    if (judged.cost)
+        std::ranges::move(cli::facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
+    if (!judged.not_timed.empty()) facts.emplace_back("makespan", "not known: " + judged.not_timed);
+    page += batch::fact_sheet(facts, 2);
+    if (!judged.place.empty() && verdict.violations.size() == 1) {
+        const plan::PlanFinding& finding = verdict.violations.front();
+        return page + fmt::format("  {}: at {}: {}\n", finding.code, judged.place, finding.message);
+    }
+    page += findings_text(verdict.violations, verdict.violation_count, "", view.group);
+    return page + findings_text(verdict.warnings, verdict.warning_count, "warning ", view.group);
+}
+
+std::string plan_line(const JudgedPlan& judged, const ReportView& view) {
+    if (!judged.skipped.empty()) {
+        return io::json_line(
+                   io::Json{{"file", judged.file}, {"verdict", nullptr}, {"skipped", judged.skipped}}) +
+               "\n";
+    }
+    io::Json json = io::plan_verdict_json(judged.file, judged.verdict, view.group);
+    if (judged.cost) json.update(json_of(*judged.cost, *view.topology));
+    if (view.topology != nullptr && !judged.cost) {
+        json.update(io::Json{{"makespan", nullptr}, {"lower_bound", nullptr}, {"gap", nullptr}});
+        if (!judged.not_timed.empty()) json["not_timed"] = judged.not_timed;
+    }
+    if (judged.verdict.verdict == PlanClass::Malformed) {
+        json["error"] = judged.verdict.violations.empty() ? "" : judged.verdict.violations.front().message;
+        if (!judged.place.empty()) json["place"] = judged.place;
+        json["exit_code"] = static_cast<int>(ExitCode::BadInput);
+    }
+    return io::json_line(json) + "\n";
+}
+
+std::string reason_of(const JudgedPlan& judged) {
+    const plan::PlanVerdict& verdict = judged.verdict;
+    switch (verdict.verdict) {
+        case PlanClass::Valid:
+            return "";
+        case PlanClass::ValidIfBuffered:
+            return verdict.fifo
+                       ? fmt::format("needs {} messages per connection, {} if small, of {}",
+                                     verdict.fifo->chunks, verdict.fifo->steps, verdict.fifo->capacity)
+                       : "";
+        case PlanClass::StructureOnly:
+            return "the file does not say what is right";
+        case PlanClass::Invalid:
+        case PlanClass::Malformed:
+            break;
+    }
+    if (verdict.violations.empty()) return "";
+    const plan::PlanFinding& first = verdict.violations.front();
+    const std::string place = judged.place.empty() ? "" : fmt::format("at {}: ", judged.place);
+    return fmt::format("{}: {}{}", first.code, place, first.message);
+}
+
+ExitCode exit_code_of(const plan::PlanVerdict& verdict) {
+    if (verdict.verdict == PlanClass::Malformed) return ExitCode::BadInput;
+    return verdict.acceptable() ? ExitCode::Done : ExitCode::Failed;
+}
+
+void PlanTally::add(const JudgedPlan& judged) {
+    if (judged.skipped.empty()) {
+        ++verdicts_[static_cast<std::size_t>(judged.verdict.verdict)];
+    } else {
+        ++skipped_;
+    }
+}
+
+std::uint64_t PlanTally::judged() const {
+    return std::accumulate(verdicts_.begin(), verdicts_.end(), std::uint64_t{0});
+}
+
+std::uint64_t PlanTally::wrong() const {
+    return verdicts_[static_cast<std::size_t>(PlanClass::Invalid)] +
+           verdicts_[static_cast<std::size_t>(PlanClass::Malformed)];
+}
+
+std::string PlanTally::text() const {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < verdicts_.size(); ++i) {
+        if (verdicts_[i] > 0)
+            parts.push_back(fmt::format("{} {}", verdicts_[i], name_of(static_cast<PlanClass>(i))));
+    }
+    std::string text = batch::count_text(judged(), "file");
+    if (!parts.empty()) text += fmt::format(": {}", fmt::join(parts, ", "));
+    if (skipped_ > 0) text += fmt::format("; {} skipped", skipped_);
+    return text;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+#include "cli/plan_judge.hpp"
+#include "cli/streams.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tutti::cli {
+
+/// "VALID-IF-BUFFERED" in its colour.
+[[nodiscard]] std::string verdict_word(plan::PlanClass verdict, bool colours);
+
+/// What a report needs to know besides the verdict.
+struct ReportView {
+    std::span<const std::int32_t> group{};  ///< places name the NPU of each rank too
+    const Topology* topology = nullptr;     ///< there where costs are
+    bool colours = false;
+};
+
+/// One judged file for people: verdict, facts, cost, violations, warnings.
+[[nodiscard]] std::string plan_page(const JudgedPlan& judged, const ReportView& view);
+/// The same for machines, on one line with its newline.
+[[nodiscard]] std::string plan_line(const JudgedPlan& judged, const ReportView& view);
+
+/// Why the verdict is what it is, in a few words; empty for valid plans.
+[[nodiscard]] std::string reason_of(const JudgedPlan& judged);
+
+/// 0 for what is acceptable, 1 for invalid, 2 for malformed.
+[[nodiscard]] ExitCode exit_code_of(const plan::PlanVerdict& verdict);
+
+/// How many files had which verdict.
+class PlanTally {
+  public:
+    void add(const JudgedPlan& judged);
+    [[nodiscard]] std::uint64_t judged() const;
+    [[nodiscard]] std::uint64_t skipped() const { return skipped_; }
+    /// Invalid or malformed.
+    [[nodiscard]] std::uint64_t wrong() const;
+    /// "3 files: 1 valid, 2 invalid; 4 skipped".
+    [[nodiscard]] std::string text() const;
+
+  private:
+    std::array<std::uint64_t, 5> verdicts_{};
+    std::uint64_t skipped_ = 0;
+};
+
+}  // namespace tutti::cli

@@ -1,0 +1,202 @@
+#pragma once
+
+#include "plan/buffer.hpp"
+#include "plan/msccl_plan.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::plan {
+
+/// An execution plan of MSCCL++ (JSON, version 0.9): per GPU thread blocks, each a sequence of operations
+/// that access local memory, memory of other ranks (memory and port channels) and of groups of ranks (switch
+/// channels). Nothing is paired: the plan synchronises by signals, semaphores, barriers and packets. What it
+/// means is in docs/mscclpp-json.md. The structs hold what a file says; only what cannot be represented was
+/// refused when it was read.
+
+enum class ChannelType : std::uint8_t { Memory, Port, Switch };
+inline constexpr int kChannelTypes = 3;
+/// "memory", "port", "switch"; and back.
+[[nodiscard]] std::string_view name_of(ChannelType type);
+[[nodiscard]] std::optional<ChannelType> channel_type(std::string_view name);
+
+enum class OperationType : std::uint8_t {
+    Nop,
+    Barrier,
+    Signal,
+    RelaxedSignal,
+    Wait,
+    RelaxedWait,
+    Flush,
+    SemRelease,
+    SemAcquire,
+    Copy,
+    Put,
+    PutSignal,       ///< pws
+    PutSignalFlush,  ///< pwsf
+    Get,
+    Reduce,                 ///< re
+    ReduceSend,             ///< res
+    ReadReduce,             ///< rre
+    ReadReduceSend,         ///< rres
+    CopyPackets,            ///< cpkt
+    PutPackets,             ///< ppkt
+    UnpackPackets,          ///< upkt
+    ReadPutPackets,         ///< rppkt
+    ReducePackets,          ///< repkt
+    ReduceSendPackets,      ///< respkt
+    ReduceCopyPackets,      ///< recpkt
+    ReduceCopySendPackets,  ///< recspkt
+    GroupStore,             ///< gstore
+    GroupStorePackets,      ///< gstorepkt
+    GroupReduce,            ///< glre
+    GroupReduceStore,       ///< glres
+    Pipeline
+};
+inline constexpr int kOperationTypes = 31;
+/// "recspkt" and the like; and back.
+[[nodiscard]] std::string_view name_of(OperationType type);
+[[nodiscard]] std::optional<OperationType> operation_type(std::string_view name);
+[[nodiscard]] std::vector<std::string_view> operation_names();
+
+/// What an operand of an operation is. Packets are scratch in another format, with a flag that says whether
+/// they have come; a group is the same place of all ranks of a switch channel.
+enum class OperandRole : std::uint8_t { None, Local, Remote, Packets, RemotePackets, Group, GroupPackets };
+
+/// The operands of an operation type, by position. `pairwise`: destination k gets source k; otherwise every
+/// destination gets the sum of all sources.
+struct OperationShape {
+    OperandRole first_source = OperandRole::None, other_sources = OperandRole::None;
+    OperandRole first_destination = OperandRole::None, second_destination = OperandRole::None,
+                other_destinations = OperandRole::None;
+    bool pairwise = false;
+
+    [[nodiscard]] OperandRole source(std::size_t position) const {
+        return position == 0 ? first_source : other_sources;
+    }
+    [[nodiscard]] OperandRole destination(std::size_t position) const {
+        return position == 0 ? first_destination : position == 1 ? second_destination : other_destinations;
+    }
+    /// Whether the type moves data at all.
+    [[nodiscard]] bool moves_data() const { return first_destination != OperandRole::None; }
+};
+[[nodiscard]] const OperationShape& shape_of(OperationType type);
+/// Sends a signal on each of its channels (pws and pwsf do, after the put).
+[[nodiscard]] bool signals(OperationType type);
+[[nodiscard]] bool waits(OperationType type);
+/// Adds what it reads.
+[[nodiscard]] bool reduces(OperationType type);
+
+enum class ReduceOp : std::uint8_t { Sum, Min, Max };
+[[nodiscard]] std::string_view name_of(ReduceOp op);
+[[nodiscard]] std::optional<ReduceOp> reduce_op(std::string_view name);
+
+struct Operand {
+    enum class Kind : std::uint8_t { Local, Remote, Switch };
+    Kind kind = Kind::Local;
+    Buffer buffer = Buffer::Input;  ///< Local
+    std::int32_t id = 0;            ///< Remote: remote buffer of the thread block; Switch: its switch channel
+    std::int64_t index = 0, size = 0;  ///< in chunks
+    friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+/// The thread block does the part `part` of `parts` of each range.
+struct GroupSlice {
+    std::int32_t part = 0, parts = 1;
+    friend bool operator==(const GroupSlice&, const GroupSlice&) = default;
+};
+
+struct Rounds {
+    std::int64_t unit_bytes = 0, chunks = 0;
+    friend bool operator==(const Rounds&, const Rounds&) = default;
+};
+
+struct Operation {
+    OperationType type = OperationType::Nop;
+    std::vector<Operand> src{}, dst{};
+    std::optional<ChannelType> channel_type{};
+    std::vector<std::int32_t> channels{};  ///< of the thread block, of that type
+    std::optional<ReduceOp> reduce{};
+    std::optional<GroupSlice> slice{};
+    std::int32_t barrier = 0, barrier_blocks = 0;
+    std::vector<std::int32_t> semaphores{};
+    std::optional<Rounds> rounds{};  ///< of a pipeline
+    std::vector<Operation> body{};   ///< of a pipeline; holds no pipeline
+    friend bool operator==(const Operation&, const Operation&) = default;
+};
+
+/// `ids` of the GPU's channels of one type; the thread block's own numbers go on over all such lists.
+struct BlockChannels {
+    ChannelType type = ChannelType::Memory;
+    std::vector<std::int32_t> ids{};
+    friend bool operator==(const BlockChannels&, const BlockChannels&) = default;
+};
+
+struct ExecutionBlock {
+    std::int32_t id = 0;
+    std::vector<Operation> ops{};
+    std::vector<BlockChannels> channels{};
+    std::vector<BlockChannels>
+        buffers{};  ///< remote buffers of the GPU, by the channel type that reaches them
+    friend bool operator==(const ExecutionBlock&, const ExecutionBlock&) = default;
+};
+
+struct SwitchGroup {
+    std::int32_t chunks = 0;
+    std::vector<std::int32_t> ranks{};
+    friend bool operator==(const SwitchGroup&, const SwitchGroup&) = default;
+};
+
+/// Channels of a GPU; those of one type are numbered over all such lists.
+struct GpuChannels {
+    ChannelType type = ChannelType::Memory;
+    std::vector<std::int32_t> peers{};  ///< memory, port: one channel each
+    Buffer buffer = Buffer::Input;      ///< switch
+    std::vector<SwitchGroup> groups{};  ///< switch: one channel each
+    friend bool operator==(const GpuChannels&, const GpuChannels&) = default;
+};
+
+struct RemoteBuffer {
+    std::int32_t rank = 0;
+    Buffer buffer = Buffer::Input;
+    std::vector<ChannelType> access{};
+    friend bool operator==(const RemoteBuffer&, const RemoteBuffer&) = default;
+};
+
+struct ExecutionGpu {
+    std::int32_t id = 0;
+    std::int64_t input_chunks = 0, output_chunks = 0, scratch_chunks = 0;
+    std::vector<ExecutionBlock> blocks{};
+    std::vector<GpuChannels> channels{};
+    std::vector<RemoteBuffer> remote_buffers{};
+    std::vector<std::int64_t> semaphores{};  ///< initial values
+    friend bool operator==(const ExecutionGpu&, const ExecutionGpu&) = default;
+
+    [[nodiscard]] std::int64_t chunks(Buffer buffer) const {
+        return buffer == Buffer::Input    ? input_chunks
+               : buffer == Buffer::Output ? output_chunks
+                                          : scratch_chunks;
+    }
+};
+
+struct ExecutionPlan {
+    std::string name{};
+    std::string collective{};              ///< as spelled
+    Protocol protocol = Protocol::Simple;  ///< Simple or LL
+    bool in_place = false;
+    bool reuse_resources = false, double_scratch = false;
+    std::int64_t buffer_alignment = 16, threads_per_block = 1024;
+    std::uint64_t min_bytes = 0, max_bytes = std::numeric_limits<std::uint64_t>::max();
+    std::vector<ExecutionGpu> gpus{};
+    std::vector<std::string> remarks{};  ///< what the reader took in another way than written, in words
+    friend bool operator==(const ExecutionPlan&, const ExecutionPlan&) = default;
+};
+
+/// All operations; a pipeline counts one, and its body.
+[[nodiscard]] std::size_t operations_of(const ExecutionPlan& plan);
+
+}  // namespace tutti::plan

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "plan/execution_plan.hpp"
+#include "plan/goal.hpp"
+#include "plan/program.hpp"
+#include "verify/plan/findings.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tutti::verify {
+
+/// Chunks of the buffers, as the collective and the declarations give them.
+struct ExecutionSizes {
+    plan::Goal goal = plan::Goal::None;
+    std::int64_t input = -1, output = -1;  ///< of every rank; -1: as each declares it
+    std::int64_t block = 0;                ///< of one rank's share, where the goal has shares
+};
+
+/// Nothing, and a violation `chunks`, if the declared sizes do not fit the collective. In place, a size of 0
+/// follows from the other one.
+[[nodiscard]] std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, plan::Goal goal,
+                                                     Findings& violations);
+
+/// Where the buffers of each GPU lie. In place, input and output share a memory; packets have one of their
+/// own.
+class ExecutionLayout {
+  public:
+    /// `root`: of gather and scatter, whose in-place alias exists there only.
+    ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+                    std::int64_t places_per_chunk, std::int32_t root);
+
+    /// Chunks that may be named.
+    [[nodiscard]] std::int64_t room(std::int32_t gpu, plan::Buffer buffer) const {
+        return ranks_[static_cast<std::size_t>(gpu)].room[static_cast<std::size_t>(buffer)];
+    }
+    /// Memory and place of a buffer's place; of the packets in scratch.
+    [[nodiscard]] plan::Range at(std::int32_t gpu, plan::Buffer buffer, std::int64_t place) const {
+        const plan::Range& first = ranks_[static_cast<std::size_t>(gpu)].at[static_cast<std::size_t>(buffer)];
+        return {first.memory, first.first + place};
+    }
+    [[nodiscard]] plan::Range packets_at(std::int32_t gpu, std::int64_t place) const {
+        return {static_cast<std::uint32_t>(gpu) * kMemories + plan::kBuffers, place};
+    }
+
+    /// Its memories, places per chunk and outputs.
+    void describe_to(plan::Program& program) const;
+
+  private:
+    static constexpr std::uint32_t kMemories = plan::kBuffers + 1;
+    struct Rank {
+        plan::Range at[plan::kBuffers];
+        std::int64_t room[plan::kBuffers];
+    };
+    void lay_out(std::int32_t rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+                 std::int32_t root);
+
+    std::int64_t places_per_chunk_;
+    std::vector<Rank> ranks_;
+    std::vector<plan::Memory> memories_;
+};
+
+}  // namespace tutti::verify

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "plan/execution_plan.hpp"
+#include "verify/plan/findings.hpp"
+
+namespace tutti::verify {
+
+/// What the executor of MSCCL++ 0.9 would refuse, ignore or compute wrongly about this plan, as warnings with
+/// the codes `limit-…` and `target-…` (docs/mscclpp-json.md).
+void warn_of_execution_limits(const plan::ExecutionPlan& plan, Findings& warnings);
+
+}  // namespace tutti::verify

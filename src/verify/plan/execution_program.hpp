@@ -1,0 +1,38 @@
+#pragma once
+
+#include "plan/execution_plan.hpp"
+#include "plan/goal.hpp"
+#include "verify/plan/execution_layout.hpp"
+#include "verify/plan/execution_order.hpp"
+#include "verify/plan/execution_steps.hpp"
+#include "verify/plan/findings.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace tutti::verify {
+
+/// An execution plan as a program: every name resolved, in-place aliases too, and every order between memory
+/// accesses that it enforces.
+struct ExecutionProgram {
+    ExecutionSteps steps{};
+    OrderedExecution ordered{};
+};
+
+/// Where the findings of a lowering go.
+struct ExecutionFindings {
+    Findings& violations;
+    /// What is wrong but leaves the meaning clear; reported after what the program's own decision finds.
+    Findings& later;
+    Findings& warnings;
+    bool too_large = false;  ///< the plan was not judged
+};
+
+/// Nothing if the structure is wrong or the plan hangs; `findings` say why. `root`: of gather and scatter,
+/// where their in-place alias is. The plan must outlive the result. Near-linear in the operands and, where
+/// operations touch packets or share ranges without a nop between them, in their places.
+[[nodiscard]] std::optional<ExecutionProgram> program_of(const plan::ExecutionPlan& plan,
+                                                         const ExecutionSizes& sizes, std::int32_t root,
+                                                         ExecutionFindings& findings);
+
+}  // namespace tutti::verify

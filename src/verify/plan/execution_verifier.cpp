@@ -1,0 +1,193 @@
+// A plan of MSCCL++: lowered to a program (execution_program), then decided like every other plan.
+
+#include "verify/plan/execution_limits.hpp"
+#include "verify/plan/execution_program.hpp"
+#include "verify/plan/plan_verifier.hpp"
+#include "verify/plan/program_verifier.hpp"
+#include "verify/plan/unfinished.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace tutti::verify {
+namespace {
+
+using plan::Goal;
+using plan::PlanClass;
+
+/// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
+constexpr std::int32_t kMostRootsTried = 64;
+
+class ExecutionVerifier {
+  public:
+    ExecutionVerifier(const plan::ExecutionPlan& plan, const PlanReading& reading)
+        : plan_(plan),
+          reading_(reading),
+          violations_(reading.max_findings),
+          warnings_(reading.max_findings),
+          ranks_(static_cast<std::int32_t>(plan.gpus.size())) {}
+
+    plan::PlanVerdict run() {
+        verdict_.format = "mscclpp-json";
+        verdict_.name = plan_.name;
+        verdict_.ranks = ranks_;
+        verdict_.steps = operations_of(plan_);
+        verdict_.mode = plan_.in_place ? "in-place" : "out-of-place";
+        for (const std::string& remark : plan_.remarks) warnings_.add("ignored", remark);
+        choose_goal();
+        check_head();
+        if (violations_.empty()) judge();
+        if (reading_.target == Target::Mscclpp) warn_of_execution_limits(plan_, warnings_);
+        finish();
+        return std::move(verdict_);
+    }
+
+  private:
+    /// The format has postconditions for five collectives; all other labels have none (--as gives them one).
+    void choose_goal() {
+        const auto named = plan::goal_of(plan_.collective);
+        goal_ = reading_.goal ? *reading_.goal : named.value_or(Goal::None);
+        const bool known = goal_ == Goal::AllReduce || goal_ == Goal::AllGather ||
+                           goal_ == Goal::ReduceScatter || goal_ == Goal::AllToAll || goal_ == Goal::SendRecv;
+        if (!reading_.goal && !known && goal_ != Goal::None) goal_ = Goal::None;
+        if (goal_ == Goal::None && !reading_.condition && plan_.collective != "test") {
+            warnings_.add(
+                "collective",
+                fmt::format("the collective \"{}\" has no postcondition in this format; structure, order "
+                            "and races were judged (--as names another)",
+                            plan_.collective));
+        }
+        verdict_.collective =
+            reading_.condition ? "custom, with the given condition" : std::string(name_of(goal_));
+    }
+
+    void check_head() {
+        if (plan_.gpus.empty()) violations_.add("gpu-id", "the plan has no gpus");
+        if (plan_.min_bytes > plan_.max_bytes) {
+            violations_.add("size-range",
+                            fmt::format("min_message_size {} is larger than max_message_size {}",
+                                        plan_.min_bytes, plan_.max_bytes));
+        }
+        if (reading_.root && (*reading_.root < 0 || *reading_.root >= ranks_)) {
+            violations_.add("root", fmt::format("root {} is no rank; there are {}", *reading_.root, ranks_));
+        }
+        std::set<plan::ReduceOp> ops;
+        const auto note = [&](const plan::Operation& op) {
+            if (reduces(op.type)) ops.insert(op.reduce.value_or(plan::ReduceOp::Sum));
+        };
+        for (const plan::ExecutionGpu& gpu : plan_.gpus) {
+            for (const plan::ExecutionBlock& block : gpu.blocks) {
+                for (const plan::Operation& op : block.ops) {
+                    note(op);
+                    for (const plan::Operation& inner : op.body) note(inner);
+                }
+            }
+        }
+        if (ops.size() < 2) return;
+        (goal_ == Goal::None ? warnings_ : violations_)
+            .add("reduce-op", "operations of the plan reduce with different operators (reduce_op)");
+    }
+
+    void judge() {
+        const auto sizes = sizes_of(plan_, goal_, violations_);
+        if (!sizes) return;
+        const bool root_moves_memory = plan_.in_place && (goal_ == Goal::Gather || goal_ == Goal::Scatter);
+        const bool search = root_moves_memory && !reading_.root && ranks_ <= kMostRootsTried;
+        std::optional<Findings> first;
+        for (std::int32_t root = 0; root < (search ? ranks_ : 1); ++root) {
+            Findings found(reading_.max_findings), warned(reading_.max_findings);
+            judge_root(*sizes, search ? std::optional(root) : reading_.root, found, warned);
+            if (!found.empty() && search) {
+                if (!first) first = std::move(found);
+                continue;
+            }
+            add(found, violations_);
+            add(warned, warnings_);
+            return;
+        }
+        if (first) add(*first, violations_);
+    }
+
+    static void add(Findings& from, Findings& to) {
+        const std::uint64_t count = from.count();
+        to.add_all(from.take(), count);
+    }
+
+    void judge_root(const ExecutionSizes& sizes, std::optional<std::int32_t> root, Findings& found,
+                    Findings& warned) {
+        Findings later(reading_.max_findings);
+        ExecutionFindings findings{found, later, warned, false};
+        const bool rooted_memory = goal_ == Goal::Gather || goal_ == Goal::Scatter;
+        const auto program = program_of(plan_, sizes, rooted_memory ? root.value_or(-1) : -1, findings);
+        too_large_ = too_large_ || findings.too_large;
+        if (program) decide_on(*program, sizes, root, found, warned);
+        add(later, found);
+    }
+
+    void decide_on(const ExecutionProgram& lowered, const ExecutionSizes& sizes,
+                   std::optional<std::int32_t> root, Findings& found, Findings& warned) {
+        const plan::Program& program = lowered.ordered.program;
+        ProgramQuestion question;
+        question.postcondition = {goal_, ranks_,  sizes.block * program.places_per_chunk,
+                                  0,     nullptr, program.places_per_chunk};
+        if (reading_.condition) question.postcondition.condition = &*reading_.condition;
+        question.root = root;
+        question.max_findings = reading_.max_findings;
+        question.all_memory_matters = true;
+        question.describe = [&](plan::OpId op) {
+            return text_of(plan_, lowered.steps.steps[lowered.ordered.step_of[op]]);
+        };
+        ProgramAnswer answer = decide(program, question);
+        if (answer.root) verdict_.root = answer.root;
+        found.add_all(std::move(answer.violations), answer.violation_count);
+        warned.add_all(std::move(answer.warnings), answer.warning_count);
+        warn_of_unfinished(lowered, question, warned);
+    }
+
+    void warn_of_unfinished(const ExecutionProgram& lowered, const ProgramQuestion& question,
+                            Findings& warned) {
+        const plan::Program& program = lowered.ordered.program;
+        for (const plan::OpId op : unfinished_writes(program, ProgramGraph(program))) {
+            const ExecutionStep& step = lowered.steps.steps[lowered.ordered.step_of[op]];
+            warned.add(
+                "unfinished",
+                fmt::format("{} ({}) writes the output of another gpu, where nothing waits for it: the call "
+                            "there may return before the data has come",
+                            text_of(place_of(step)), question.describe(op)),
+                place_of(step));
+        }
+    }
+
+    void finish() {
+        if (too_large_) {
+            verdict_.verdict = PlanClass::Malformed;
+        } else if (!violations_.empty()) {
+            verdict_.verdict = PlanClass::Invalid;
+        } else if (goal_ == Goal::None && !reading_.condition) {
+            verdict_.verdict = PlanClass::StructureOnly;
+        } else {
+            verdict_.verdict = PlanClass::Valid;
+        }
+        verdict_.violation_count = violations_.count();
+        verdict_.violations = violations_.take();
+        verdict_.warning_count = warnings_.count();
+        verdict_.warnings = warnings_.take();
+    }
+
+    const plan::ExecutionPlan& plan_;
+    const PlanReading& reading_;
+    Findings violations_, warnings_;
+    std::int32_t ranks_;
+    plan::PlanVerdict verdict_;
+    Goal goal_ = Goal::None;
+    bool too_large_ = false;
+};
+
+}  // namespace
+
+plan::PlanVerdict verify(const plan::ExecutionPlan& plan, const PlanReading& reading) {
+    return ExecutionVerifier(plan, reading).run();
+}
+
+}  // namespace tutti::verify

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "plan/execution_plan.hpp"
+#include "verify/plan/findings.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti::verify {
+
+/// A number that some steps raise and others wait for and lower: the inbound side of a channel, or a
+/// semaphore.
+struct Counter {
+    std::int64_t initial = 0;
+    bool semaphore = false;
+    std::int32_t gpu = -1, peer = -1;  ///< whose it is; who raises it (channels)
+    plan::ChannelType type = plan::ChannelType::Memory;
+    std::int32_t number = 0;  ///< channel of that type, or semaphore, of the GPU; -1: the GPU has none
+};
+/// "memory channel 2 of gpu 1 (from gpu 0)", "semaphore 3 of gpu 0".
+[[nodiscard]] std::string text_of(const Counter& counter);
+
+/// The channels, remote buffers and semaphores that a GPU declares, numbered as its thread blocks name them.
+struct GpuWires {
+    struct Channel {
+        std::int32_t peer = -1;
+        std::uint32_t inbound = 0, outbound = 0;  ///< counters that its waits lower, its signals raise
+    };
+    struct Group {
+        const plan::SwitchGroup* group = nullptr;
+        plan::Buffer buffer = plan::Buffer::Input;
+    };
+    std::array<std::vector<Channel>, 2> channels{};  ///< memory, port
+    std::vector<Group> groups{};                     ///< switch
+    std::vector<std::uint32_t> semaphores{};         ///< counters
+
+    [[nodiscard]] std::size_t count(plan::ChannelType type) const {
+        return type == plan::ChannelType::Switch ? groups.size()
+                                                 : channels[static_cast<std::size_t>(type)].size();
+    }
+};
+
+/// The n-th memory (port) channel of rank a towards rank b meets the n-th of b towards a. One that meets none
+/// raises a counter that nobody waits for. Ids that lead nowhere are violations `channel` and `buffer`.
+struct ExecutionWiring {
+    std::vector<GpuWires> gpus{};
+    std::vector<Counter> counters{};
+};
+[[nodiscard]] ExecutionWiring wire(const plan::ExecutionPlan& plan, Findings& violations);
+
+}  // namespace tutti::verify
