@@ -177,6 +177,8 @@ Command convert_command() {
         "verify says what is wrong with it. Formats:\n"
         "  json, stream  all sends, as tutti reads them\n"
         "  msccl-xml     thread blocks, channels, steps and dependencies for MSCCL's runtimes\n"
+        "  mscclpp-json  an execution plan for MSCCL++ 0.9\n"
+        "  sccl-json     steps of sends, as SCCL and TACCL write them\n"
         "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...\n"
         "Plans are verified once more, as plans, before the file appears. Each collective is a\n"
         "plan of its own; those that plan files have no name for come with a condition beside\n"
@@ -196,9 +198,8 @@ Command convert_command() {
         ("output,o", text("FILE"), "where it goes; - is standard output")                                 //
         ("directory,d", text("DIR"), "write plans of several schedules, or of a batch's results, there")  //
         ("to", text("FORMAT"),
-         "json, stream, msccl-xml or chakra (default: stream if FILE ends in .tsch, msccl-xml if it ends in "
-         ".xml, "
-         "else json)");
+         "json, stream, msccl-xml, mscclpp-json, sccl-json or chakra (default: stream if FILE ends in "
+         ".tsch, msccl-xml if it ends in .xml, else json)");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //
         ("collective", text("ID"),
