@@ -23,13 +23,19 @@ std::string npu_words(std::int32_t gpu, std::span<const std::int32_t> group) {
     return fmt::format("gpu {} is NPU {}", gpu, group[static_cast<std::size_t>(gpu)]);
 }
 
+std::string without_commas(std::string text) {
+    std::erase(text, ',');
+    return text;
+}
+
 /// " [gpu 3, tb 2, step 5]", unless the message has said so; and the NPUs of all gpus that it concerns.
 std::string place_words(const plan::PlanFinding& finding, std::span<const std::int32_t> group) {
     std::vector<std::string> parts;
     const std::string place = text_of(finding.place);
     plan::PlanPlace step = finding.place;
     step.buffer.reset();
-    const bool said = finding.message.find(text_of(step)) != finding.message.npos;
+    const bool said =
+        without_commas(finding.message).find(without_commas(text_of(step))) != std::string::npos;
     if (!place.empty() && !said) parts.push_back(place);
     const auto add_npu = [&](const plan::PlanPlace& at) {
         std::string words = npu_words(at.gpu, group);
@@ -59,7 +65,9 @@ Facts facts_of(const plan::PlanVerdict& verdict) {
                                              : fmt::format("{}, {}", verdict.collective, verdict.mode));
         if (verdict.root) facts.emplace_back("root", std::to_string(*verdict.root));
         facts.emplace_back("ranks", std::to_string(verdict.ranks));
-        facts.emplace_back("steps", std::to_string(verdict.steps));
+        // Formats with a cost model of their own list sends, and call something else a step.
+        facts.emplace_back(verdict.own_cost.empty() ? "steps" : "sends", std::to_string(verdict.steps));
+        if (!verdict.own_cost.empty()) facts.emplace_back("own cost", verdict.own_cost);
     }
     if (verdict.fifo) facts.emplace_back("buffering", fifo_words(*verdict.fifo));
     if (verdict.violation_count > 0 && verdict.verdict != PlanClass::Malformed)

@@ -39,6 +39,8 @@ struct Dimension {
 };
 
 constexpr std::size_t kMaxDimensions = 32;
+// Far beyond what ASTRA-sim can run, and still below half a gigabyte here.
+constexpr std::uint64_t kMostNpus = std::uint64_t{1} << 20, kMostLinks = std::uint64_t{1} << 23;
 
 // As wide as our own format is; see wire_json.cpp.
 constexpr double kLeastBandwidth = 1e-6, kMostBandwidth = 9e8, kMostLatency = 8e12;
@@ -62,9 +64,9 @@ std::uint64_t count_of(const YamlWord& word) {
     std::uint64_t count = 0;
     const char* const end = word.text.data() + word.text.size();
     const auto [stop, error] = std::from_chars(word.text.data(), end, count);
-    if (error != std::errc() || stop != end || count < 2 || count > kMaxNodes) {
+    if (error != std::errc() || stop != end || count < 2 || count > kMostNpus) {
         throw InputError(
-            fmt::format("expected a number of NPUs from 2 to {}, found '{}'", kMaxNodes, word.text),
+            fmt::format("expected a number of NPUs from 2 to {}, found '{}'", kMostNpus, word.text),
             word.place);
     }
     return count;
@@ -158,14 +160,20 @@ Sizes checked_sizes(const std::vector<Dimension>& dimensions) {
     Sizes sizes;
     for (const Dimension& dimension : dimensions) {
         sizes.npus = capped_product(sizes.npus, dimension.npus);
-        generators::expect_fits(sizes.npus, 0, dimension.place);
+        if (sizes.npus > kMostNpus) {
+            throw InputError(fmt::format("this makes a network of more than {} NPUs", kMostNpus),
+                             dimension.place);
+        }
     }
     sizes.nodes = sizes.npus;
     for (const Dimension& dimension : dimensions) {
         const std::uint64_t rows = sizes.npus / dimension.npus;
         if (dimension.block == Block::Switch) sizes.nodes += rows;
         sizes.links = capped_sum(sizes.links, capped_product(rows, links_in_row(dimension)));
-        generators::expect_fits(sizes.nodes, sizes.links, dimension.place);
+        if (sizes.links > kMostLinks) {
+            throw InputError(fmt::format("this makes a network of more than {} links", kMostLinks),
+                             dimension.place);
+        }
     }
     return sizes;
 }

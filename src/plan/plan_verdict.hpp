@@ -49,6 +49,7 @@ struct PlanVerdict {
     std::int32_t ranks = 0;
     std::uint64_t steps = 0;
     std::optional<FifoNeed> fifo{};
+    std::string own_cost{};  ///< in the format's own model, in words: "3 steps, 4 rounds"; empty: it has none
     std::vector<PlanFinding> violations{};  ///< the first ones, the primary reason first
     std::uint64_t violation_count = 0;
     std::vector<PlanFinding> warnings{};

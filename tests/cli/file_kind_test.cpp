@@ -29,6 +29,10 @@ TEST_CASE("plans of other tools are told by their content") {
     }
 }
 
+TEST_CASE("a topology of NCCL is no plan") {
+    CHECK(kind_of_beginning("<system version=\"1\">") == FileKind::Unclear);
+}
+
 TEST_CASE("the beginning of a JSON text tells the fields of its outermost object") {
     const auto fields = [](const char* text) { return beginning_of(text).fields; };
     CHECK(fields(R"({"a": {"b": [1, {"c": 2}]}, "d": "e, \"f\": ", "g": [], "h)") ==

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "plan/condition.hpp"
+#include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
 #include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
+#include "plan/send_plan.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -32,5 +34,11 @@ struct PlanReading {
 /// independent of the sizes that the plan declares.
 [[nodiscard]] plan::PlanVerdict verify(const plan::MscclPlan& plan, const PlanReading& reading = {});
 [[nodiscard]] plan::PlanVerdict verify(const plan::ExecutionPlan& plan, const PlanReading& reading = {});
+
+/// Sends of addresses between nodes (SCCL, TACCL, TACOS, ForestColl; docs/step-formats.md). Near-linear in
+/// the sends and the contributions of the sums that they make.
+[[nodiscard]] plan::PlanVerdict verify(const plan::SendPlan& plan, const PlanReading& reading = {});
+/// A schedule of TE-CCL: brought into the form above, then the same.
+[[nodiscard]] plan::PlanVerdict verify(const plan::EpochSchedule& schedule, const PlanReading& reading = {});
 
 }  // namespace tutti::verify

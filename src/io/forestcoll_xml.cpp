@@ -1,0 +1,165 @@
+#include "io/forestcoll_xml.hpp"
+
+#include "io/xml_attributes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+// Names of nodes are whatever Python printed for them: numbers, or tuples such as (0, 'GPU', 3). They are
+// compared as texts. A path is its names with commas between, so it is cut at the commas that stand outside
+// parentheses and quotes. (Format from liangyuRain/ForestColl, spanning_trees_to_xml in
+// pipeline_allgather.py.)
+
+namespace tutti::io {
+namespace {
+
+using plan::SendPlan;
+
+enum TreeAttribute : std::size_t { kRoot, kIndex, kChunks, kHeight };
+constexpr std::array<const char*, 4> kTree{"root", "index", "nchunks", "height"};
+enum SendAttribute : std::size_t { kSrc, kDst, kPath };
+constexpr std::array<const char*, 3> kSend{"src", "dst", "path"};
+constexpr std::array<const char*, 1> kAlgo{"nchunkspernode"};
+
+/// The names of a path; none if its parentheses or quotes are not closed.
+std::vector<std::string_view> names_of(std::string_view path) {
+    std::vector<std::string_view> names;
+    std::size_t begin = 0, depth = 0;
+    char quote = 0;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const char ch = path[i];
+        if (quote != 0) {
+            if (ch == quote) quote = 0;
+        } else if (ch == '\'' || ch == '"') {
+            quote = ch;
+        } else if (ch == '(' || ch == '[') {
+            ++depth;
+        } else if (ch == ')' || ch == ']') {
+            if (depth == 0) return {};
+            --depth;
+        } else if (ch == ',' && depth == 0) {
+            names.push_back(path.substr(begin, i - begin));
+            begin = i + 1;
+        }
+    }
+    if (depth > 0 || quote != 0) return {};
+    names.push_back(path.substr(begin));
+    return names;
+}
+
+class TreeReader {
+  public:
+    explicit TreeReader(const XmlDocument& document) : document_(document) {}
+
+    SendPlan read() {
+        const pugi::xml_node root = document_.root();
+        if (std::string_view(root.name()) != "Algo" || !root.attribute("nchunkspernode")) {
+            document_.fail("root",
+                           fmt::format("expected the root <Algo nchunkspernode>, found <{}>", root.name()),
+                           root);
+        }
+        XmlAttributes attributes(document_, kAlgo);
+        attributes.read(root);
+        plan_.format = "forestcoll-xml";
+        plan_.clock = plan::SendClock::Trees;
+        plan_.tree_chunks = attributes.integer<std::int64_t>(0, 1, kMostChunks);
+        for (const pugi::xml_node child : root.children("tree")) read_tree(child);
+        number_nodes();
+        for (const auto& [ends, chunks] : loads_) plan_.busiest_link = std::max(plan_.busiest_link, chunks);
+        return std::move(plan_);
+    }
+
+  private:
+    static constexpr std::int64_t kMostChunks = std::int64_t{1} << 40U;
+
+    std::int32_t name(std::string_view text) {
+        const auto [known, added] =
+            numbers_.try_emplace(std::string(text), static_cast<std::int32_t>(names_.size()));
+        if (added) {
+            names_.emplace_back(text);
+            is_node_.push_back(false);
+        }
+        return known->second;
+    }
+    std::int32_t node(std::string_view text) {
+        const std::int32_t number = name(text);
+        is_node_[static_cast<std::size_t>(number)] = true;
+        return number;
+    }
+
+    void read_tree(pugi::xml_node element) {
+        XmlAttributes attributes(document_, kTree);
+        attributes.read(element);
+        plan::SendTree tree;
+        tree.root = node(attributes.required(kRoot));
+        tree.index = attributes.integer<std::int64_t>(kIndex, 0, kMostChunks);
+        tree.chunks = attributes.integer<std::int64_t>(kChunks, 1, kMostChunks);
+        tree.height = attributes.integer<std::int64_t>(kHeight, 0, kMostChunks);
+        XmlAttributes send_attributes(document_, kSend);
+        plan::NodeSend send;
+        send.list = static_cast<std::int32_t>(plan_.trees.size());
+        send.address = send.list;
+        for (const pugi::xml_node child : element.children("send")) {
+            send_attributes.read(child);
+            send.src = node(send_attributes.required(kSrc));
+            send.dst = node(send_attributes.required(kDst));
+            if (send_attributes.text(kPath) != nullptr) follow(send_attributes, send, tree.chunks);
+            plan_.sends.push_back(send);
+            ++send.position;
+        }
+        plan_.trees.push_back(tree);
+    }
+
+    template <class Attributes>
+    void follow(const Attributes& attributes, const plan::NodeSend& send, std::int64_t chunks) {
+        const auto names = names_of(attributes.text(kPath));
+        if (names.size() < 2 || names.front() != attributes.text(kSrc) ||
+            names.back() != attributes.text(kDst)) {
+            attributes.refuse("bad-value", kPath, "names from src to dst");
+        }
+        std::int32_t from = send.src;
+        for (std::size_t i = 1; i < names.size(); ++i) {
+            const std::int32_t to = name(names[i]);
+            std::int64_t& load = loads_[{from, to}];
+            load = std::min(load + chunks, std::numeric_limits<std::int64_t>::max() / 2);
+            from = to;
+        }
+    }
+
+    /// Nodes keep the order in which the file first names them; switches drop out.
+    void number_nodes() {
+        std::vector<std::int32_t> numbers(names_.size());
+        for (std::size_t i = 0; i < names_.size(); ++i) {
+            numbers[i] = plan_.nodes;
+            if (!is_node_[i]) continue;
+            ++plan_.nodes;
+            plan_.node_names.push_back(names_[i]);
+        }
+        for (plan::SendTree& tree : plan_.trees) tree.root = numbers[static_cast<std::size_t>(tree.root)];
+        for (plan::NodeSend& send : plan_.sends) {
+            send.src = numbers[static_cast<std::size_t>(send.src)];
+            send.dst = numbers[static_cast<std::size_t>(send.dst)];
+        }
+    }
+
+    const XmlDocument& document_;
+    SendPlan plan_;
+    std::unordered_map<std::string, std::int32_t> numbers_;
+    std::vector<std::string> names_;
+    std::vector<bool> is_node_;
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> loads_;  ///< chunks per link
+};
+
+}  // namespace
+
+SendPlan read_forestcoll_xml(Source& source) {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28U;
+    const XmlDocument document(source, kMostBytes);
+    return TreeReader(document).read();
+}
+
+}  // namespace tutti::io

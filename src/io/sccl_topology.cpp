@@ -1,0 +1,172 @@
+#include "io/sccl_topology.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+// SCCL writes a matrix links[dst][src] of chunks per round and a list of switches. TACCL writes one machine
+// and how many copies of it there are; links between copies join the GPUs that `internode_conn` names, and
+// take remote_alpha + k * remote_beta for k chunks that leave together. Inside a machine a chunk takes its
+// entry of node_invbws. Times in the sends are ten times those of the topology.
+
+namespace tutti::io {
+namespace {
+
+using plan::NodeLink;
+using plan::SendPlan;
+
+constexpr std::int64_t kTimesScale = 10;
+constexpr std::size_t kMostLinks = std::size_t{1} << 24U;
+constexpr double kMostLatency = 1e9;
+constexpr std::int64_t kMostCapacity = std::int64_t{1} << 40U;
+
+std::int32_t node_of(const PlanField& field, std::int32_t nodes) {
+    return static_cast<std::int32_t>(field.integer(0, nodes - 1));
+}
+
+std::vector<std::int32_t> node_set(const PlanField& field, std::int32_t nodes) {
+    std::vector<std::int32_t> set;
+    for (std::size_t i = 0; i < field.size(); ++i) set.push_back(node_of(field[i], nodes));
+    std::ranges::sort(set);
+    const auto rest = std::ranges::unique(set);
+    set.erase(rest.begin(), rest.end());
+    return set;
+}
+
+void sort_links(std::vector<NodeLink>& links) {
+    std::ranges::sort(links, {}, [](const NodeLink& link) { return std::pair(link.src, link.dst); });
+}
+
+/// Calls `take(dst, src, row)` for every entry of a square matrix.
+template <typename Take>
+void for_each_entry(const PlanField& matrix, std::int32_t size, Take take) {
+    const auto expect = [&](const PlanField& list, const char* what) {
+        if (list.size() == static_cast<std::size_t>(size)) return;
+        list.fail("bad-value", fmt::format("expected {} {}, found {}", size, what, list.size()));
+    };
+    expect(matrix, "rows, one for each node");
+    for (std::int32_t dst = 0; dst < size; ++dst) {
+        const PlanField row = matrix[static_cast<std::size_t>(dst)];
+        expect(row, "entries, one for each node");
+        for (std::int32_t src = 0; src < size; ++src) take(dst, src, row);
+    }
+}
+
+std::int64_t integer_of(const PlanField& row, std::int32_t index) {
+    return row.integer_at(static_cast<std::size_t>(index), 0, kMostCapacity);
+}
+
+void read_links(const PlanField& topology, SendPlan& plan) {
+    for_each_entry(topology.at("links"), plan.nodes,
+                   [&](std::int32_t dst, std::int32_t src, const PlanField& row) {
+                       const std::int64_t capacity = integer_of(row, src);
+                       if (capacity > 0) plan.links.push_back({src, dst, capacity, 0, 0});
+                   });
+    if (const auto switches = topology.find("switches")) {
+        for (std::size_t i = 0; i < switches->size(); ++i) {
+            const PlanField entry = (*switches)[i];
+            if (entry.size() != 4) entry.fail("bad-value", "expected [sources, destinations, number, name]");
+            plan.switches.push_back({node_set(entry[0], plan.nodes), node_set(entry[1], plan.nodes),
+                                     entry[2].integer(1, kMostCapacity), entry[3].string()});
+        }
+    }
+}
+
+std::int64_t fine_time(const PlanField& field) {
+    const double units = field.number(0, kMostLatency) * static_cast<double>(kTimesScale);
+    return std::llround(units * static_cast<double>(plan::kFinePerTime));
+}
+
+struct Machines {
+    std::int64_t copies = 1;
+    std::int32_t size = 0;
+};
+
+void read_machine_links(const PlanField& topology, const Machines& machines, SendPlan& plan) {
+    const PlanField times = topology.at("node_invbws");
+    std::vector<NodeLink> inside;
+    for_each_entry(topology.at("node_links"), machines.size,
+                   [&](std::int32_t dst, std::int32_t src, const PlanField& row) {
+                       const std::int64_t lanes = integer_of(row, src);
+                       if (lanes > 0) inside.push_back({src, dst, lanes, 0, 0});
+                   });
+    std::size_t next = 0;
+    for_each_entry(times, machines.size, [&](std::int32_t dst, std::int32_t src, const PlanField& row) {
+        const std::int64_t time = fine_time(row[static_cast<std::size_t>(src)]);
+        if (next == inside.size() || inside[next].dst != dst || inside[next].src != src) return;
+        inside[next++].beta = time;
+    });
+    if (inside.size() > kMostLinks / static_cast<std::size_t>(machines.copies)) {
+        topology.fail("too-large", fmt::format("this makes more than {} links", kMostLinks));
+    }
+    for (std::int32_t copy = 0; copy < machines.copies; ++copy) {
+        const std::int32_t first = copy * machines.size;
+        for (NodeLink link : inside) {
+            link.src += first;
+            link.dst += first;
+            plan.links.push_back(link);
+        }
+    }
+}
+
+std::int32_t node_named(const PlanField& place, const std::string& name, std::int32_t nodes) {
+    std::int32_t node = -1;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), node);
+    if (error != std::errc{} || end != name.data() + name.size() || node < 0 || node >= nodes) {
+        place.fail("bad-integer", fmt::format("expected the key to be a node from 0 to {}", nodes - 1));
+    }
+    return node;
+}
+
+void read_links_between(const PlanField& topology, const Machines& machines, SendPlan& plan) {
+    const PlanField pairs = topology.at("internode_conn");
+    std::vector<std::pair<std::int32_t, std::int32_t>> ends;
+    for (const auto& [name, targets] : pairs.fields()) {
+        const std::int32_t src = node_named(targets, name, machines.size);
+        for (const std::int32_t dst : node_set(targets, machines.size)) ends.emplace_back(src, dst);
+    }
+    const auto copies = static_cast<std::size_t>(machines.copies);
+    if (ends.size() > kMostLinks / (copies * copies)) {
+        topology.fail("too-large", fmt::format("this makes more than {} links", kMostLinks));
+    }
+    const std::int64_t alpha = fine_time(topology.at("remote_alpha"));
+    const std::int64_t beta = fine_time(topology.at("remote_beta"));
+    for (std::int32_t from = 0; from < machines.copies; ++from) {
+        for (std::int32_t to = 0; to < machines.copies; ++to) {
+            if (from == to) continue;
+            for (const auto& [src, dst] : ends) {
+                plan.links.push_back({from * machines.size + src, to * machines.size + dst, 1, alpha, beta});
+            }
+        }
+    }
+}
+
+void read_machines(const PlanField& topology, SendPlan& plan) {
+    Machines machines;
+    machines.copies = topology.at("copies").integer(1, plan.nodes);
+    machines.size = static_cast<std::int32_t>(topology.at("ngpus_per_node").integer(1, plan.nodes));
+    if (machines.copies * machines.size != plan.nodes) {
+        topology.fail("bad-value", fmt::format("expected {} nodes as the collective has, found {} times {}",
+                                               plan.nodes, machines.copies, machines.size));
+    }
+    read_machine_links(topology, machines, plan);
+    if (machines.copies > 1) read_links_between(topology, machines, plan);
+    plan.has_latencies = true;
+}
+
+}  // namespace
+
+void read_sccl_topology(const PlanField& topology, SendPlan& plan) {
+    if (const auto name = topology.find("name")) plan.network = name->string();
+    if (topology.find("node_links")) {
+        read_machines(topology, plan);
+    } else {
+        read_links(topology, plan);
+    }
+    sort_links(plan.links);
+    plan.has_links = true;
+}
+
+}  // namespace tutti::io

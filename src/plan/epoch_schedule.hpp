@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tutti::plan {
+
+/// A schedule of TE-CCL as its JSON has it (docs/step-formats.md): flows of chunks over links in epochs, and
+/// for each demand the ways by which it was met. Nodes are numbered as in the file: switches count, so
+/// numbers of GPUs may have gaps. A chunk is known by the node that it comes from and its number there.
+
+/// A share of a chunk in units of 10^-18; whole chunks are kWholeVolume.
+using Volume = std::int64_t;
+inline constexpr Volume kWholeVolume = 1'000'000'000'000'000'000;
+/// TE-CCL rounds volumes to six decimals, so each may be off by one unit of the sixth; and it leaves parts of
+/// up to 0.00001 out.
+inline constexpr Volume kVolumeTolerance = kWholeVolume / 1'000'000;
+inline constexpr Volume kVolumeLeftOut = kWholeVolume / 100'000;
+
+struct EpochHop {
+    std::int32_t from = 0, to = 0;
+    std::int64_t epoch = 0;
+    Volume volume = kWholeVolume;
+    std::vector<std::int32_t> switches{};  ///< passed on the way
+    friend bool operator==(const EpochHop&, const EpochHop&) = default;
+    friend auto operator<=>(const EpochHop&, const EpochHop&) = default;
+};
+
+struct EpochFlow {
+    std::int32_t origin = 0;
+    std::int64_t chunk = 0;
+    EpochHop hop{};
+    friend bool operator==(const EpochFlow&, const EpochFlow&) = default;
+    friend auto operator<=>(const EpochFlow&, const EpochFlow&) = default;
+};
+
+struct EpochDemand {
+    std::int32_t node = 0, origin = 0;
+    std::int64_t chunk = 0;
+    std::int64_t met = -1;                       ///< by the end of that epoch, as stated; -1: not stated
+    std::vector<std::vector<EpochHop>> paths{};  ///< their volumes should sum to one chunk
+    friend bool operator==(const EpochDemand&, const EpochDemand&) = default;
+};
+
+struct EpochSchedule {
+    std::optional<double> epoch_duration{}, finish_time{};  ///< seconds, or what the producer took as such
+    std::optional<std::int64_t> epochs{};                   ///< as stated
+    std::vector<EpochFlow> flows{};
+    std::vector<EpochDemand> demands{};  ///< of "Chunk paths", in the file's order
+    /// Of "Demand_Met", which only all-gathers have: node, origin and chunk, without paths.
+    std::optional<std::vector<EpochDemand>> all_gathered{};
+    bool has_paths = false;
+    friend bool operator==(const EpochSchedule&, const EpochSchedule&) = default;
+};
+
+}  // namespace tutti::plan

@@ -1,0 +1,149 @@
+// What links and switches carry in each step.
+//
+// Loads are counted per limit (a link, or a switch entry with its sets of sources and destinations) and step,
+// in a sorted list of the pairs that occur: memory is that of the sends, however many limits there are. A
+// send finds the switches it goes through by the smaller of their two sets, and looks itself up in the other:
+// real switches have one node on one side, so that is as many lookups as ports.
+//
+// Pipelined plans start the next run before the last has ended: steps s, s + p, s + 2p, … run at once, so
+// their loads add up, from the last to the first.
+
+#include "verify/plan/send_bandwidth.hpp"
+
+#include "verify/plan/send_flights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+namespace tutti::verify {
+namespace {
+
+using plan::NodeLink;
+using plan::NodeSend;
+using plan::NodeSwitch;
+using plan::SendPlan;
+
+class Loads {
+  public:
+    explicit Loads(const SendPlan& plan) : plan_(plan), by_src_(nodes()), by_dst_(nodes()) {
+        for (std::uint32_t i = 0; i < plan.switches.size(); ++i) {
+            const NodeSwitch& limit = plan.switches[i];
+            const bool few_srcs = limit.srcs.size() <= limit.dsts.size();
+            for (const std::int32_t node : few_srcs ? limit.srcs : limit.dsts)
+                (few_srcs ? by_src_ : by_dst_)[static_cast<std::size_t>(node)].push_back(i);
+        }
+    }
+
+    void add(const NodeSend& send) {
+        if (send.src >= plan_.nodes || send.dst >= plan_.nodes) return;
+        const auto link =
+            std::ranges::lower_bound(plan_.links, std::pair(send.src, send.dst), {},
+                                     [](const NodeLink& each) { return std::pair(each.src, each.dst); });
+        if (link != plan_.links.end() && link->src == send.src && link->dst == send.dst)
+            note(static_cast<std::size_t>(link - plan_.links.begin()), send);
+        for (const std::uint32_t i : by_src_[static_cast<std::size_t>(send.src)]) {
+            if (std::ranges::binary_search(plan_.switches[i].dsts, send.dst))
+                note(plan_.links.size() + i, send);
+        }
+        for (const std::uint32_t i : by_dst_[static_cast<std::size_t>(send.dst)]) {
+            if (std::ranges::binary_search(plan_.switches[i].srcs, send.src))
+                note(plan_.links.size() + i, send);
+        }
+    }
+
+    void judge(Findings& violations) {
+        std::ranges::sort(uses_);
+        std::vector<Load> loads;  // of one limit, by step
+        for (std::size_t begin = 0; begin < uses_.size();) {
+            const std::size_t limit = uses_[begin].first;
+            loads.clear();
+            for (; begin < uses_.size() && uses_[begin].first == limit; ++begin) {
+                if (loads.empty() || loads.back().step != uses_[begin].second)
+                    loads.push_back({uses_[begin].second, 0});
+                ++loads.back().chunks;
+            }
+            judge(limit, loads, violations);
+        }
+    }
+
+  private:
+    struct Load {
+        std::int64_t step = 0, chunks = 0;
+    };
+
+    [[nodiscard]] std::size_t nodes() const { return static_cast<std::size_t>(plan_.nodes); }
+    void note(std::size_t limit, const NodeSend& send) { uses_.emplace_back(limit, send.when); }
+
+    void judge(std::size_t limit, const std::vector<Load>& loads, Findings& violations) const {
+        std::map<std::int64_t, std::int64_t> together;  // by step modulo the pipeline, from the last on
+        for (auto load = loads.rbegin(); load != loads.rend(); ++load) {
+            std::int64_t chunks = load->chunks;
+            if (plan_.pipeline > 0) chunks = together[load->step % plan_.pipeline] += load->chunks;
+            const bool link = limit < plan_.links.size();
+            const std::int64_t capacity =
+                link ? plan_.links[limit].capacity : plan_.switches[limit - plan_.links.size()].capacity;
+            const std::int64_t rounds = plan_.rounds[static_cast<std::size_t>(load->step)];
+            if (rounds >= (chunks + capacity - 1) / capacity) continue;
+            if (!violations.open()) {
+                violations.count_one();
+                continue;
+            }
+            plan::PlanPlace place;
+            place.step = static_cast<std::int32_t>(load->step);
+            violations.add(
+                "bandwidth",
+                fmt::format("step {} sends {} chunks over {}, which carries {} per round, in {} rounds{}",
+                            load->step, chunks, name(limit), capacity, rounds,
+                            plan_.pipeline > 0 ? ", with those of the steps that run at once" : ""),
+                place);
+        }
+    }
+
+    [[nodiscard]] std::string name(std::size_t limit) const {
+        if (limit < plan_.links.size()) {
+            const NodeLink& link = plan_.links[limit];
+            return fmt::format("the link {} -> {}", link.src, link.dst);
+        }
+        return fmt::format("the switch {}", plan_.switches[limit - plan_.links.size()].name);
+    }
+
+    const SendPlan& plan_;
+    std::vector<std::vector<std::uint32_t>> by_src_, by_dst_;  ///< switches by node of their smaller set
+    std::vector<std::pair<std::size_t, std::int64_t>> uses_;   ///< limit, step
+};
+
+void warn_of_same_step(const SendPlan& plan, Findings& warnings) {
+    const auto place = [](std::int32_t step, std::int32_t node, std::int64_t address) {
+        return std::tuple(step, node, address);
+    };
+    std::vector<std::tuple<std::int32_t, std::int32_t, std::int64_t>> written;
+    for (const NodeSend& send : plan.sends) written.push_back(place(send.list, send.dst, send.address));
+    std::ranges::sort(written);
+    std::uint64_t count = 0;
+    const NodeSend* first = nullptr;
+    for (const NodeSend& send : plan.sends) {
+        if (!std::ranges::binary_search(written, place(send.list, send.src, send.address))) continue;
+        if (count++ == 0) first = &send;
+    }
+    if (count == 0) return;
+    warnings.add("same-step",
+                 fmt::format("{} sends read an address that their own step writes there, the old value; "
+                             "msccl-tools cannot lower that. The first: {}",
+                             count, send_text(plan, *first)),
+                 place_of(*first));
+}
+
+}  // namespace
+
+void check_bandwidth(const SendPlan& plan, Findings& violations, Findings& warnings) {
+    warn_of_same_step(plan, warnings);
+    if (plan.clock != plan::SendClock::Steps) return;
+    Loads loads(plan);
+    for (const NodeSend& send : plan.sends) loads.add(send);
+    loads.judge(violations);
+}
+
+}  // namespace tutti::verify

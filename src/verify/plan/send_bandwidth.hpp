@@ -1,0 +1,14 @@
+#pragma once
+
+#include "plan/send_plan.hpp"
+#include "verify/plan/findings.hpp"
+
+namespace tutti::verify {
+
+/// Of a plan in steps: per step, no link and no switch carries more chunks than it can in the step's rounds
+/// (`bandwidth`). Of a pipelined plan the steps that run at once count together. Warns of sends that read
+/// what another send of their step writes (`same-step`): the format is clear about it, msccl-tools' lowering
+/// refuses it.
+void check_bandwidth(const plan::SendPlan& plan, Findings& violations, Findings& warnings);
+
+}  // namespace tutti::verify

@@ -1,0 +1,225 @@
+// When sends leave and arrive.
+//
+// TACCL's times are truncated to whole units, so of two exact times a <= b the written ones may be up to one
+// unit too close: what arrives less than one unit after a send starts counts as there in time.
+//
+// TACCL makes an all-reduce of a reduce-scatter (sends that add) and an all-gather (sends that replace), and
+// starts the second one unit of the topology after the last send of the first has *started*; its own
+// lowering goes by steps and so keeps them apart. Times within each phase are right, so the second phase is
+// taken as much later as the first needs to end.
+
+#include "verify/plan/send_flights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tutti::verify {
+namespace {
+
+using plan::kFinePerTime;
+using plan::NodeLink;
+using plan::NodeSend;
+using plan::SendClock;
+using plan::SendPlan;
+
+constexpr std::int64_t kSlack = kFinePerTime - 1;
+
+const NodeLink* link_of(const SendPlan& plan, const NodeSend& send) {
+    const auto ends = std::pair(send.src, send.dst);
+    const auto found = std::ranges::lower_bound(
+        plan.links, ends, {}, [](const NodeLink& link) { return std::pair(link.src, link.dst); });
+    return found != plan.links.end() && std::pair(found->src, found->dst) == ends ? &*found : nullptr;
+}
+
+void check_links(const SendPlan& plan, Findings& violations) {
+    for (const NodeSend& send : plan.sends) {
+        std::string problem;
+        if (send.src >= plan.nodes || send.dst >= plan.nodes) {
+            problem = fmt::format("there are only nodes 0 to {}", plan.nodes - 1);
+        } else if (plan.has_links) {
+            const NodeLink* link = link_of(plan, send);
+            if (link == nullptr) {
+                problem = "there is no such link";
+            } else if (plan.clock == SendClock::Times && send.lane >= link->capacity) {
+                problem = fmt::format("that link has no lane {}, only {} of them", send.lane, link->capacity);
+            }
+        }
+        if (problem.empty()) continue;
+        if (violations.open()) {
+            violations.add("link", fmt::format("{}, but {}", send_text(plan, send), problem), place_of(send));
+        } else {
+            violations.count_one();
+        }
+    }
+}
+
+/// Sends that leave together over one lane, as TACCL counts them.
+struct Batch {
+    const NodeLink* link = nullptr;
+    std::int32_t lane = 0;
+    std::int64_t start = 0;
+    std::size_t first = 0, last = 0;  ///< in the sorted order
+};
+
+class TimedFlights {
+  public:
+    TimedFlights(const SendPlan& plan, Findings& warnings) : plan_(plan), warnings_(warnings) {}
+
+    std::vector<Flight> run() {
+        flights_.resize(plan_.sends.size());
+        for (std::size_t i = 0; i < flights_.size(); ++i) {
+            const std::int64_t start = plan_.sends[i].when * kFinePerTime;
+            flights_[i] = {start, start + 1, start + 1};
+        }
+        if (!plan_.has_latencies) {
+            warnings_.add("lacks",
+                          "sends have times, but the topology has no latencies: a send is taken to arrive "
+                          "before any later one starts");
+            return std::move(flights_);
+        }
+        find_batches();
+        for (const Batch& batch : batches_) settle(batch);
+        warn_of_overlap();
+        part_phases();
+        return std::move(flights_);
+    }
+
+  private:
+    void find_batches() {
+        order_.resize(plan_.sends.size());
+        std::iota(order_.begin(), order_.end(), 0U);
+        const auto key = [&](std::uint32_t i) {
+            const NodeSend& send = plan_.sends[i];
+            return std::tuple(send.src, send.dst, send.lane, send.when);
+        };
+        std::ranges::stable_sort(order_, {}, key);
+        for (std::size_t begin = 0; begin < order_.size();) {
+            std::size_t end = begin;
+            while (end < order_.size() && key(order_[end]) == key(order_[begin])) ++end;
+            const NodeSend& send = plan_.sends[order_[begin]];
+            if (const NodeLink* link = link_of(plan_, send)) {
+                batches_.push_back({link, send.lane, flights_[order_[begin]].start, begin, end});
+            }
+            begin = end;
+        }
+    }
+
+    [[nodiscard]] static std::int64_t duration(const Batch& batch) {
+        return batch.link->alpha + static_cast<std::int64_t>(batch.last - batch.first) * batch.link->beta;
+    }
+
+    void settle(const Batch& batch) {
+        for (std::size_t i = batch.first; i < batch.last; ++i) {
+            Flight& flight = flights_[order_[i]];
+            flight.arrival = flight.start + duration(batch);
+            flight.usable = std::max(flight.start + 1, flight.arrival - kSlack);
+        }
+    }
+
+    void warn_of_overlap() {
+        std::uint64_t overlaps = 0;
+        std::string first;
+        plan::PlanPlace place;
+        for (std::size_t i = 1; i < batches_.size(); ++i) {
+            const Batch &before = batches_[i - 1], &batch = batches_[i];
+            if (before.link != batch.link || before.lane != batch.lane) continue;
+            const std::int64_t free = before.start + duration(before);
+            if (free - kSlack <= batch.start) continue;
+            if (overlaps++ > 0) continue;
+            const NodeSend& send = plan_.sends[order_[batch.first]];
+            first = fmt::format("{}, while the link is busy until {} with what started at {}",
+                                send_text(plan_, send), free / kFinePerTime, before.start / kFinePerTime);
+            place = place_of(send);
+        }
+        if (overlaps == 0) return;
+        warnings_.add("bandwidth",
+                      fmt::format("{} transfers start while their link is busy, so that the times cannot all "
+                                  "be kept; the first: {}",
+                                  overlaps, first),
+                      place);
+    }
+
+    void part_phases() {
+        std::int64_t last_sum = -1, sums_end = 0;
+        std::int64_t first_copy = std::numeric_limits<std::int64_t>::max();
+        for (std::size_t i = 0; i < flights_.size(); ++i) {
+            if (plan_.sends[i].replaces) {
+                first_copy = std::min(first_copy, flights_[i].start);
+            } else {
+                last_sum = std::max(last_sum, flights_[i].start);
+                sums_end = std::max(sums_end, flights_[i].arrival);
+            }
+        }
+        if (last_sum < 0 || last_sum >= first_copy || sums_end - kSlack <= first_copy ||
+            first_copy == std::numeric_limits<std::int64_t>::max()) {
+            return;
+        }
+        const std::int64_t shift = sums_end - first_copy;
+        for (std::size_t i = 0; i < flights_.size(); ++i) {
+            if (!plan_.sends[i].replaces) continue;
+            flights_[i].start += shift;
+            flights_[i].usable += shift;
+            flights_[i].arrival += shift;
+        }
+        warnings_.add(
+            "early",
+            fmt::format("the sends that only copy begin at time {}, before the last sum has "
+                        "arrived at {}; they are judged {} later",
+                        first_copy / kFinePerTime, sums_end / kFinePerTime, (shift + kSlack) / kFinePerTime));
+    }
+
+    const SendPlan& plan_;
+    Findings& warnings_;
+    std::vector<Flight> flights_;
+    std::vector<std::uint32_t> order_;
+    std::vector<Batch> batches_;
+};
+
+}  // namespace
+
+std::vector<Flight> flights_of(const SendPlan& plan, Findings& violations, Findings& warnings) {
+    check_links(plan, violations);
+    if (plan.clock == SendClock::Times) return TimedFlights(plan, warnings).run();
+    std::vector<Flight> flights;
+    flights.reserve(plan.sends.size());
+    for (const NodeSend& send : plan.sends) {
+        const std::int64_t end = send.arrives > send.when ? send.arrives : send.when + 1;
+        flights.push_back({send.when, end, end});
+    }
+    return flights;
+}
+
+plan::PlanPlace place_of(const NodeSend& send) {
+    plan::PlanPlace place;
+    place.gpu = send.src;
+    place.step = send.list;
+    place.inner = send.position;
+    return place;
+}
+
+std::string when_text(const SendPlan& plan, const NodeSend& send) {
+    switch (plan.clock) {
+        case SendClock::Steps:
+            return fmt::format("in step {}", send.when);
+        case SendClock::Times:
+            return fmt::format("at time {}", send.when);
+        case SendClock::Epochs:
+            return fmt::format("in epoch {}", send.when);
+        case SendClock::Queues:
+            return fmt::format("as number {} of its link's queue", send.position);
+        case SendClock::Trees:
+            return fmt::format("in tree {}", send.list);
+    }
+    return {};
+}
+
+std::string send_text(const SendPlan& plan, const NodeSend& send) {
+    if (plan.clock == SendClock::Trees)
+        return fmt::format("{} sends to {}", node_name(plan, send.src), node_name(plan, send.dst));
+    return fmt::format("{} sends {} to {} {}", node_name(plan, send.src), address_name(plan, send.address),
+                       node_name(plan, send.dst), when_text(plan, send));
+}
+
+}  // namespace tutti::verify

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "plan/send_plan.hpp"
+#include "verify/plan/findings.hpp"
+
+#include <vector>
+
+namespace tutti::verify {
+
+/// When a send reads its source, when what it carries can be sent on, and when it has really arrived. Steps
+/// and epochs count in themselves, times in millionths of theirs (plan::kFinePerTime).
+struct Flight {
+    std::int64_t start = 0, usable = 0, arrival = 0;
+};
+
+/// The flights of a plan whose clock is Steps, Times or Epochs. Reports sends over links that are not there
+/// (`link`), and warns where times do not fit the links: transfers that overlap (`bandwidth`), a second phase
+/// that begins before the first has ended (`early`), latencies that the file does not give (`lacks`).
+[[nodiscard]] std::vector<Flight> flights_of(const plan::SendPlan& plan, Findings& violations,
+                                             Findings& warnings);
+
+/// "gpu 2, step 3.1": where a send stands.
+[[nodiscard]] plan::PlanPlace place_of(const plan::NodeSend& send);
+/// "in step 3", "at time 2756", "in epoch 4".
+[[nodiscard]] std::string when_text(const plan::SendPlan& plan, const plan::NodeSend& send);
+/// "node 2 sends address 5 to node 3 in step 1".
+[[nodiscard]] std::string send_text(const plan::SendPlan& plan, const plan::NodeSend& send);
+
+}  // namespace tutti::verify

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "plan/goal.hpp"
+#include "plan/send_plan.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace tutti::verify {
+
+/// What chunks with their nodes before and after come to as a collective, whatever they are numbered. A node
+/// that holds a chunk at first need not be named among those that must have it.
+class ChunkShape {
+  public:
+    ChunkShape(std::span<const plan::SendChunk> chunks, std::int32_t nodes);
+
+    /// Whether they make that collective on all nodes: each rank with the same number of chunks.
+    [[nodiscard]] bool makes(plan::Goal goal) const;
+    /// The first collective that they make; None: none that has a name.
+    [[nodiscard]] plan::Goal goal() const;
+    /// Of a collective with a root that they make.
+    [[nodiscard]] std::optional<std::int32_t> root(plan::Goal goal) const;
+
+  private:
+    struct Ends {
+        std::int32_t from = 0, to = 0;
+        friend auto operator<=>(const Ends&, const Ends&) = default;
+    };
+    void add_sums(std::span<const plan::SendChunk> chunks);
+    [[nodiscard]] bool makes_pairs(plan::Goal goal) const;
+
+    std::size_t nodes_;
+    bool sums_ = false;         ///< several chunks have one address
+    bool one_holder_ = true;    ///< every chunk starts on one node
+    bool all_receive_ = true;   ///< every chunk goes to all nodes
+    bool one_receives_ = true;  ///< every chunk goes to one node
+    bool whole_sums_ = true;    ///< every address has one contribution of each node, for the same receivers
+    std::vector<std::size_t> from_, to_;  ///< chunks (or sums) by holder and by only receiver
+    std::vector<Ends> pairs_;             ///< sorted
+};
+
+}  // namespace tutti::verify

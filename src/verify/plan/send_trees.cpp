@@ -1,0 +1,164 @@
+// A tree's sends are those of one list, in any order. Every node but the root must be the destination of
+// exactly one of them; then a walk from the root reaches all nodes unless some send to each other in a
+// circle. O(sends + trees) time and O(nodes) memory besides the plan.
+
+#include "verify/plan/send_trees.hpp"
+
+#include "verify/plan/send_flights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+namespace tutti::verify {
+namespace {
+
+using plan::NodeSend;
+using plan::SendPlan;
+using plan::SendTree;
+
+class TreeCheck {
+  public:
+    TreeCheck(const SendPlan& plan, Findings& violations, Findings& warnings)
+        : plan_(plan),
+          violations_(violations),
+          warnings_(warnings),
+          depth_(nodes(), kUnreached),
+          first_(nodes()) {}
+
+    std::int64_t run() {
+        std::size_t begin = 0;
+        for (std::uint32_t t = 0; t < plan_.trees.size(); ++t) {
+            std::size_t end = begin;
+            while (end < plan_.sends.size() && static_cast<std::uint32_t>(plan_.sends[end].list) == t) ++end;
+            sends_ = std::span(plan_.sends).subspan(begin, end - begin);
+            check(t);
+            begin = end;
+        }
+        check_shares();
+        return greatest_;
+    }
+
+  private:
+    static constexpr std::int64_t kUnreached = -1;
+    [[nodiscard]] std::size_t nodes() const { return static_cast<std::size_t>(plan_.nodes); }
+    [[nodiscard]] std::string tree_name(std::uint32_t t) const {
+        return fmt::format("the tree {} of {}", plan_.trees[t].index, node_name(plan_, plan_.trees[t].root));
+    }
+
+    void check(std::uint32_t t) {
+        const SendTree& tree = plan_.trees[t];
+        touched_.assign(1, tree.root);
+        depth_[static_cast<std::size_t>(tree.root)] = 0;
+        // The sends of each node, as lists; and in the order in which nodes are reached.
+        for (std::uint32_t i = 0; i < sends_.size(); ++i)
+            first_[static_cast<std::size_t>(sends_[i].src)].clear();
+        for (std::uint32_t i = 0; i < sends_.size(); ++i)
+            first_[static_cast<std::size_t>(sends_[i].src)].push_back(i);
+        for (std::size_t at = 0; at < touched_.size(); ++at) walk(t, touched_[at]);
+        for (std::uint32_t i = 0; i < sends_.size(); ++i) {
+            auto& left = first_[static_cast<std::size_t>(sends_[i].src)];
+            if (!left.empty()) {
+                report("not-held",
+                       fmt::format("{} ({}), but the tree never reaches {}", send_text(plan_, sends_[i]),
+                                   tree_name(t), node_name(plan_, sends_[i].src)),
+                       place_of(sends_[i]));
+            }
+            left.clear();
+        }
+        if (touched_.size() < nodes()) {
+            violations_.open() ? report_unreached(t) : violations_.count_one();
+        }
+        std::int64_t height = 0;
+        for (const std::int32_t node : touched_) {
+            std::int64_t& depth = depth_[static_cast<std::size_t>(node)];
+            height = std::max(height, depth);
+            depth = kUnreached;
+        }
+        greatest_ = std::max(greatest_, height);
+        if (height != tree.height) {
+            warnings_.add("claim", fmt::format("{} has height {}, the file says {}", tree_name(t), height,
+                                               tree.height));
+        }
+    }
+
+    void walk(std::uint32_t t, std::int32_t node) {
+        auto& out = first_[static_cast<std::size_t>(node)];
+        for (const std::uint32_t i : out) {
+            std::int64_t& depth = depth_[static_cast<std::size_t>(sends_[i].dst)];
+            if (depth == kUnreached) {
+                depth = depth_[static_cast<std::size_t>(node)] + 1;
+                touched_.push_back(sends_[i].dst);
+            } else {
+                report(
+                    "tree",
+                    fmt::format("{} ({}), which has it already", send_text(plan_, sends_[i]), tree_name(t)),
+                    place_of(sends_[i]));
+            }
+        }
+        out.clear();
+    }
+
+    void report_unreached(std::uint32_t t) {
+        std::int32_t node = 0;
+        while (depth_[static_cast<std::size_t>(node)] != kUnreached) ++node;
+        plan::PlanPlace place;
+        place.gpu = node;
+        place.step = static_cast<std::int32_t>(t);
+        report("value",
+               fmt::format("{} reaches {} of {} nodes; the first that it lacks is {}", tree_name(t),
+                           touched_.size(), nodes(), node_name(plan_, node)),
+               place);
+    }
+
+    void check_shares() {
+        std::vector<std::int64_t> share(nodes());
+        std::set<std::pair<std::int32_t, std::int64_t>> indices;
+        for (const SendTree& tree : plan_.trees) {
+            std::int64_t& sum = share[static_cast<std::size_t>(tree.root)];
+            sum = std::min(sum + tree.chunks, std::int64_t{1} << 60U);
+            if (!indices.emplace(tree.root, tree.index).second) {
+                report("tree",
+                       fmt::format("{} has two trees of number {}", node_name(plan_, tree.root), tree.index),
+                       {});
+            }
+        }
+        for (std::int32_t node = 0; node < plan_.nodes; ++node) {
+            const std::int64_t chunks = share[static_cast<std::size_t>(node)];
+            if (chunks == plan_.tree_chunks) continue;
+            plan::PlanPlace place;
+            place.gpu = node;
+            report("value",
+                   fmt::format("the trees of {} carry {} chunks, its share has {}", node_name(plan_, node),
+                               chunks, plan_.tree_chunks),
+                   place);
+        }
+    }
+
+    void report(const char* code, std::string message, const plan::PlanPlace& place) {
+        if (violations_.open()) {
+            violations_.add(code, std::move(message), place);
+        } else {
+            violations_.count_one();
+        }
+    }
+
+    const SendPlan& plan_;
+    Findings &violations_, &warnings_;
+    std::span<const NodeSend> sends_;  ///< of the tree at hand
+    std::vector<std::int64_t> depth_;  ///< by node
+    std::vector<std::vector<std::uint32_t>>
+        first_;                          ///< sends of the tree at hand, by source; empty between trees
+    std::vector<std::int32_t> touched_;  ///< reached nodes
+    std::int64_t greatest_ = 0;
+};
+
+}  // namespace
+
+std::int64_t check_trees(const SendPlan& plan, Findings& violations, Findings& warnings) {
+    return TreeCheck(plan, violations, warnings).run();
+}
+
+}  // namespace tutti::verify
