@@ -137,8 +137,7 @@ class Decision {
 
     /// The places whose values matter: those the postcondition asks for; all outputs if it asks for nothing.
     [[nodiscard]] std::vector<bool> needed(const Postcondition& post) const {
-        const bool all = question_.all_memory_matters && !post.demands_anything();
-        std::vector<bool> needed(places_->places(), all);
+        std::vector<bool> needed(places_->places(), false);
         for (std::int32_t rank = 0; rank < outputs(); ++rank) {
             if (post.demands_anything() && !post.demands_of(rank)) continue;
             const plan::Range& output = program_.outputs[static_cast<std::size_t>(rank)];
