@@ -103,7 +103,7 @@ io::Json json_of(const run::JobTiming& job, Units units) {
             {"transfers", job.transfers},
             {"connections", job.connections},
             {"relayed_connections", job.relayed},
-            {"fifo_capacity", job.fifo_capacity}};
+            {"fifo_capacity", or_null(job.fifo_capacity)}};
 }
 
 }  // namespace

@@ -63,8 +63,6 @@ constexpr std::array<PlanKind, 6> kKinds{{
 
 }  // namespace
 
-std::span<const PlanKind> plan_kinds() { return kKinds; }
-
 const PlanKind* plan_kind(const Beginning& beginning) {
     const auto found =
         std::ranges::find_if(kKinds, [&](const PlanKind& kind) { return kind.begins(beginning); });

@@ -11,7 +11,6 @@
 #include "verify/plan/plan_verifier.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -31,9 +30,7 @@ struct PlanKind {
     AnyPlan (*read)(io::Source& source);
 };
 
-/// The first that matches counts.
-[[nodiscard]] std::span<const PlanKind> plan_kinds();
-/// nullptr where the beginning is of no plan.
+/// The first row that matches counts; nullptr where the beginning is of no plan.
 [[nodiscard]] const PlanKind* plan_kind(const Beginning& beginning);
 /// "MSCCL XML, MSCCL++ JSON": for messages.
 [[nodiscard]] std::string plan_kind_labels();

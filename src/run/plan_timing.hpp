@@ -1,5 +1,6 @@
 #pragma once
 
+#include "plan/execution_plan.hpp"
 #include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 #include "run/simulator.hpp"
@@ -31,7 +32,7 @@ struct TimingWish {
 
 /// One of the plans that run together.
 struct TimedJob {
-    std::variant<const plan::MscclPlan*> plan;  ///< never null
+    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*> plan;  ///< never null
     TimingWish wish{};
 };
 
@@ -41,9 +42,9 @@ struct JobTiming {
     plan::Goal goal = plan::Goal::None;
     std::int32_t ranks = 0;
     std::vector<NodeId> group{};
-    std::uint64_t chunks = 1;  ///< that the call's bytes are cut into
-    Bytes call{}, chunk{};     ///< 0 in abstract units
-    std::int64_t fifo_capacity = 0;
+    std::uint64_t chunks = 1;                     ///< that the call's bytes are cut into
+    Bytes call{}, chunk{};                        ///< 0 in abstract units
+    std::optional<std::int64_t> fifo_capacity{};  ///< none where the format has no FIFOs
     std::uint64_t connections = 0;
     std::uint64_t relayed = 0;  ///< connections whose way leads through other NPUs
     std::uint64_t transfers = 0;
@@ -64,8 +65,9 @@ struct PlanTiming {
 [[nodiscard]] PlanTiming time_plans(std::span<const TimedJob> jobs, const Topology& topology,
                                     bool keep_uses = false, const Stop& stop = {});
 
-[[nodiscard]] inline PlanTiming time_plan(const plan::MscclPlan& plan, const Topology& topology,
-                                          const TimingWish& wish = {}, const Stop& stop = {}) {
+template <class Plan>
+[[nodiscard]] PlanTiming time_plan(const Plan& plan, const Topology& topology, const TimingWish& wish = {},
+                                   const Stop& stop = {}) {
     const TimedJob job{&plan, wish};
     return time_plans({&job, 1}, topology, false, stop);
 }
