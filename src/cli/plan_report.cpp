@@ -65,7 +65,9 @@ Facts facts_of(const plan::PlanVerdict& verdict) {
                                              : fmt::format("{}, {}", verdict.collective, verdict.mode));
         if (verdict.root) facts.emplace_back("root", std::to_string(*verdict.root));
         facts.emplace_back("ranks", std::to_string(verdict.ranks));
-        facts.emplace_back("steps", std::to_string(verdict.steps));
+        // Formats with a cost model of their own list sends, and call something else a step.
+        facts.emplace_back(verdict.own_cost.empty() ? "steps" : "sends", std::to_string(verdict.steps));
+        if (!verdict.own_cost.empty()) facts.emplace_back("own cost", verdict.own_cost);
     }
     if (verdict.fifo) facts.emplace_back("buffering", fifo_words(*verdict.fifo));
     if (verdict.violation_count > 0 && verdict.verdict != PlanClass::Malformed)

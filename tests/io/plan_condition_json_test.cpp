@@ -69,3 +69,14 @@ TEST_CASE("a few bytes of condition do not become gigabytes") {
     CHECK(place_of(R"("inputs": {"0": ["0-2147483647"]}, "outputs": {})") == "/inputs/0/0");
     CHECK(place_of(R"("outputs": {"0": {"0-2147483647": [[0, 0]]}})") == "/outputs/0/0-2147483647");
 }
+
+TEST_CASE("a condition that is written reads back as it was") {
+    plan::Condition condition;
+    condition.inputs = {{0, {0, 1, 2, 7}}, {1, {}}, {12, {3}}};
+    condition.outputs[2] = {{0, {{0, 5}, {1, 0}}}, {1, {{0, 6}, {1, 1}}}, {2, {{0, 7}}}, {9, {{0, 14}}}};
+    condition.outputs[1] = {};
+    const std::string text = plan_condition_text(condition);
+    CHECK(parsed(text) == condition);
+    CHECK(text.find("\"0-2\"") != text.npos);
+    CHECK(text.find("\"0-1\"") != text.npos);
+}

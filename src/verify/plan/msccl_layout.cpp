@@ -62,9 +62,13 @@ void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSi
     const bool known = sizes.goal != Goal::None;
     std::int64_t input = known ? sizes.input : gpu.input_chunks;
     std::int64_t output = known ? sizes.output : gpu.output_chunks;
-    if (sizes.goal == Goal::Gather && rank != root)
-        output = std::min<std::int64_t>(output, gpu.output_chunks);
-    if (sizes.goal == Goal::Scatter && rank != root) input = std::min<std::int64_t>(input, gpu.input_chunks);
+    // Only the root has that buffer; as long as nobody knows which rank that is, whoever declares it.
+    if (sizes.goal == Goal::Gather && rank != root) {
+        output = root < 0 ? std::min<std::int64_t>(output, gpu.output_chunks) : 0;
+    }
+    if (sizes.goal == Goal::Scatter && rank != root) {
+        input = root < 0 ? std::min<std::int64_t>(input, gpu.input_chunks) : 0;
+    }
     if (!known && in_place) input = output = std::max(input, output);
 
     const auto first = static_cast<std::uint32_t>(memories_.size());

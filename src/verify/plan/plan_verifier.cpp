@@ -122,29 +122,33 @@ class MscclVerifier {
     void judge_mode(const MscclStructure& structure, const MscclSizes& sizes, bool in_place) {
         const bool root_moves_memory = in_place && (goal_ == Goal::Gather || goal_ == Goal::Scatter);
         const bool search = root_moves_memory && !reading_.root && plan_.ranks <= kMostRootsTried;
-        Findings first(reading_.max_findings);
+        Findings nearest(reading_.max_findings);  // of the root for which least is wrong
+        bool nearest_ran = false;
         for (std::int32_t root = 0; root < (search ? plan_.ranks : 1); ++root) {
             Findings found(reading_.max_findings), warned(reading_.max_findings);
-            judge_root(structure, sizes, in_place, search ? std::optional(root) : reading_.root, found,
-                       warned);
+            const bool ran = judge_root(structure, sizes, in_place,
+                                        search ? std::optional(root) : reading_.root, found, warned);
             if (!found.empty() && search) {
-                if (root == 0) first = std::move(found);
+                const bool is_nearer = ran != nearest_ran ? ran : found.count() < nearest.count();
+                if (root == 0 || is_nearer) nearest = std::move(found);
+                nearest_ran = nearest_ran || ran;
                 continue;
             }
             add(found, violations_, in_place);
             add(warned, warnings_, in_place);
             return;
         }
-        add(first, violations_, in_place);
+        add(nearest, violations_, in_place);
     }
 
-    void judge_root(const MscclStructure& structure, const MscclSizes& sizes, bool in_place,
+    /// Whether it could be run.
+    bool judge_root(const MscclStructure& structure, const MscclSizes& sizes, bool in_place,
                     std::optional<std::int32_t> root, Findings& found, Findings& warned) {
         const bool rooted_memory = goal_ == Goal::Gather || goal_ == Goal::Scatter;
-        // Without a root, every rank of an out-of-place gather may have an output.
+        // Without a root, every rank of an out-of-place gather may have an output, until one is found.
         const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root.value_or(-1) : -1);
         const auto program = program_of(structure, layout, reading_, found);
-        if (!program) return;
+        if (!program) return false;
         ProgramQuestion question;
         question.postcondition = {goal_, plan_.ranks, sizes.block, 0, nullptr, 1};
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
@@ -156,8 +160,14 @@ class MscclVerifier {
         ProgramAnswer answer = decide(*program, question);
         ends_ = std::ranges::none_of(answer.violations, [](const auto& f) { return f.code == "deadlock"; });
         if (answer.root) verdict_.root = answer.root;
+        if (rooted_memory && !root && answer.root && answer.violations.empty()) {
+            const MscclLayout by_root(structure.gpus, sizes, in_place, *answer.root);
+            // It says what others than the root do not have.
+            (void)program_of(structure, by_root, reading_, found);
+        }
         found.add_all(std::move(answer.violations), answer.violation_count);
         warned.add_all(std::move(answer.warnings), answer.warning_count);
+        return true;
     }
 
     /// Where a plan has two modes, a finding says which one it is about.

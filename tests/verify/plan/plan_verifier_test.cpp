@@ -207,8 +207,8 @@ TEST_CASE("a copy may not overlap itself in part, and one onto itself does nothi
 }
 
 TEST_CASE("a reducing receive may not overlap its operand in part: its chunks are worked on at once") {
-    // Found by exploring interleavings: as one step after the other the sum of the second chunk has the first
-    // twice.
+    // Found by exploring interleavings: whether the second sum sees what the first one stored is a matter of
+    // luck.
     PlanBuilder plan("custom", 2, 3);
     for (std::int32_t rank = 0; rank < 2; ++rank) {
         plan.gpu(3, 3).tb(1 - rank, 1 - rank).step("s", "i0", "i0", 2).step("rrc", "i0", "i1", 2);
@@ -227,6 +227,46 @@ TEST_CASE("a plan that leaves its buffers and would hang besides is refused, and
     const plan::PlanVerdict verdict = verify::verify(plan);
     CHECK(first_code(verdict) == "range");
     CHECK_FALSE(verdict.fifo.has_value());
+}
+
+TEST_CASE("only the root of a gather has an output, only that of a scatter an input") {
+    // Found by exploring interleavings: rank 1 used memory that its caller never gave.
+    PlanBuilder gather("gather", 2, 1), scatter("scatter", 2, 1);
+    gather.out_of_place().gpu(1, 2).tb(-1, 1).step("cpy", "i0", "o0").step("r", "i0", "o1");
+    gather.gpu(1, 2).tb(0, -1).step("cpy", "i0", "o0").step("s", "o0", "o1");
+    scatter.out_of_place().gpu(2, 1).tb(1, -1).step("cpy", "i0", "o0").step("s", "i1", "i0");
+    scatter.gpu(2, 1).tb(-1, 0).step("r", "i1", "i0").step("cpy", "i0", "o0");
+    for (PlanBuilder* plan : {&gather, &scatter}) {
+        verify::PlanReading reading;
+        reading.root = 0;
+        const plan::PlanVerdict verdict = verify::verify(*plan, reading);
+        CHECK(first_code(verdict) == "range");
+        CHECK(verify::verify(*plan).verdict == PlanClass::Invalid);
+        // Through scratch it is right.
+        for (plan::Step& step : plan->plan().gpus[1].blocks[0].steps) {
+            plan::Address& address = plan == &gather
+                                         ? (step.type == plan::StepType::Copy ? step.dst : step.src)
+                                         : (step.type == plan::StepType::Copy ? step.src : step.dst);
+            address = {plan::Buffer::Scratch, 0};
+        }
+        plan->plan().gpus[1].scratch_chunks = 1;
+        CHECK(verify::verify(*plan, reading).verdict == PlanClass::Valid);
+        CHECK(verify::verify(*plan).root == 0);
+    }
+}
+
+TEST_CASE("of a rooted plan that is wrong for every root, the root that fits best is spoken of") {
+    // In place, rank 2 is the root; it forgets rank 1's chunk. For other roots it would use memory that is
+    // not there.
+    PlanBuilder plan("gather", 3, 1);
+    plan.gpu(1, 0).tb(2, -1).step("s", "i0", "o0");
+    plan.gpu(1, 0);
+    plan.gpu(1, 3).tb(-1, 0).step("r", "i0", "o0");
+    const plan::PlanVerdict verdict = verify::verify(plan);
+    REQUIRE(verdict.violation_count == 1);
+    CHECK(verdict.violations.front().code == "value");
+    CHECK(verdict.violations.front().place.gpu == 2);
+    CHECK(verdict.violations.front().place.offset == 1);
 }
 
 TEST_CASE("chunks that must be divided among the ranks can be") {
