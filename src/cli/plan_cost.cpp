@@ -114,6 +114,7 @@ PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const 
     for (const CostJob& job : jobs) {
         run::TimingWish wish{job.bytes, job.group};
         wish.goal = plan::goal_of(job.verdict.collective).value_or(plan::Goal::None);
+        wish.root = job.verdict.root;
         wish.fifo_capacity = capacity_of(job.verdict);
         if (wish.fifo_capacity) {
             cost.notes.push_back(
