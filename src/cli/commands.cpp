@@ -147,7 +147,8 @@ Command verify_command() {
         "see src/verify/README.md), the tick and the sends. Streams (.tsch) of any length are\n"
         "judged without being held.\n\n"
         "With --json there is one object per file, a line each. The exit code is 2 if any file is\n"
-        "malformed, else 1 if any is invalid.\n";
+        "malformed, else 1 if any is invalid, else 0; plans that need buffers, and those whose\n"
+        "result nobody states, are not invalid.\n";
     command.examples =
         "tutti verify algo.xml\n"
         "tutti verify algo.xml --as alltoall --target msccl-executor\n"
@@ -169,21 +170,50 @@ Command verify_command() {
 Command convert_command() {
     Command command;
     command.name = "convert";
-    command.summary = "write a schedule in another format";
+    command.summary = "write a schedule in another format, or as a plan for a runtime";
     command.usage = "INSTANCE SCHEDULE -o FILE [options]";
     command.about =
         "Reads a schedule (JSON, stream or generator form), verifies it against its instance, and\n"
-        "writes all its sends as JSON or, if FILE ends in .tsch, as a stream. An invalid schedule\n"
-        "is not written: the exit code is then 1, and tutti verify says what is wrong with it.\n";
+        "writes it anew. An invalid schedule is not written: the exit code is then 1, and tutti\n"
+        "verify says what is wrong with it. Formats:\n"
+        "  json, stream  all sends, as tutti reads them\n"
+        "  msccl-xml     thread blocks, channels, steps and dependencies for MSCCL's runtimes\n"
+        "  mscclpp-json  an execution plan for MSCCL++ 0.9\n"
+        "  sccl-json     steps of sends, as SCCL and TACCL write them; of all collectives\n"
+        "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...; of all collectives\n"
+        "Plans are verified once more, as plans, before the file appears. In the other formats\n"
+        "each collective is a plan of its own; those that plan files have no name for come with\n"
+        "a condition beside them (FILE.condition.json), with which tutti verify can judge them.\n"
+        "What a plan cannot say is refused with the reason; docs/writing-plans.md tells the rest.\n"
+        "\n"
+        "With --directory several schedules become a folder of plans that a runtime can be\n"
+        "pointed at. Plans of one collective for different sizes share the sizes.\n";
     command.examples =
         "tutti convert mesh3x3.json mesh3x3.schedule.json -o mesh3x3.tsch\n"
-        "tutti convert torus200.json torus200.schedule.json -o torus200.tsch\n"
-        "tutti convert mesh3x3.json mesh3x3.tsch --to json -o - | less\n";
+        "tutti convert mesh3x3.json mesh3x3.tsch --to json -o - | less\n"
+        "tutti convert dgx1.json dgx1.schedule.json -o allreduce.xml --target rccl\n"
+        "tutti convert small.json small.schedule.json large.json large.schedule.json -d algos\n"
+        "tutti convert results/run1 -d algos --target msccl-executor\n";
     OptionGroup output{"Output"};
-    output.options.add_options()                                           //
-        ("output,o", text("FILE"), "where it goes; - is standard output")  //
-        ("to", text("json|stream"), "the format (default: stream if FILE ends in .tsch, else json)");
-    command.groups = std::vector<OptionGroup>{output, common()};
+    output.options.add_options()                                                                          //
+        ("output,o", text("FILE"), "where it goes; - is standard output")                                 //
+        ("directory,d", text("DIR"), "write plans of several schedules, or of a batch's results, there")  //
+        ("to", text("FORMAT"),
+         "json, stream, msccl-xml, mscclpp-json, sccl-json or chakra (default: stream if FILE ends in "
+         ".tsch, msccl-xml if it ends in .xml, else json)");
+    OptionGroup plans{"Plans"};
+    plans.options.add_options()  //
+        ("collective", text("ID"),
+         "only this one (default: all; several get the id in their file's name)")                          //
+        ("target", text("NAME"), "msccl, msccl-executor (default) or rccl: whose names and limits count")  //
+        ("protocol", text("NAME"), "Simple (default), LL or LL128")                                        //
+        ("mode", text("MODE"),
+         "both (default), in-place or out-of-place: the calls that it shall serve; of both, in-place is "
+         "given "
+         "up where it cannot be right")                                                         //
+        ("min-bytes", text("N"), "the least message that it is for (default 0); 64K, 1M, ...")  //
+        ("max-bytes", text("N"), "the largest (default: any)");
+    command.groups = std::vector<OptionGroup>{output, plans, common()};
     command.positional = "files";
     return command;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "batch/schedule_output.hpp"
+#include "compile/msccl_lowering.hpp"
 #include "plan/goal.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
@@ -122,10 +123,22 @@ struct BoundOptions {
     friend bool operator==(const BoundOptions&, const BoundOptions&) = default;
 };
 
+/// What a schedule can be turned into: one of ours, or a plan of somebody else's runtime.
+enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra };
+/// Which calls a plan shall serve.
+enum class CallMode { Both, InPlace, OutOfPlace };
+
 struct ConvertOptions {
-    std::vector<std::string> files{};  ///< an instance and a schedule, in any order
-    std::string output{};              ///< a path, or "-"
-    std::optional<ScheduleFormat> format{};
+    /// An instance and a schedule, in any order; for a folder several such pairs, and folders with results.
+    std::vector<std::string> files{};
+    std::string output{};  ///< a path, or "-"
+    std::string folder{};  ///< instead of `output`: where plans for a runtime shall go
+    ConvertFormat format = ConvertFormat::Json;
+    std::optional<std::string> collective{};  ///< its id; all of them where not given
+    compile::MscclTarget target = compile::MscclTarget::MscclExecutor;
+    plan::Protocol protocol = plan::Protocol::Simple;
+    CallMode mode = CallMode::Both;
+    std::optional<std::int64_t> min_bytes{}, max_bytes{};
     bool json = false;
     bool quiet = false;
     friend bool operator==(const ConvertOptions&, const ConvertOptions&) = default;

@@ -1,7 +1,11 @@
 #include "cli/plan_kinds.hpp"
 
+#include "io/forestcoll_xml.hpp"
 #include "io/msccl_xml.hpp"
 #include "io/mscclpp_json.hpp"
+#include "io/sccl_json.hpp"
+#include "io/tacos_csv.hpp"
+#include "io/teccl_json.hpp"
 
 #include <fmt/format.h>
 
@@ -24,14 +28,40 @@ AnyPlan read_msccl(io::Source& source) { return io::read_msccl_xml(source); }
 bool begins_mscclpp_json(const Beginning& beginning) { return beginning.has_field("gpus"); }
 AnyPlan read_mscclpp(io::Source& source) { return io::read_mscclpp_json(source); }
 
-constexpr std::array<PlanKind, 2> kKinds{{
+bool begins_sccl_json(const Beginning& beginning) {
+    return beginning.has_field("msccl_type") || beginning.has_field("sccl_type");
+}
+AnyPlan read_sccl(io::Source& source) { return io::read_sccl_json(source); }
+
+/// Its keys have numbers that changed between versions.
+bool begins_teccl_json(const Beginning& beginning) {
+    return std::ranges::any_of(beginning.fields, [](const std::string& field) {
+        return field == "1-Epoch_Duration" || field.ends_with("-Flows");
+    });
+}
+AnyPlan read_teccl(io::Source& source) { return io::read_teccl_json(source); }
+
+bool begins_tacos_csv(const Beginning& beginning) {
+    return beginning.shape == Beginning::Shape::Text && beginning.line.starts_with("NPUs Count,");
+}
+AnyPlan read_tacos(io::Source& source) { return io::read_tacos_csv(source); }
+
+/// The case tells it from MSCCL's <algo>.
+bool begins_forestcoll_xml(const Beginning& beginning) {
+    return beginning.shape == Beginning::Shape::Xml && beginning.root == "Algo";
+}
+AnyPlan read_forestcoll(io::Source& source) { return io::read_forestcoll_xml(source); }
+
+constexpr std::array<PlanKind, 6> kKinds{{
     {"mscclpp-json", "MSCCL++ JSON", "json", begins_mscclpp_json, read_mscclpp},
+    {"sccl-json", "SCCL JSON", "json", begins_sccl_json, read_sccl},
+    {"teccl-json", "TE-CCL JSON", "json", begins_teccl_json, read_teccl},
+    {"tacos-csv", "TACOS CSV", "bad-line", begins_tacos_csv, read_tacos},
+    {"forestcoll-xml", "ForestColl XML", "xml", begins_forestcoll_xml, read_forestcoll},
     {"msccl-xml", "MSCCL XML", "xml", begins_msccl_xml, read_msccl},
 }};
 
 }  // namespace
-
-std::span<const PlanKind> plan_kinds() { return kKinds; }
 
 const PlanKind* plan_kind(const Beginning& beginning) {
     const auto found =

@@ -2,14 +2,15 @@
 
 #include "cli/beginning.hpp"
 #include "io/source.hpp"
+#include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
+#include "plan/send_plan.hpp"
 #include "run/plan_timing.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,7 +18,7 @@
 namespace tutti::cli {
 
 /// A plan of another tool, whichever. Each alternative has its own verify::verify(plan, reading).
-using AnyPlan = std::variant<plan::MscclPlan, plan::ExecutionPlan>;
+using AnyPlan = std::variant<plan::MscclPlan, plan::ExecutionPlan, plan::SendPlan, plan::EpochSchedule>;
 
 /// A format that `tutti verify` judges. A new one is a row of the table, and an alternative of AnyPlan where
 /// its model is new.
@@ -29,9 +30,7 @@ struct PlanKind {
     AnyPlan (*read)(io::Source& source);
 };
 
-/// The first that matches counts.
-[[nodiscard]] std::span<const PlanKind> plan_kinds();
-/// nullptr where the beginning is of no plan.
+/// The first row that matches counts; nullptr where the beginning is of no plan.
 [[nodiscard]] const PlanKind* plan_kind(const Beginning& beginning);
 /// "MSCCL XML, MSCCL++ JSON": for messages.
 [[nodiscard]] std::string plan_kind_labels();

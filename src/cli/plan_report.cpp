@@ -65,7 +65,9 @@ Facts facts_of(const plan::PlanVerdict& verdict) {
                                              : fmt::format("{}, {}", verdict.collective, verdict.mode));
         if (verdict.root) facts.emplace_back("root", std::to_string(*verdict.root));
         facts.emplace_back("ranks", std::to_string(verdict.ranks));
-        facts.emplace_back("steps", std::to_string(verdict.steps));
+        // Formats with a cost model of their own list sends, and call something else a step.
+        facts.emplace_back(verdict.own_cost.empty() ? "steps" : "sends", std::to_string(verdict.steps));
+        if (!verdict.own_cost.empty()) facts.emplace_back("own cost", verdict.own_cost);
     }
     if (verdict.fifo) facts.emplace_back("buffering", fifo_words(*verdict.fifo));
     if (verdict.violation_count > 0 && verdict.verdict != PlanClass::Malformed)
@@ -131,18 +133,25 @@ std::string plan_line(const JudgedPlan& judged, const ReportView& view) {
     return io::json_line(json) + "\n";
 }
 
+std::string warning_text(const plan::PlanVerdict& verdict) {
+    if (verdict.warnings.empty()) return "";
+    const std::string more =
+        verdict.warning_count > 1 ? fmt::format(" (and {} more)", verdict.warning_count - 1) : "";
+    return fmt::format("warning: {}{}", verdict.warnings.front().message, more);
+}
+
 std::string reason_of(const JudgedPlan& judged) {
     const plan::PlanVerdict& verdict = judged.verdict;
     switch (verdict.verdict) {
         case PlanClass::Valid:
-            return "";
+            return warning_text(verdict);
         case PlanClass::ValidIfBuffered:
             return verdict.fifo
                        ? fmt::format("needs {} messages per connection, {} if small, of {}",
                                      verdict.fifo->chunks, verdict.fifo->steps, verdict.fifo->capacity)
                        : "";
         case PlanClass::StructureOnly:
-            return "the file does not say what is right";
+            return verdict.warnings.empty() ? "the file does not say what is right" : warning_text(verdict);
         case PlanClass::Invalid:
         case PlanClass::Malformed:
             break;

@@ -29,7 +29,8 @@ constexpr protozero::pbf_tag_type kId = 1, kName = 2, kType = 3, kDataDeps = 5, 
 constexpr std::int32_t kComputeNode = 4, kSendNode = 5, kReceiveNode = 6;
 
 // AttributeProto
-constexpr protozero::pbf_tag_type kAttributeName = 1, kInt32 = 7, kInt64 = 9, kBool = 27, kString = 29;
+constexpr protozero::pbf_tag_type kAttributeName = 1, kInt32 = 7, kInt64 = 9, kUint64 = 13, kBool = 27,
+                                  kString = 29;
 
 void add_delimited(std::string& file, const std::string& message) {
     protozero::write_varint(std::back_inserter(file), message.size());
@@ -99,8 +100,11 @@ std::string node_message(const ChakraTraces& traces, const ChakraNode& node, Nod
     if (node.type == ChakraNode::Type::Gate) {
         if (node.microseconds > 0)
             writer.add_uint64(kMicroseconds, static_cast<std::uint64_t>(node.microseconds));
-        // On the GPU a roofline model would look at it.
-        add_flag(writer, "is_cpu_op", true);
+        // ASTRA-sim's statistics refuse nodes on the CPU, and its roofline model wants the two sizes.
+        add_flag(writer, "is_cpu_op", false);
+        add_int64(writer, "num_ops", 0);
+        add_attribute(writer, "tensor_size",
+                      [](protozero::pbf_writer& attribute) { attribute.add_uint64(kUint64, 0); });
     } else {
         add_message_attributes(writer, traces, node, npu);
     }

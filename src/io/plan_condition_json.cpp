@@ -58,6 +58,10 @@ class ConditionReader {
         const JsonView outputs = view.at("outputs");
         for (const auto& [rank, chunks] : outputs.fields())
             condition.outputs[rank_in(rank, outputs)] = read_outputs(chunks);
+        const bool asks =
+            std::ranges::any_of(condition.outputs, [](const auto& rank) { return !rank.second.empty(); });
+        if (!asks) outputs.fail_expecting("the output chunks of at least one rank");
+        for (const auto& [rank, chunks] : condition.outputs) check_inputs(condition, rank, outputs);
         return condition;
     }
 
@@ -95,6 +99,21 @@ class ConditionReader {
     }
     static ChunkRange just(std::int64_t chunk) { return {chunk, chunk}; }
 
+    /// Nobody can hold what is not there at the start.
+    static void check_inputs(const plan::Condition& condition, std::int32_t rank, const JsonView& outputs) {
+        for (const auto& [chunk, parts] : condition.outputs.at(rank)) {
+            for (const plan::Contribution& part : parts) {
+                const auto given = condition.inputs.find(part.rank);
+                if (given == condition.inputs.end() || std::ranges::binary_search(given->second, part.chunk))
+                    continue;
+                outputs.fail(
+                    fmt::format("output chunk {} of rank {} wants ({},{}), but \"inputs\" does not list "
+                                "chunk {} of rank {}",
+                                chunk, rank, part.rank, part.chunk, part.chunk, part.rank));
+            }
+        }
+    }
+
     std::map<std::int64_t, std::vector<plan::Contribution>> read_outputs(const JsonView& view) {
         std::map<std::int64_t, std::vector<plan::Contribution>> outputs;
         for (const auto& [key, sum] : view.fields()) {
@@ -126,7 +145,58 @@ class ConditionReader {
     std::int64_t entries_ = 0;
 };
 
+std::string range_text(std::int64_t first, std::int64_t last) {
+    return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+}
+
+Json chunks_json(const std::vector<std::int64_t>& chunks) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < chunks.size();) {
+        std::size_t next = i + 1;
+        while (next < chunks.size() && chunks[next] == chunks[next - 1] + 1) ++next;
+        if (next == i + 1) {
+            list.push_back(chunks[i]);
+        } else {
+            list.push_back(range_text(chunks[i], chunks[next - 1]));
+        }
+        i = next;
+    }
+    return list;
+}
+
+/// Whether `sum` is `first` moved along by so many chunks.
+bool moves_along(const std::vector<plan::Contribution>& sum, std::vector<plan::Contribution> first,
+                 std::int64_t by) {
+    for (plan::Contribution& contribution : first) contribution.chunk += by;
+    return sum == first;
+}
+
+Json outputs_json(const std::map<std::int64_t, std::vector<plan::Contribution>>& outputs) {
+    Json fields = Json::object();
+    for (auto first = outputs.begin(); first != outputs.end();) {
+        auto last = first;
+        for (auto next = std::next(first); next != outputs.end(); last = next++) {
+            const bool goes_on = next->first == last->first + 1 &&
+                                 moves_along(next->second, first->second, next->first - first->first);
+            if (!goes_on) break;
+        }
+        Json sum = Json::array();
+        for (const plan::Contribution& c : first->second) sum.push_back(Json::array({c.rank, c.chunk}));
+        fields[range_text(first->first, last->first)] = std::move(sum);
+        first = std::next(last);
+    }
+    return fields;
+}
+
 }  // namespace
+
+std::string plan_condition_text(const plan::Condition& condition) {
+    Json inputs = Json::object(), outputs = Json::object();
+    for (const auto& [rank, chunks] : condition.inputs) inputs[fmt::format("{}", rank)] = chunks_json(chunks);
+    for (const auto& [rank, chunks] : condition.outputs)
+        outputs[fmt::format("{}", rank)] = outputs_json(chunks);
+    return json_page({{kFormatField, kConditionFormat}, {"inputs", inputs}, {"outputs", outputs}});
+}
 
 plan::Condition read_plan_condition(Source& source) {
     constexpr JsonLimits kLimits{.bytes = std::uint64_t{1} << 28, .values = std::size_t{1} << 25};

@@ -55,7 +55,8 @@ Json plan_verdict_json(const std::string& file, const plan::PlanVerdict& verdict
               {"root", verdict.root ? Json(*verdict.root) : Json(nullptr)},
               {"ranks", read ? Json(verdict.ranks) : Json(nullptr)},
               {"steps", read ? Json(verdict.steps) : Json(nullptr)},
-              {"fifo", nullptr}};
+              {"fifo", nullptr},
+              {"own_cost", text_or_null(verdict.own_cost)}};
     if (verdict.fifo) {
         json["fifo"] = Json{{"chunks", verdict.fifo->chunks},
                             {"steps", verdict.fifo->steps},

@@ -2,12 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tutti::run {
 
 std::uint64_t chunks_of_call(plan::Goal goal, std::int32_t ranks, std::int64_t chunks_per_loop) {
     const auto chunks = static_cast<std::uint64_t>(chunks_per_loop);
     const bool of_the_others = goal == plan::Goal::Gather || goal == plan::Goal::Scatter;
     return of_the_others ? chunks * static_cast<std::uint64_t>(ranks) : chunks;
+}
+
+std::uint64_t chunks_of_call(plan::Goal goal, const plan::ExecutionPlan& plan) {
+    std::int64_t input = 0, output = 0;
+    for (const plan::ExecutionGpu& gpu : plan.gpus) {
+        input = std::max(input, gpu.input_chunks);
+        output = std::max(output, gpu.output_chunks);
+    }
+    // In place one of the two may be declared as 0.
+    const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
+    if (goal == plan::Goal::AllGather && output == 0) output = input * ranks;
+    if (goal == plan::Goal::ReduceScatter && input == 0) input = output * ranks;
+    return static_cast<std::uint64_t>(std::max({input, output, std::int64_t{1}}));
 }
 
 Bytes chunk_bytes(Bytes call, std::uint64_t chunks) {

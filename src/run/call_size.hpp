@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/ticks.hpp"
+#include "plan/execution_plan.hpp"
 #include "plan/goal.hpp"
 
 #include <cstdint>
@@ -17,6 +18,9 @@ inline constexpr Bytes kMaxCallBytes{std::int64_t{1} << 50};
 /// Chunks that this buffer is cut into, by a plan whose file says `chunks_per_loop`: the same, but for gather
 /// and scatter, whose files count the chunks of the others' buffers.
 [[nodiscard]] std::uint64_t chunks_of_call(plan::Goal goal, std::int32_t ranks, std::int64_t chunks_per_loop);
+
+/// The same of an execution plan, which says of each rank how many chunks its buffers have.
+[[nodiscard]] std::uint64_t chunks_of_call(plan::Goal goal, const plan::ExecutionPlan& plan);
 
 /// ceil(bytes / chunks). Throws InputError unless 1 <= bytes <= kMaxCallBytes.
 [[nodiscard]] Bytes chunk_bytes(Bytes call, std::uint64_t chunks);

@@ -161,13 +161,17 @@ class Writer {
             route[end.block] = placement_.connect(end.from, end.to, end.channel, turn);
         }
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            placement_.begin_block(blocks_[i].gpu, blocks_[i].block->id);
             bool first_of_block = true;
             for (const Step& step : blocks_[i].block->steps) {
                 first_task_.push_back(static_cast<TaskId>(program_.tasks.size()));
                 const RouteId way = plan::sends(step.type) ? route[i] : kNoRoute;
                 for (std::uint64_t c = 0; c < tasks_of(step); ++c) {
-                    program_.add_task({way, placement_.chunk_size(), !first_of_block});
+                    TimedTask task =
+                        way == kNoRoute ? TimedTask{} : TimedTask::transfer(way, placement_.chunk_size());
+                    task.follows = !first_of_block;
                     first_of_block = false;
+                    program_.add_task(task);
                 }
             }
         }
@@ -259,15 +263,6 @@ class Writer {
 void append_tasks(TimedProgram& program, Placement& placement, const plan::MscclPlan& plan,
                   std::int64_t capacity) {
     Writer(program, placement, plan, capacity).write();
-}
-
-std::string place_of(const plan::MscclPlan& plan, TaskId first, TaskId task) {
-    std::uint64_t end = first;
-    for (const Block& block : blocks_in_order(plan)) {
-        for (const Step& step : block.block->steps) end += tasks_of(step);
-        if (task < end) return fmt::format("gpu {}, tb {}", block.gpu, block.block->id);
-    }
-    return "the plan";
 }
 
 }  // namespace tutti::run

@@ -11,7 +11,4 @@ namespace tutti::run {
 void append_tasks(TimedProgram& program, Placement& placement, const plan::MscclPlan& plan,
                   std::int64_t capacity);
 
-/// "gpu 3, tb 1" of one of the tasks that were appended from task `first` on.
-[[nodiscard]] std::string place_of(const plan::MscclPlan& plan, TaskId first, TaskId task);
-
 }  // namespace tutti::run

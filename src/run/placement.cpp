@@ -97,6 +97,10 @@ std::string Placement::name_of_rank(std::int32_t rank) const {
     return fmt::format("rank {} (NPU {})", rank, npu(rank).value());
 }
 
+void Placement::note_once(const std::string& note) {
+    if (std::ranges::find(timing_.notes, note) == timing_.notes.end()) timing_.notes.push_back(note);
+}
+
 void Placement::note_buffers(const Way& way) {
     if (noted_buffers_) return;
     for (const LinkId link : way.links) {

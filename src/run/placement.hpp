@@ -19,6 +19,20 @@ class Placement {
     [[nodiscard]] RouteId connect(std::int32_t from, std::int32_t to, std::int32_t channel,
                                   std::uint32_t turn);
 
+    /// Says so among the notes, once.
+    void note_once(const std::string& note);
+
+    /// Tasks from here on are of that thread block; -1: of none.
+    void begin_block(std::int32_t gpu, std::int32_t block) {
+        owners_.push_back({static_cast<TaskId>(program_.tasks.size()), gpu, block});
+    }
+    /// Whose tasks are whose, by their first task.
+    struct Owner {
+        TaskId first = 0;
+        std::int32_t gpu = 0, block = 0;
+    };
+    [[nodiscard]] std::vector<Owner> owners() && { return std::move(owners_); }
+
     /// A chunk of the call.
     [[nodiscard]] SizeId chunk_size() const { return chunk_size_; }
 
@@ -37,6 +51,7 @@ class Placement {
     JobTiming& timing_;
     Router router_;
     SizeId chunk_size_;
+    std::vector<Owner> owners_;
     bool noted_buffers_ = false;
 };
 

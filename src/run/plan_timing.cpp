@@ -1,22 +1,26 @@
 #include "run/plan_timing.hpp"
 
 #include "run/call_size.hpp"
+#include "run/execution_tasks.hpp"
 #include "run/msccl_tasks.hpp"
+#include "run/send_tasks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace tutti::run {
 namespace {
 
-void note_range(const plan::MscclPlan& plan, Bytes call, JobTiming& timing) {
-    const bool too_small = plan.min_bytes && call.count < *plan.min_bytes;
-    const bool too_large = plan.max_bytes && *plan.max_bytes > 0 && call.count > *plan.max_bytes;
-    if (!too_small && !too_large) return;
-    timing.notes.push_back(fmt::format(
-        "the plan says that it is for {} to {} bytes", plan.min_bytes.value_or(0),
-        plan.max_bytes.value_or(0) > 0 ? std::to_string(*plan.max_bytes) : std::string("any number of")));
+constexpr std::uint64_t kAnySize = std::numeric_limits<std::uint64_t>::max();
+
+void note_range(std::uint64_t least, std::uint64_t most, JobTiming& timing) {
+    const auto bytes = static_cast<std::uint64_t>(timing.call.count);
+    if (timing.call.count == 0 || (bytes >= least && bytes <= most)) return;
+    timing.notes.push_back(most == kAnySize
+                               ? fmt::format("the plan says that it is for {} bytes or more", least)
+                               : fmt::format("the plan says that it is for {} to {} bytes", least, most));
 }
 
 /// Fills in what the call's size means.
@@ -37,26 +41,53 @@ class Together {
     explicit Together(const Topology& topology) : topology_(topology) {}
 
     void add(const plan::MscclPlan& plan, const TimingWish& wish) {
-        JobTiming& timing = jobs_.emplace_back();
         if (plan.ranks < 1 || plan.chunks_per_loop < 1)
             throw InputError("the plan has no ranks or no chunks");
+        JobTiming& timing = jobs_.emplace_back();
         timing.ranks = plan.ranks;
-        timing.goal = wish.goal ? *wish.goal
-                                : plan::goal_of(plan.collective.value_or("none")).value_or(plan::Goal::None);
+        timing.goal = goal_of(wish, plan.collective.value_or("none"));
         timing.chunks = chunks_of_call(timing.goal, plan.ranks, plan.chunks_per_loop);
         timing.fifo_capacity = wish.fifo_capacity.value_or(plan::fifo_capacity(plan.protocol));
-        if (timing.fifo_capacity < 1) throw InputError("expected FIFOs that hold at least one message");
+        if (*timing.fifo_capacity < 1) throw InputError("expected FIFOs that hold at least one message");
         set_sizes(topology_, wish, timing);
-        if (timing.call.count > 0) note_range(plan, timing.call, timing);
-        program_.part_begin.push_back(static_cast<TaskId>(program_.tasks.size()));
-        Placement placement(topology_, program_, wish, timing);
-        append_tasks(program_, placement, plan, timing.fifo_capacity);
+        const std::int64_t most = plan.max_bytes.value_or(0);
+        note_range(static_cast<std::uint64_t>(std::max<std::int64_t>(plan.min_bytes.value_or(0), 0)),
+                   most > 0 ? static_cast<std::uint64_t>(most) : kAnySize, timing);
+        append(wish, timing,
+               [&](Placement& placement) { append_tasks(program_, placement, plan, *timing.fifo_capacity); });
     }
 
-    PlanTiming time(std::span<const TimedJob> jobs, bool keep_uses, const Stop& stop) {
+    void add(const plan::ExecutionPlan& plan, const TimingWish& wish) {
+        if (plan.gpus.empty()) throw InputError("the plan has no ranks");
+        JobTiming& timing = jobs_.emplace_back();
+        const std::int64_t parts = parts_per_chunk(plan);
+        timing.ranks = static_cast<std::int32_t>(plan.gpus.size());
+        timing.goal = goal_of(wish, plan.collective);
+        timing.chunks = chunks_of_call(timing.goal, plan) * static_cast<std::uint64_t>(parts);
+        set_sizes(topology_, wish, timing);
+        note_range(plan.min_bytes, plan.max_bytes, timing);
+        append(wish, timing, [&](Placement& placement) { append_tasks(program_, placement, plan, parts); });
+    }
+
+    void add(const plan::SendPlan& plan, const TimingWish& wish) {
+        if (plan.nodes < 1) throw InputError("the plan has no nodes");
+        JobTiming& timing = jobs_.emplace_back();
+        const bool is_silent = plan.clock == plan::SendClock::Queues || plan.clock == plan::SendClock::Trees;
+        timing.ranks = plan.nodes;
+        timing.goal = goal_of(wish, is_silent ? "allgather" : plan.runtime);
+        timing.chunks = chunks_of_call(timing.goal, plan);
+        set_sizes(topology_, wish, timing);
+        append(wish, timing, [&](Placement& placement) {
+            append_tasks(program_, placement, plan, timing.goal, wish.root.value_or(0));
+        });
+    }
+
+    void add(const plan::EpochSchedule& schedule, const TimingWish& wish) { add(sends_of(schedule), wish); }
+
+    PlanTiming time(bool keep_uses, const Stop& stop) {
         count_transfers();
         Timeline line = simulate(topology_, program_, keep_uses, stop);
-        if (line.stuck) complain(jobs, *line.stuck);
+        if (line.stuck) complain(*line.stuck);
         for (std::size_t i = 0; i < jobs_.size(); ++i) {
             JobTiming& job = jobs_[i];
             job.makespan = line.ends[i];
@@ -69,31 +100,45 @@ class Together {
     }
 
   private:
+    static plan::Goal goal_of(const TimingWish& wish, const std::string& named) {
+        return wish.goal ? *wish.goal : plan::goal_of(named).value_or(plan::Goal::None);
+    }
+
+    template <class Write>
+    void append(const TimingWish& wish, JobTiming& timing, const Write& write) {
+        program_.part_begin.push_back(static_cast<TaskId>(program_.tasks.size()));
+        Placement placement(topology_, program_, wish, timing);
+        write(placement);
+        owners_.push_back(std::move(placement).owners());
+    }
+
     void count_transfers() {
         for (std::size_t i = 0; i < jobs_.size(); ++i) {
             const std::size_t end = i + 1 < jobs_.size() ? program_.part_begin[i + 1] : program_.tasks.size();
             for (std::size_t task = program_.part_begin[i]; task < end; ++task) {
                 const TimedTask& timed = program_.tasks[task];
-                if (timed.route != kNoRoute && timed.size != kNoData) ++jobs_[i].transfers;
+                if (timed.kind == TaskKind::Transfer) ++jobs_[i].transfers;
             }
         }
     }
 
-    [[noreturn]] void complain(std::span<const TimedJob> jobs, TaskId task) const {
-        const auto part =
-            std::ranges::upper_bound(program_.part_begin, task) - program_.part_begin.begin() - 1;
-        const auto job = static_cast<std::size_t>(part);
-        const TaskId first = program_.part_begin[job];
-        const std::string place =
-            std::visit([&](const auto* plan) { return place_of(*plan, first, task); }, jobs[job].plan);
+    [[noreturn]] void complain(TaskId task) const {
+        const auto& begins = program_.part_begin;
+        const auto job =
+            static_cast<std::size_t>(std::ranges::upper_bound(begins, task) - begins.begin() - 1);
+        const auto after = std::ranges::upper_bound(owners_[job], task, {}, &Placement::Owner::first);
+        const Placement::Owner& owner = *std::prev(after);
+        const auto& capacity = jobs_[job].fifo_capacity;
         throw InputError(
-            fmt::format("the plan does not end where connections hold {} messages: {} waits for ever",
-                        jobs_[job].fifo_capacity, place));
+            fmt::format("the plan does not end{}: gpu {}{} waits for ever",
+                        capacity ? fmt::format(" where connections hold {} messages", *capacity) : "",
+                        owner.gpu, owner.block < 0 ? "" : fmt::format(", tb {}", owner.block)));
     }
 
     const Topology& topology_;
     TimedProgram program_;
     std::vector<JobTiming> jobs_;
+    std::vector<std::vector<Placement::Owner>> owners_;  ///< per job
 };
 
 }  // namespace
@@ -104,7 +149,7 @@ PlanTiming time_plans(std::span<const TimedJob> jobs, const Topology& topology, 
     for (const TimedJob& job : jobs) {
         std::visit([&](const auto* plan) { together.add(*plan, job.wish); }, job.plan);
     }
-    return together.time(jobs, keep_uses, stop);
+    return together.time(keep_uses, stop);
 }
 
 }  // namespace tutti::run

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "plan/epoch_schedule.hpp"
+#include "plan/execution_plan.hpp"
 #include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
+#include "plan/send_plan.hpp"
 #include "run/simulator.hpp"
 
 #include <optional>
@@ -25,13 +28,16 @@ struct TimingWish {
     Bytes bytes{};
     std::vector<NodeId> group{};                  ///< rank r is that NPU; empty: NPUs 0, 1, …
     std::optional<plan::Goal> goal{};             ///< what the plan is for; none: what it says itself
+    std::optional<std::int32_t> root{};           ///< of a plan of queues that broadcasts; none: rank 0
     std::optional<std::int64_t> fifo_capacity{};  ///< messages of a connection; none: the protocol's
     std::vector<FixedRoute> routes{};
 };
 
 /// One of the plans that run together.
 struct TimedJob {
-    std::variant<const plan::MscclPlan*> plan;  ///< never null
+    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*, const plan::SendPlan*,
+                 const plan::EpochSchedule*>
+        plan;  ///< never null
     TimingWish wish{};
 };
 
@@ -41,9 +47,9 @@ struct JobTiming {
     plan::Goal goal = plan::Goal::None;
     std::int32_t ranks = 0;
     std::vector<NodeId> group{};
-    std::uint64_t chunks = 1;  ///< that the call's bytes are cut into
-    Bytes call{}, chunk{};     ///< 0 in abstract units
-    std::int64_t fifo_capacity = 0;
+    std::uint64_t chunks = 1;                     ///< that the call's bytes are cut into
+    Bytes call{}, chunk{};                        ///< 0 in abstract units
+    std::optional<std::int64_t> fifo_capacity{};  ///< none where the format has no FIFOs
     std::uint64_t connections = 0;
     std::uint64_t relayed = 0;  ///< connections whose way leads through other NPUs
     std::uint64_t transfers = 0;
@@ -64,8 +70,9 @@ struct PlanTiming {
 [[nodiscard]] PlanTiming time_plans(std::span<const TimedJob> jobs, const Topology& topology,
                                     bool keep_uses = false, const Stop& stop = {});
 
-[[nodiscard]] inline PlanTiming time_plan(const plan::MscclPlan& plan, const Topology& topology,
-                                          const TimingWish& wish = {}, const Stop& stop = {}) {
+template <class Plan>
+[[nodiscard]] PlanTiming time_plan(const Plan& plan, const Topology& topology, const TimingWish& wish = {},
+                                   const Stop& stop = {}) {
     const TimedJob job{&plan, wish};
     return time_plans({&job, 1}, topology, false, stop);
 }

@@ -6,6 +6,9 @@
 namespace tutti::run {
 namespace {
 
+/// Costs of nodes that trees hold together, at most.
+constexpr std::size_t kMostKept = std::size_t{1} << 21;
+
 constexpr std::pair<Ticks, Ticks> kFar{Ticks::max(), Ticks::max()};
 
 std::pair<Ticks, Ticks> sum(const std::pair<Ticks, Ticks>& a, const std::pair<Ticks, Ticks>& b) {
@@ -41,9 +44,19 @@ Router::Cost Router::cost_of(LinkId id) const {
     return {topology_.is_cut_through(link.dst) ? link.wire.alpha : link.wire.alpha + beta, beta};
 }
 
-void Router::grow(Tree& tree, Through through, NodeId from) const {
-    tree.from = from;
-    tree.last.clear();
+Router::Tree& Router::tree(Through through, NodeId from) {
+    auto& trees = trees_[static_cast<int>(through)];
+    if (trees.size() * topology_.nodes() > kMostKept && !trees.contains(from)) trees.clear();
+    const auto [entry, is_new] = trees.try_emplace(from);
+    if (is_new) {
+        entry->second.from = from;
+        grow(entry->second, through);
+    }
+    return entry->second;
+}
+
+void Router::grow(Tree& tree, Through through) const {
+    const NodeId from = tree.from;
     tree.cost.assign(topology_.nodes(), kFar);
     tree.cost[from.index()] = {Ticks(0), Ticks(0)};
     using Reached = std::pair<Cost, NodeId>;
@@ -76,12 +89,11 @@ const std::vector<LinkId>& Router::last_links(Tree& tree, Through through, NodeI
 }
 
 std::optional<Way> Router::walk(Through through, NodeId from, NodeId to, std::uint32_t turn) {
-    Tree& tree = trees_[static_cast<int>(through)];
-    if (tree.from != from) grow(tree, through, from);
-    if (tree.cost[to.index()] == kFar) return std::nullopt;
+    Tree& best = tree(through, from);
+    if (best.cost[to.index()] == kFar) return std::nullopt;
     Way way;
     for (NodeId node = to; node != from;) {
-        const std::vector<LinkId>& good = last_links(tree, through, node);
+        const std::vector<LinkId>& good = last_links(best, through, node);
         const LinkId link = good[turn % good.size()];
         turn /= static_cast<std::uint32_t>(good.size());
         way.links.push_back(link);

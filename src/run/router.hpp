@@ -34,7 +34,7 @@ class Router {
     using Cost = std::pair<Ticks, Ticks>;
     enum class Through { Switches, Anything };
     struct Tree {
-        std::optional<NodeId> from{};
+        NodeId from{};
         std::vector<Cost> cost{};  ///< per node
         std::unordered_map<NodeId, std::vector<LinkId>>
             last{};  ///< links that end a best way, where asked for
@@ -42,7 +42,8 @@ class Router {
 
     [[nodiscard]] std::optional<Way> direct(NodeId from, NodeId to, std::uint32_t turn) const;
     [[nodiscard]] std::optional<Way> walk(Through through, NodeId from, NodeId to, std::uint32_t turn);
-    void grow(Tree& tree, Through through, NodeId from) const;
+    [[nodiscard]] Tree& tree(Through through, NodeId from);
+    void grow(Tree& tree, Through through) const;
     [[nodiscard]] const std::vector<LinkId>& last_links(Tree& tree, Through through, NodeId node) const;
     [[nodiscard]] bool passes(Through through, const Tree& tree, NodeId node) const {
         return node == tree.from || through == Through::Anything || topology_.is_switch(node);
@@ -51,7 +52,7 @@ class Router {
 
     const Topology& topology_;
     Bytes chunk_;
-    Tree trees_[2];  ///< the last ones, by Through
+    std::unordered_map<NodeId, Tree> trees_[2];  ///< by Through and `from`; forgotten where they get too many
 };
 
 }  // namespace tutti::run

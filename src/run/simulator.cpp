@@ -22,6 +22,7 @@
 #include "run/calendar.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <queue>
 #include <unordered_map>
 
@@ -44,12 +45,18 @@ struct Event {
     }
 };
 
+struct Counter {
+    std::int64_t value = 0;
+    std::deque<TaskId> queue;  ///< who waits for it
+};
+
 class Simulation {
   public:
     Simulation(const Topology& topology, const TimedProgram& program, bool keep_uses, const Stop& stop)
         : topology_(topology), program_(program), keep_uses_(keep_uses), stop_(stop) {
         index_links();
         index_edges();
+        for (const std::int64_t value : program.counters) counters_.push_back({value, {}});
         line_.ends.assign(program.part_begin.size(), Ticks(0));
     }
 
@@ -109,6 +116,7 @@ class Simulation {
         for (std::size_t i = 0; i < tasks; ++i) {
             edge_begin_[i + 1] += edge_begin_[i];
             if (program_.tasks[i].follows) ++waiting_[i];
+            if (program_.tasks[i].kind == TaskKind::First) waiting_[i] = 1;
         }
         edge_to_.resize(program_.edges.size());
         edge_moment_.resize(program_.edges.size());
@@ -143,7 +151,8 @@ class Simulation {
     }
 
     void set_down(TaskId task) {
-        if (--waiting_[task] == 0) ready_.push_back(task);
+        // Of a First only the first edge counts.
+        if (waiting_[task] > 0 && --waiting_[task] == 0) ready_.push_back(task);
     }
 
     /// Everything that happens by itself at this tick, until nothing does.
@@ -151,22 +160,51 @@ class Simulation {
         while (!ready_.empty()) {
             const TaskId task = ready_.back();
             ready_.pop_back();
-            tell(task, Moment::Ready);
-            const TimedTask& timed = program_.tasks[task];
-            if (timed.route == kNoRoute || program_.route(timed.route).empty()) {
-                tell(task, Moment::Start);
-                arrive(task);
-            } else if (timed.size == kNoData) {
-                tell(task, Moment::Start);
-                Ticks arrival = now_;
-                for (const LinkId link : program_.route(timed.route))
-                    arrival += topology_.link(link).wire.alpha;
-                events_.push({arrival, Kind::Arrive, task, 0});
-            } else {
-                ++line_.transfers;
-                events_.push({now_, Kind::Request, task, program_.route_begin[timed.route]});
-            }
+            if (program_.tasks[task].kind != TaskKind::Take || take_one(task)) act(task);
         }
+    }
+
+    void act(TaskId task) {
+        const TimedTask& timed = program_.tasks[task];
+        tell(task, Moment::Ready);
+        if (timed.kind == TaskKind::Transfer) {
+            ++line_.transfers;
+            events_.push({now_, Kind::Request, task, program_.route_begin[timed.route]});
+            return;
+        }
+        tell(task, Moment::Start);
+        if (timed.kind == TaskKind::Signal) {
+            Ticks arrival = now_;
+            for (const LinkId link : program_.route(timed.route)) arrival += topology_.link(link).wire.alpha;
+            events_.push({arrival, Kind::Arrive, task, 0});
+            return;
+        }
+        if (timed.kind == TaskKind::Raise) give_one(timed.number);
+        arrive(task);
+    }
+
+    /// Whether the counter had one; otherwise the task waits in its queue.
+    bool take_one(TaskId task) {
+        Counter& counter = counters_[program_.tasks[task].number];
+        if (counter.value > 0) {
+            --counter.value;
+            return true;
+        }
+        counter.queue.push_back(task);
+        waiting_[task] = 1;
+        return false;
+    }
+
+    void give_one(CounterId number) {
+        Counter& counter = counters_[number];
+        if (counter.queue.empty()) {
+            ++counter.value;
+            return;
+        }
+        const TaskId task = counter.queue.front();
+        counter.queue.pop_front();
+        waiting_[task] = 0;
+        act(task);
     }
 
     void arrive(TaskId task) {
@@ -184,7 +222,7 @@ class Simulation {
     void serve(TaskId task, std::uint32_t hop) {
         const TimedTask& timed = program_.tasks[task];
         const std::uint32_t route_end = program_.route_begin[timed.route + 1];
-        const std::vector<Ticks>& betas = betas_[timed.size];
+        const std::vector<Ticks>& betas = betas_[timed.number];
         std::uint32_t end = hop;
         Ticks pace(0);
         do pace = std::max(pace, betas[hops_[end]]);
@@ -226,7 +264,8 @@ class Simulation {
         LinkLoad& load = loads_[hops_[hop]];
         load.busy += length;
         ++load.transfers;
-        if (__builtin_add_overflow(load.bytes, program_.sizes[program_.tasks[task].size].count, &load.bytes))
+        if (__builtin_add_overflow(load.bytes, program_.sizes[program_.tasks[task].number].count,
+                                   &load.bytes))
             throw InputError("the bytes that a link carries overflow 64 bits; ask about fewer bytes");
         if (keep_uses_) line_.uses.push_back({task, load.link, at});
     }
@@ -259,6 +298,7 @@ class Simulation {
     std::vector<std::uint32_t> edge_begin_, edge_to_, waiting_;
     std::vector<Moment> edge_moment_;
     std::vector<TaskId> ready_;
+    std::vector<Counter> counters_;
     std::priority_queue<Event> events_;
     std::uint64_t done_ = 0;
     Ticks now_;

@@ -12,7 +12,7 @@ namespace tutti::run {
 
 /// What every kind of plan comes down to when only its time is asked for: tasks, each at most one transfer of
 /// data over a fixed route, and who waits for whom. A front end per format writes such a program
-/// (msccl_tasks, …); the simulator knows nothing else.
+/// (msccl_tasks, execution_tasks, …); the simulator knows nothing else.
 ///
 /// A task lives through three moments. It is **ready** when all that it waits for has happened; it **starts**
 /// when the first link of its route takes its data; it **arrives** when the last of it is at the other end. A
@@ -21,19 +21,39 @@ namespace tutti::run {
 using TaskId = std::uint32_t;
 using RouteId = std::uint32_t;
 using SizeId = std::uint32_t;
+using CounterId = std::uint32_t;
 
 inline constexpr RouteId kNoRoute = std::numeric_limits<RouteId>::max();
-/// A task with a route and this size is a signal: it takes the latencies of its links and no room on them.
-inline constexpr SizeId kNoData = std::numeric_limits<SizeId>::max();
 /// What a program may hold: some 70 bytes each in a simulation.
 inline constexpr std::uint64_t kMaxTasks = 10'000'000;
 
 enum class Moment : std::uint8_t { Ready, Start, Arrive };
 
+enum class TaskKind : std::uint8_t {
+    Step,      ///< takes no time
+    First,     ///< the same, but waits for one of its edges only: the first
+    Transfer,  ///< data over a route
+    Signal,    ///< nothing over a route: takes the latencies of its links and no room on them
+    Raise,     ///< adds one to a counter
+    Take       ///< waits until the counter is above zero and takes one; who comes first is served first
+};
+
 struct TimedTask {
-    RouteId route = kNoRoute;
-    SizeId size = 0;       ///< in TimedProgram::sizes, or kNoData
-    bool follows = false;  ///< waits for the start of the task before it (by number)
+    TaskKind kind = TaskKind::Step;
+    bool follows = false;      ///< waits for the start of the task before it (by number), too
+    RouteId route = kNoRoute;  ///< of Transfer and Signal
+    std::uint32_t number = 0;  ///< the size of a Transfer, the counter of Raise and Take
+
+    [[nodiscard]] static TimedTask transfer(RouteId route, SizeId size) {
+        return {TaskKind::Transfer, false, route, size};
+    }
+    [[nodiscard]] static TimedTask signal(RouteId route) { return {TaskKind::Signal, false, route, 0}; }
+    [[nodiscard]] static TimedTask raise(CounterId counter) {
+        return {TaskKind::Raise, false, kNoRoute, counter};
+    }
+    [[nodiscard]] static TimedTask take(CounterId counter) {
+        return {TaskKind::Take, false, kNoRoute, counter};
+    }
 };
 
 /// `to` waits for that moment of `from`.
@@ -47,6 +67,7 @@ struct TimedProgram {
         tasks{};  ///< where two ask for a link at one tick, the lower number is served first
     std::vector<TimedEdge> edges{};
     std::vector<Bytes> sizes{};
+    std::vector<std::int64_t> counters{};  ///< their first values
     std::vector<LinkId> route_links{};
     std::vector<std::uint32_t> route_begin{0};
     std::vector<TaskId> part_begin{};  ///< programs put together: the first task of each, ascending

@@ -95,6 +95,33 @@ TEST_CASE("verify takes files in any order, or the instance by name") {
     CHECK(contains(complaint("verify - --instance -"), "only one file can be standard input"));
 }
 
+TEST_CASE("convert takes its format from the file's name, and options only where they count") {
+    ConvertOptions plain{.files = {"i", "s"}, .output = "x.json"};
+    CHECK(parsed("convert i s -o x.json") == Options(plain));
+    plain.output = "x.tsch";
+    plain.format = ConvertFormat::Stream;
+    CHECK(parsed("convert i s -o x.tsch") == Options(plain));
+    ConvertOptions plan{.files = {"i", "s"}, .output = "x.xml", .format = ConvertFormat::MscclXml};
+    CHECK(parsed("convert i s -o x.xml") == Options(plan));
+    plan.target = compile::MscclTarget::Rccl;
+    plan.protocol = plan::Protocol::LL128;
+    plan.mode = CallMode::OutOfPlace;
+    plan.collective = "ar";
+    plan.min_bytes = 0;
+    plan.max_bytes = 65536;
+    CHECK(parsed("convert i s -o x.xml --target rccl --protocol LL128 --mode out-of-place --collective ar "
+                 "--min-bytes 0 --max-bytes 64K") == Options(plan));
+    CHECK(parsed("convert a b c d -d dir --json") == Options(ConvertOptions{.files = {"a", "b", "c", "d"},
+                                                                            .folder = "dir",
+                                                                            .format = ConvertFormat::MscclXml,
+                                                                            .json = true}));
+    CHECK(contains(complaint("convert i s -o x.json --mode in-place"), "--mode is for --to msccl-xml"));
+    CHECK(contains(complaint("convert i s -o x.xml --max-bytes -1"), "expected a number of bytes"));
+    CHECK(contains(complaint("convert i s"), "expected --output FILE"));
+    CHECK(contains(complaint("convert i s -d dir -o x.xml"), "one of --output and --directory"));
+    CHECK(contains(complaint("convert i -o x.xml"), "an instance and a schedule"));
+}
+
 TEST_CASE("verify takes the readings of plans") {
     CHECK(parsed("verify a.xml") == Options(VerifyOptions{.files = {"a.xml"}}));
     const PlanOptions all{.operand_is_destination = true,

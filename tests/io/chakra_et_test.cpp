@@ -49,6 +49,9 @@ void read_attribute(protozero::pbf_reader attribute, ReadNode& node) {
             case 9:
                 value = {field, attribute.get_int64()};
                 break;
+            case 13:
+                value = {field, static_cast<std::int64_t>(attribute.get_uint64())};
+                break;
             case 27:
                 value = {field, attribute.get_bool()};
                 break;
@@ -154,12 +157,14 @@ TEST_CASE("a Chakra file holds metadata, then the nodes with ASTRA-sim's attribu
     CHECK(send.attributes.at("comm_dst") == int32(2));
 }
 
-TEST_CASE("a gate of a Chakra file is a node that computes nothing on the CPU") {
+TEST_CASE("a gate of a Chakra file is a node that computes nothing") {
     const ReadFile file = read_file(io::chakra_file(example(), NodeId(0)));
     REQUIRE(file.nodes.size() == 3);
     CHECK(file.nodes[1].type == 4);
     CHECK(file.nodes[1].microseconds == 0);
-    CHECK(file.nodes[1].attributes.at("is_cpu_op") == std::pair<int, Value>(27, true));
+    CHECK(file.nodes[1].attributes.at("is_cpu_op") == std::pair<int, Value>(27, false));
+    CHECK(file.nodes[1].attributes.at("num_ops") == std::pair<int, Value>(9, std::int64_t{0}));
+    CHECK(file.nodes[1].attributes.at("tensor_size") == std::pair<int, Value>(13, std::int64_t{0}));
     CHECK(file.nodes[2].data_deps == std::vector<std::uint64_t>{2});
 }
 

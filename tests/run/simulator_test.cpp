@@ -34,7 +34,7 @@ TEST_SUITE("run: simulator") {
     TEST_CASE("a transfer arrives alpha + beta after its start, and a free link takes it at once") {
         const Topology topology(Net(2).link(0, 1, 3, 5).parts());
         TimedProgram made = program();
-        made.add_task({route(made, {0}), 0});
+        made.add_task(TimedTask::transfer(route(made, {0}), 0));
         const Timeline line = simulate(topology, made, true);
         CHECK(line.makespan == Ticks(8));
         CHECK(starts(line) == std::vector<std::int64_t>{0});
@@ -50,7 +50,7 @@ TEST_SUITE("run: simulator") {
             if (one) net.one_in_flight();
             TimedProgram made = program();
             const RouteId over = route(made, {0});
-            for (int i = 0; i < 3; ++i) made.add_task({over, 0});
+            for (int i = 0; i < 3; ++i) made.add_task(TimedTask::transfer(over, 0));
             const Timeline line = simulate(Topology(net.parts()), made, true);
             CHECK(starts(line) ==
                   (one ? std::vector<std::int64_t>{0, 8, 16} : std::vector<std::int64_t>{0, 5, 10}));
@@ -63,10 +63,11 @@ TEST_SUITE("run: simulator") {
         net.link(0, 1, 0, 10).link(1, 0, 0, 3);
         TimedProgram made = program();
         const RouteId there = route(made, {0}), back = route(made, {1});
-        const TaskId late = made.add_task({there, 0});  // the lowest number, but it asks at tick 3
-        const TaskId second = made.add_task({there, 0});
-        const TaskId third = made.add_task({there, 0});
-        const TaskId gate = made.add_task({back, 0});
+        const TaskId late =
+            made.add_task(TimedTask::transfer(there, 0));  // the lowest number, but it asks at tick 3
+        const TaskId second = made.add_task(TimedTask::transfer(there, 0));
+        const TaskId third = made.add_task(TimedTask::transfer(there, 0));
+        const TaskId gate = made.add_task(TimedTask::transfer(back, 0));
         made.edges.push_back({gate, late, Moment::Arrive});
         const Timeline line = simulate(Topology(net.parts()), made, true);
         std::vector<std::pair<TaskId, std::int64_t>> order;
@@ -80,10 +81,10 @@ TEST_SUITE("run: simulator") {
         net.link(0, 1, 0, 4).link(2, 1, 0, 4).link(1, 0, 0, 9);
         TimedProgram made = program();
         const RouteId out = route(made, {2});
-        const TaskId low = made.add_task({out, 0});
-        const TaskId high = made.add_task({out, 0});
-        const TaskId a = made.add_task({route(made, {0}), 0});
-        const TaskId b = made.add_task({route(made, {1}), 0});
+        const TaskId low = made.add_task(TimedTask::transfer(out, 0));
+        const TaskId high = made.add_task(TimedTask::transfer(out, 0));
+        const TaskId a = made.add_task(TimedTask::transfer(route(made, {0}), 0));
+        const TaskId b = made.add_task(TimedTask::transfer(route(made, {1}), 0));
         // `high` is free when a arrives, `low` when b does: both at tick 4, and b's arrival comes second.
         made.edges.push_back({a, high, Moment::Arrive});
         made.edges.push_back({b, low, Moment::Arrive});
@@ -99,9 +100,10 @@ TEST_SUITE("run: simulator") {
              {std::pair{Moment::Ready, 0}, {Moment::Start, 5}, {Moment::Arrive, 12}}) {
             TimedProgram made = program();
             const RouteId there = route(made, {0});
-            made.add_task({there, 0});
-            const TaskId second = made.add_task({there, 0});  // asks at 0, starts at 5, arrives at 12
-            const TaskId waits = made.add_task({route(made, {1}), 0});
+            made.add_task(TimedTask::transfer(there, 0));
+            const TaskId second =
+                made.add_task(TimedTask::transfer(there, 0));  // asks at 0, starts at 5, arrives at 12
+            const TaskId waits = made.add_task(TimedTask::transfer(route(made, {1}), 0));
             made.edges.push_back({second, waits, moment});
             const Timeline line = simulate(Topology(net.parts()), made, true);
             for (const LinkUse& use : line.uses) {
@@ -117,8 +119,8 @@ TEST_SUITE("run: simulator") {
             net.link(0, hub, 3, 10).link(hub, 1, 2, 7);
             TimedProgram made = program();
             const RouteId way = route(made, {0, 1});
-            made.add_task({way, 0});
-            made.add_task({way, 0});
+            made.add_task(TimedTask::transfer(way, 0));
+            made.add_task(TimedTask::transfer(way, 0));
             const Timeline line = simulate(Topology(net.parts()), made, true);
             // Cut through: both links are busy for 10, the slower one's beta.
             CHECK(line.makespan == Ticks(through ? 10 + 3 + 2 + 10 : 10 + 13 + 9));
@@ -131,9 +133,9 @@ TEST_SUITE("run: simulator") {
         const std::size_t hub = net.add_switch({.cut_through = true});
         net.link(0, hub, 0, 4).link(1, hub, 0, 4).link(hub, 2, 0, 4).link(hub, 3, 0, 4);
         TimedProgram made = program();
-        const TaskId first = made.add_task({route(made, {1, 2}), 0});
-        const TaskId blocked = made.add_task({route(made, {0, 2}), 0});
-        const TaskId other = made.add_task({route(made, {0, 3}), 0});
+        const TaskId first = made.add_task(TimedTask::transfer(route(made, {1, 2}), 0));
+        const TaskId blocked = made.add_task(TimedTask::transfer(route(made, {0, 2}), 0));
+        const TaskId other = made.add_task(TimedTask::transfer(route(made, {0, 3}), 0));
         const Timeline line = simulate(Topology(net.parts()), made, true);
         CHECK(line.makespan == Ticks(8));
         for (const LinkUse& use : line.uses) {
@@ -147,8 +149,8 @@ TEST_SUITE("run: simulator") {
         net.link(0, 1, 3, 10).link(1, 2, 4, 10);
         TimedProgram made = program();
         const RouteId way = route(made, {0, 1});
-        made.add_task({way, kNoData});
-        made.add_task({route(made, {0}), 0});
+        made.add_task(TimedTask::signal(way));
+        made.add_task(TimedTask::transfer(route(made, {0}), 0));
         const Timeline line = simulate(Topology(net.parts()), made, true);
         CHECK(starts(line) == std::vector<std::int64_t>{0});
         CHECK(line.makespan == Ticks(13));
@@ -168,7 +170,7 @@ TEST_SUITE("run: simulator") {
     TEST_CASE("a stop ends the simulation") {
         const Topology topology(Net(2).link(0, 1).parts());
         TimedProgram made = program();
-        made.add_task({route(made, {0}), 0});
+        made.add_task(TimedTask::transfer(route(made, {0}), 0));
         const std::atomic<bool> raised{true};
         CHECK_THROWS_AS((void)simulate(topology, made, false, Stop(std::nullopt, &raised)), LimitError);
     }

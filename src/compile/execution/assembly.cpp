@@ -1,0 +1,207 @@
+#include "compile/execution/draft.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+// Channels. A channel joins one thread block of a rank with one of another. Messages from the one to the
+// other share it as long as they are waited for in the order in which they are signalled; those that overtake
+// others get a second one. Both sides list the channels between two ranks in the same order, which is what
+// pairs them.
+
+namespace tutti::compile::execution {
+namespace {
+
+using Kind = Task::Kind;
+using plan::ChannelType;
+using plan::OperationType;
+
+/// Between two blocks, the lower one first; several of a pair are told apart by a number.
+using Wire = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+class Assembly {
+  public:
+    explicit Assembly(const Draft& draft) : draft_(draft) {}
+
+    plan::ExecutionPlan run() {
+        number_blocks();
+        choose_wires();
+        plan_.in_place = draft_.in_place;
+        for (std::uint32_t rank = 0; rank < draft_.part.ranks; ++rank) add_gpu(rank);
+        for (std::uint32_t block = 0; block < draft_.blocks.size(); ++block) add_block(block);
+        return std::move(plan_);
+    }
+
+  private:
+    void number_blocks() {
+        std::vector<std::int32_t> next(draft_.part.ranks, 0);
+        for (const Block& block : draft_.blocks) id_.push_back(next[block.rank]++);
+        blocks_of_ = next;
+    }
+
+    /// The position of each message among those that its block signals, or waits for.
+    [[nodiscard]] std::vector<std::uint32_t> positions(bool waits) const {
+        std::vector<std::uint32_t> position(draft_.part.messages.size(), 0);
+        std::uint32_t next = 0;
+        for (const Block& block : draft_.blocks) {
+            for (const Task& task : block.tasks) {
+                const bool sends = task.kind == Kind::Put;  // signals follow their puts in the same order
+                if (waits ? task.kind != Kind::Wait : !sends) continue;
+                for (const std::uint32_t message : task.messages) position[message] = next++;
+            }
+        }
+        return position;
+    }
+
+    void choose_wires() {
+        const std::vector<std::uint32_t> sent = positions(false), taken = positions(true);
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> between;
+        for (const Unit& unit : draft_.units) {
+            for (const std::uint32_t message : unit.messages) {
+                between[{draft_.sender[message], draft_.receiver[message]}].push_back(message);
+            }
+        }
+        wire_.resize(draft_.part.messages.size());
+        for (auto& [ends, messages] : between) {
+            std::ranges::sort(messages, {}, [&](std::uint32_t message) { return sent[message]; });
+            std::vector<std::uint32_t> last;  // taken on each wire
+            for (const std::uint32_t message : messages) {
+                const auto fits =
+                    std::ranges::find_if(last, [&](std::uint32_t at) { return at < taken[message]; });
+                const auto number = static_cast<std::uint32_t>(fits - last.begin());
+                if (fits == last.end()) last.push_back(0);
+                last[number] = taken[message];
+                wire_[message] = {std::min(ends.first, ends.second), std::max(ends.first, ends.second),
+                                  number};
+                const std::uint32_t a = draft_.blocks[ends.first].rank, b = draft_.blocks[ends.second].rank;
+                wires_[{std::min(a, b), std::max(a, b)}].insert(wire_[message]);
+            }
+        }
+    }
+
+    void add_gpu(std::uint32_t rank) {
+        plan::ExecutionGpu gpu;
+        gpu.id = static_cast<std::int32_t>(rank);
+        gpu.input_chunks = draft_.places.input_chunks(rank);
+        gpu.output_chunks = draft_.places.output_chunks(rank);
+        gpu.scratch_chunks = draft_.scratch[rank];
+        gpu.semaphores.assign(static_cast<std::size_t>(draft_.semaphores[rank]), 0);
+        plan::GpuChannels channels{draft_.channel, {}, {}, {}};
+        channel_.emplace_back();
+        for (const auto& [pair, wires] : wires_) {
+            if (pair.first != rank && pair.second != rank) continue;
+            for (const Wire& wire : wires) {
+                channel_[rank][wire] = static_cast<std::int32_t>(channels.peers.size());
+                channels.peers.push_back(
+                    static_cast<std::int32_t>(pair.first == rank ? pair.second : pair.first));
+            }
+        }
+        if (!channels.peers.empty()) gpu.channels.push_back(std::move(channels));
+        plan_.gpus.push_back(std::move(gpu));
+    }
+
+    void add_block(std::uint32_t number) {
+        const Block& block = draft_.blocks[number];
+        gpu_ = &plan_.gpus[block.rank];
+        rank_ = block.rank;
+        plan::ExecutionBlock result;
+        result.id = id_[number];
+        channels_.clear();
+        buffers_.clear();
+        for (const Task& task : block.tasks) result.ops.push_back(operation(task));
+        if (!channels_.empty()) result.channels.push_back({draft_.channel, channels_});
+        if (!buffers_.empty()) result.buffers.push_back({draft_.channel, buffers_});
+        gpu_->blocks.push_back(std::move(result));
+    }
+
+    /// The block's number of something that the GPU has another number for.
+    static std::int32_t number_in(std::vector<std::int32_t>& ids, std::int32_t id) {
+        const auto at = std::ranges::find(ids, id);
+        const auto number = static_cast<std::int32_t>(at - ids.begin());
+        if (at == ids.end()) ids.push_back(id);
+        return number;
+    }
+    std::int32_t channel(std::uint32_t message) {
+        return number_in(channels_, channel_[rank_].at(wire_[message]));
+    }
+    std::int32_t buffer(std::uint32_t rank, plan::Buffer of) {
+        const plan::RemoteBuffer wanted{static_cast<std::int32_t>(rank), of, {draft_.channel}};
+        const auto at = std::ranges::find(gpu_->remote_buffers, wanted);
+        const auto id = static_cast<std::int32_t>(at - gpu_->remote_buffers.begin());
+        if (at == gpu_->remote_buffers.end()) gpu_->remote_buffers.push_back(wanted);
+        return number_in(buffers_, id);
+    }
+
+    static plan::Operand local(const Spot& spot, std::int64_t count) {
+        return {plan::Operand::Kind::Local, spot.buffer, 0, spot.index, count};
+    }
+
+    plan::Operation operation(const Task& task) {
+        plan::Operation op;
+        switch (task.kind) {
+            case Kind::Nop:
+                op.type = OperationType::Nop;
+                break;
+            case Kind::Barrier:
+                op.type = OperationType::Barrier;
+                op.barrier_blocks = blocks_of_[rank_];
+                break;
+            case Kind::Acquire:
+            case Kind::Release:
+                op.type = task.kind == Kind::Acquire ? OperationType::SemAcquire : OperationType::SemRelease;
+                op.semaphores = {task.semaphore};
+                break;
+            case Kind::Wait:
+            case Kind::Signal:
+                op.type = task.kind == Kind::Wait ? OperationType::Wait : OperationType::Signal;
+                op.channel_type = draft_.channel;
+                for (const std::uint32_t message : task.messages) op.channels.push_back(channel(message));
+                break;
+            case Kind::Copy:
+                op.type = OperationType::Copy;
+                op.src = {local(task.src, task.count)};
+                op.dst = {local(task.dst, task.count)};
+                break;
+            case Kind::Reduce:
+                op.type = OperationType::Reduce;
+                op.reduce = plan::ReduceOp::Sum;
+                op.src = {local(task.src, task.count), local(task.other, task.count)};
+                op.dst = {local(task.dst, task.count)};
+                break;
+            case Kind::Put:
+                put(op, task);
+                break;
+        }
+        return op;
+    }
+
+    void put(plan::Operation& op, const Task& task) {
+        const std::uint32_t message = task.messages.front();
+        const bool port = draft_.channel == ChannelType::Port;
+        op.type = port ? OperationType::PutSignal : OperationType::Put;
+        op.channel_type = draft_.channel;
+        if (port) op.channels = {channel(message)};
+        op.src = {local(task.src, task.count)};
+        const std::int32_t id = buffer(draft_.part.messages[message].to, task.dst.buffer);
+        op.dst = {{plan::Operand::Kind::Remote, plan::Buffer::Input, id, task.dst.index, task.count}};
+    }
+
+    const Draft& draft_;
+    plan::ExecutionPlan plan_;
+    std::vector<std::int32_t> id_;                                             ///< of each block in its GPU
+    std::vector<std::int32_t> blocks_of_;                                      ///< how many, by rank
+    std::vector<Wire> wire_;                                                   ///< of each message
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<Wire>> wires_;  ///< of each pair of ranks
+    std::vector<std::map<Wire, std::int32_t>> channel_;                        ///< by rank: the GPU's number
+    // Of the block at hand:
+    plan::ExecutionGpu* gpu_ = nullptr;
+    std::uint32_t rank_ = 0;
+    std::vector<std::int32_t> channels_, buffers_;
+};
+
+}  // namespace
+
+plan::ExecutionPlan assemble(const Draft& draft) { return Assembly(draft).run(); }
+
+}  // namespace tutti::compile::execution

@@ -1,0 +1,65 @@
+// From a schedule to an execution plan of MSCCL++: one call for each pass.
+
+#include "compile/execution_lowering.hpp"
+
+#include "compile/execution/draft.hpp"
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::compile {
+namespace {
+
+using plan::Goal;
+
+std::string_view file_name(Goal goal) {
+    return goal == Goal::ReduceScatter ? "reducescatter" : name_of(goal);
+}
+
+void check_blocks(const execution::Draft& draft) {
+    std::vector<std::uint32_t> blocks(draft.part.ranks, 0);
+    for (const execution::Block& block : draft.blocks) ++blocks[block.rank];
+    const auto most = std::ranges::max_element(blocks);
+    if (most == blocks.end() || *most <= kMostExecutionBlocks) return;
+    throw InputError(
+        fmt::format("an execution plan of this schedule needs {} thread blocks on rank {}, each for {} "
+                    "messages; at most {} can run at once",
+                    *most, most - blocks.begin(), execution::kMostMessages, kMostExecutionBlocks));
+}
+
+}  // namespace
+
+plan::ExecutionPlan lower_to_execution_plan(const Instance& instance, const Schedule& schedule,
+                                            CollectiveId collective, const ExecutionWish& wish) {
+    const Places places(instance, collective);
+    const Goal goal = places.goal();
+    if (goal != Goal::AllReduce && goal != Goal::AllGather && goal != Goal::ReduceScatter &&
+        goal != Goal::AllToAll) {
+        throw InputError(
+            fmt::format("execution plans of MSCCL++ are for all_reduce, all_gather, reduce_scatter and "
+                        "all_to_all; '{}' is none of them",
+                        name_of(instance.collective(collective).kind)));
+    }
+    if (wish.channel == plan::ChannelType::Switch) {
+        throw InputError("execution plans are written for memory or port channels, not for switch channels");
+    }
+    const Part part = part_of(instance, schedule, collective);
+    execution::Draft draft{
+        part, places, wish.in_place.value_or(goal != Goal::AllToAll), wish.channel, {}, {}, {}, {}, {},
+        {},   {}};
+    execution::form_units(draft);
+    execution::choose_landings(draft);
+    execution::form_blocks(draft);
+    check_blocks(draft);
+    plan::ExecutionPlan plan = execution::assemble(draft);
+    plan.name = wish.name.empty() ? fmt::format("{} {}", instance.name(), instance.collective(collective).id)
+                                  : wish.name;
+    plan.collective = file_name(goal);
+    plan.min_bytes = wish.min_bytes.value_or(plan.min_bytes);
+    plan.max_bytes = wish.max_bytes.value_or(plan.max_bytes);
+    return plan;
+}
+
+}  // namespace tutti::compile

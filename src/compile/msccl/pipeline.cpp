@@ -1,0 +1,169 @@
+// The compiler from schedules to MSCCL plans: one call for each pass.
+//
+// Limits are met by trying: a thread block with too many steps halves the lanes; too many thread blocks make
+// lanes share them, then make paths between two ranks share lanes. What still does not fit is refused with
+// the number that was needed at last.
+
+#include "compile/condition.hpp"
+#include "compile/msccl/passes.hpp"
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tutti::compile {
+namespace {
+
+using namespace msccl;
+
+std::int32_t most_in_a_step(const Draft& draft, MscclEffort effort) {
+    if (effort == MscclEffort::Plain) return 1;
+    return effort == MscclEffort::Short ? plan::fifo_capacity(draft.wish.protocol) : draft.limits.count;
+}
+
+std::variant<plan::MscclPlan, Excess> attempt(Draft draft, MscclEffort effort, const Room& room) {
+    // Several messages of neighbouring chunks become one transfer.
+    form_transfers(draft, most_in_a_step(draft, effort));
+    // Transfers are dealt out to connections, in order of time on each.
+    form_lanes(draft, room);
+    // What comes in and goes on is one step of one thread block.
+    fuse(draft, effort == MscclEffort::Fused, room.pack);
+    // Sums that are only passed on need no place.
+    pack_scratch(draft);
+    // Connections that share a thread block share a channel.
+    if (const auto excess = choose_channels(draft)) return *excess;
+    // Steps in order of time; each waits for what it must.
+    return form_steps(draft);
+}
+
+/// More frugal than before; false: nothing is left to try.
+bool tighten(Room& room, const Excess& excess) {
+    switch (excess.of) {
+        case Excess::Of::Steps:
+            if (room.lane_length == 1) return false;
+            room.lane_length /= 2;
+            return true;
+        case Excess::Of::Blocks:
+        case Excess::Of::Channels:
+        case Excess::Of::WaitedBlock:
+            if (!room.pack) {
+                room.pack = true;
+            } else if (room.paths > 8) {
+                room.paths = 8;
+            } else if (room.paths > 1) {
+                room.paths /= 2;
+            } else {
+                return false;
+            }
+            return true;
+        case Excess::Of::Nodes:
+        case Excess::Of::Offset:
+            return false;
+    }
+    return false;
+}
+
+[[noreturn]] void refuse(const Excess& excess, const Draft& draft) {
+    const auto what = [&]() -> std::string {
+        switch (excess.of) {
+            case Excess::Of::Steps:
+                return "steps of a thread block";
+            case Excess::Of::Blocks:
+                return "thread blocks";
+            case Excess::Of::Channels:
+                return "channels";
+            case Excess::Of::Nodes:
+                return "XML elements";
+            case Excess::Of::Offset:
+                return "chunks of a buffer";
+            case Excess::Of::WaitedBlock:
+                return "thread blocks that others wait for";
+        }
+        return "";
+    }();
+    throw InputError(fmt::format(
+        "the plan needs {} {} on rank {}; {} has room for {}{}", excess.needed, what, excess.rank,
+        name_of(draft.wish.target), excess.limit,
+        draft.wish.target != MscclTarget::Msccl ? " (--target msccl takes longer thread blocks)" : ""));
+}
+
+plan::MscclPlan fitted(const Draft& draft, MscclEffort effort) {
+    Room room{.lane_length = static_cast<std::uint32_t>(draft.limits.steps)};
+    if (effort == MscclEffort::Plain) room.in_flight = plan::fifo_capacity(draft.wish.protocol);
+    while (true) {
+        auto result = attempt(draft, effort, room);
+        if (auto* plan = std::get_if<plan::MscclPlan>(&result)) return std::move(*plan);
+        if (!tighten(room, std::get<Excess>(result))) refuse(std::get<Excess>(result), draft);
+    }
+}
+
+std::string spelled(plan::Goal goal, MscclTarget target) {
+    if (goal == plan::Goal::None || goal == plan::Goal::AllToNext) return "custom";
+    if (goal == plan::Goal::ReduceScatter && target != MscclTarget::Msccl) return "reducescatter";
+    return std::string(plan::name_of(goal));
+}
+
+void check_known(CollectiveKind kind, const std::string& spelling, MscclTarget target) {
+    if (target == MscclTarget::Msccl && (spelling == "gather" || spelling == "scatter")) {
+        throw InputError(
+            fmt::format("the msccl runtime has no {}; --target msccl-executor and rccl do", name_of(kind)));
+    }
+    if (target != MscclTarget::Msccl && spelling == "custom") {
+        throw InputError(fmt::format("{} has no custom collectives, so none for {}; --target msccl has",
+                                     name_of(target), name_of(kind)));
+    }
+}
+
+}  // namespace
+
+MscclResult lower_to_msccl(const Instance& instance, const Schedule& schedule, CollectiveId id,
+                           const MscclWish& wish, MscclEffort effort) {
+    const Collective& collective = instance.collective(id);
+    const Places places(instance, id);
+    const std::string spelling = spelled(places.goal(), wish.target);
+    check_known(collective.kind, spelling, wish.target);
+    const Part part = part_of(instance, schedule, id);
+    Draft draft{part, places, wish, limits_of(wish.target)};
+    // Where every chunk is read and written.
+    find_addresses(draft);
+
+    MscclResult result{.plan = fitted(draft, effort), .effort = effort};
+    plan::MscclPlan& plan = result.plan;
+    plan.name = wish.name.empty() ? fmt::format("{} {}", instance.name(), collective.id) : wish.name;
+    plan.protocol = wish.protocol;
+    plan.chunks_per_loop = static_cast<std::int32_t>(places.chunks_per_loop());
+    plan.ranks = static_cast<std::int32_t>(places.ranks());
+    plan.collective = spelling;
+    plan.in_place = wish.in_place;
+    plan.out_of_place = wish.out_of_place;
+    plan.min_bytes = wish.min_bytes.value_or(0);
+    plan.max_bytes = wish.max_bytes.value_or(draft.limits.no_max_bytes);
+    if (spelling == "custom") result.condition = condition_of(part, places);
+    if (places.root()) result.root = static_cast<std::int32_t>(*places.root());
+    return result;
+}
+
+std::optional<MscclResult> first_valid_msccl(const Instance& instance, const Schedule& schedule,
+                                             CollectiveId collective, const MscclWish& wish,
+                                             const MscclJudge& judge) {
+    std::vector<MscclWish> wishes{wish};
+    if (wish.in_place && wish.out_of_place) {
+        wishes.push_back(wish);
+        wishes.back().in_place = false;
+    }
+    for (const MscclWish& modes : wishes) {
+        for (const auto effort :
+             {MscclEffort::Fused, MscclEffort::Merged, MscclEffort::Short, MscclEffort::Plain}) {
+            MscclResult result = lower_to_msccl(instance, schedule, collective, modes, effort);
+            const plan::PlanClass verdict = judge(result);
+            if (verdict == plan::PlanClass::Valid) return result;
+            // Wrong values do not become right with larger FIFOs.
+            if (verdict != plan::PlanClass::ValidIfBuffered) break;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace tutti::compile
