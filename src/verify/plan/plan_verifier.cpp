@@ -21,8 +21,9 @@ namespace {
 using plan::Goal;
 using plan::PlanClass;
 
-/// Plans that move more chunks are refused: each costs some 30 bytes and 100 ns.
-constexpr std::int64_t kMostChunksMoved = std::int64_t{1} << 25U;
+/// Plans that move more chunks are refused: each costs some 50 bytes and 200 ns, and a file of a kilobyte can
+/// ask for them.
+constexpr std::int64_t kMostChunksMoved = std::int64_t{1} << 23U;
 /// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
 constexpr std::int32_t kMostRootsTried = 64;
 
