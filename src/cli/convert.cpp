@@ -34,6 +34,8 @@ Conversion converted(io::OpenSchedule& schedule, const Instance& instance, const
     if (!conversion.verdict.valid()) return conversion;
     if (options.format == ConvertFormat::Chakra) {
         conversion.plans = {convert_to_chakra(instance, judged.schedule, options.output)};
+    } else if (options.format == ConvertFormat::ScclJson) {
+        conversion.plans = {convert_to_steps(instance, judged.schedule, options.output)};
     } else {
         conversion.plans = convert_to_plans(instance, judged.schedule, options);
     }

@@ -4,8 +4,11 @@
 #include "cli/failure.hpp"
 #include "compile/chakra_lowering.hpp"
 #include "compile/messages.hpp"
+#include "compile/step_lowering.hpp"
 #include "io/atomic_file.hpp"
 #include "io/chakra_et.hpp"
+#include "io/sccl_json.hpp"
+#include "verify/plan/plan_verifier.hpp"
 
 #include <fmt/format.h>
 
@@ -61,6 +64,35 @@ WrittenPlan convert_to_chakra(const Instance& instance, const Schedule& schedule
     written.plan.words =
         fmt::format("traces of {} NPUs, {}.0.et to {}.{}.et", npus, prefix, prefix, npus - 1);
     written.plan.facts = {{"npus", npus}};
+    return written;
+}
+
+WrittenPlan convert_to_steps(const Instance& instance, const Schedule& schedule, const std::string& path) {
+    const plan::SendPlan plan = compile::lower_to_steps(instance, schedule);
+    const plan::PlanVerdict verdict = verify::verify(plan);
+    if (verdict.verdict != plan::PlanClass::Valid) {
+        try {
+            throw InternalError(
+                fmt::format("the steps are {}: {}", name_of(verdict.verdict),
+                            verdict.violations.empty() ? "" : verdict.violations.front().message));
+        } catch (...) {
+            rethrow_with_reproducer(instance);
+        }
+    }
+    write(path, io::sccl_json_text(plan));
+    WrittenPlan written{.path = path};
+    const bool stepped = plan.clock == plan::SendClock::Steps;
+    written.plan.words =
+        fmt::format("{} sends among {} NPUs {}, verified", plan.sends.size(), plan.nodes,
+                    stepped ? fmt::format("in {} steps", plan.rounds.size())
+                            : std::string("with times in TACCL's manner, which give their order only"));
+    if (!verdict.warnings.empty()) {
+        written.plan.words += fmt::format("; a warning: {}", verdict.warnings.front().message);
+    }
+    written.plan.facts = {{"npus", plan.nodes},
+                          {"sends", plan.sends.size()},
+                          {"clock", plan::name_of(plan.clock)},
+                          {"verdict", "valid"}};
     return written;
 }
 

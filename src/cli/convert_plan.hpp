@@ -24,6 +24,10 @@ struct WrittenPlan {
 [[nodiscard]] WrittenPlan convert_to_chakra(const Instance& instance, const Schedule& schedule,
                                             const std::string& prefix);
 
+/// Writes the sends of all collectives together, as steps. Precondition: the schedule is valid.
+[[nodiscard]] WrittenPlan convert_to_steps(const Instance& instance, const Schedule& schedule,
+                                           const std::string& path);
+
 /// One of them, with its collective named in what is thrown; a bug of ours comes with the instance as a file.
 [[nodiscard]] MadePlan make_plan(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                                  const ConvertOptions& options);

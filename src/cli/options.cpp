@@ -233,7 +233,8 @@ VerifyOptions verify_options(const Values& values) {
 
 ConvertFormat convert_format(const Values& values, const ConvertOptions& options) {
     if (values.flag("to")) {
-        return static_cast<ConvertFormat>(values.choice("to", {"json", "stream", "msccl-xml", "chakra"}));
+        return static_cast<ConvertFormat>(
+            values.choice("to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra"}));
     }
     if (!options.folder.empty() || options.output.ends_with(".xml")) return ConvertFormat::MscclXml;
     return options.output.ends_with(io::kStreamSuffix) ? ConvertFormat::Stream : ConvertFormat::Json;
@@ -242,9 +243,14 @@ ConvertFormat convert_format(const Values& values, const ConvertOptions& options
 /// Options that mean nothing for the format are refused: who gives one expects it to count.
 void check_convert_format(const Values& values, const ConvertOptions& options) {
     const bool is_msccl = options.format == ConvertFormat::MscclXml;
-    for (const char* name :
-         {"target", "protocol", "mode", "min-bytes", "max-bytes", "directory", "collective"}) {
+    for (const char* name : {"target", "protocol", "directory"}) {
         if (values.flag(name) && !is_msccl) values.refuse(fmt::format("--{} is for --to msccl-xml", name));
+    }
+    const bool is_mscclpp = options.format == ConvertFormat::MscclppJson;
+    for (const char* name : {"mode", "min-bytes", "max-bytes", "collective"}) {
+        if (values.flag(name) && !is_msccl && !is_mscclpp) {
+            values.refuse(fmt::format("--{} is for --to msccl-xml and --to mscclpp-json", name));
+        }
     }
     if (options.format == ConvertFormat::Chakra && options.output == "-") {
         values.refuse("a Chakra trace is a file for each NPU; expected --output PREFIX");

@@ -124,7 +124,7 @@ struct BoundOptions {
 };
 
 /// What a schedule can be turned into: one of ours, or a plan of somebody else's runtime.
-enum class ConvertFormat { Json, Stream, MscclXml, Chakra };
+enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra };
 /// Which calls a plan shall serve.
 enum class CallMode { Both, InPlace, OutOfPlace };
 

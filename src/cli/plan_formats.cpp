@@ -1,7 +1,9 @@
 #include "cli/plan_formats.hpp"
 
+#include "compile/execution_lowering.hpp"
 #include "compile/msccl_lowering.hpp"
 #include "io/msccl_xml.hpp"
+#include "io/mscclpp_json.hpp"
 #include "io/plan_condition_json.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
@@ -107,7 +109,36 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
     return made;
 }
 
+/// Without a wish, in place where that is right.
+MadePlan make_mscclpp(const Instance& instance, const Schedule& schedule, CollectiveId collective,
+                      const ConvertOptions& options) {
+    compile::ExecutionWish wish;
+    if (options.mode != CallMode::Both) wish.in_place = options.mode == CallMode::InPlace;
+    if (options.min_bytes) wish.min_bytes = static_cast<std::uint64_t>(*options.min_bytes);
+    if (options.max_bytes.value_or(0) > 0) wish.max_bytes = static_cast<std::uint64_t>(*options.max_bytes);
+    const plan::ExecutionPlan plan = compile::lower_to_execution_plan(instance, schedule, collective, wish);
+    verify::PlanReading reading;
+    reading.target = verify::Target::Mscclpp;
+    const plan::PlanVerdict verdict = verify::verify(plan, reading);
+    if (verdict.verdict != plan::PlanClass::Valid) {
+        const std::string why = verdict.violations.empty() ? "" : verdict.violations.front().message;
+        throw InternalError(fmt::format("the execution plan is {}: {}", name_of(verdict.verdict), why));
+    }
+    MadePlan made;
+    made.text = io::mscclpp_json_text(plan);
+    made.words = fmt::format("{} among {} ranks, {} operations, for {} calls, verified", verdict.collective,
+                             verdict.ranks, verdict.steps, verdict.mode);
+    made.facts = {{"collective", instance.collective(collective).id},
+                  {"coll", verdict.collective},
+                  {"ranks", verdict.ranks},
+                  {"verdict", "valid"},
+                  {"mode", verdict.mode},
+                  {"steps", verdict.steps}};
+    return made;
+}
+
 constexpr std::array kFormats{
+    PlanFormat{ConvertFormat::MscclppJson, "mscclpp-json", make_mscclpp},
     PlanFormat{ConvertFormat::MscclXml, "msccl-xml", make_msccl},
 };
 

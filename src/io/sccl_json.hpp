@@ -14,8 +14,9 @@ namespace tutti::io {
 /// `too-large`. Keys that are not needed may be missing or unknown. What the algorithm does is not judged.
 [[nodiscard]] plan::SendPlan read_sccl_json(Source& source);
 
-/// An algorithm in SCCL's dialect, as msccl-tools loads it; read_sccl_json gives it back. Precondition: its
-/// clock is Steps and its links are sorted.
+/// An algorithm as msccl-tools loads it or, where its clock is Times, as TACCL does; read_sccl_json gives it
+/// back. Precondition: its clock is Steps or Times; its links are sorted, and with times their latencies are
+/// whole units of the topology and proportional to the number of chunks.
 [[nodiscard]] std::string sccl_json_text(const plan::SendPlan& plan);
 /// Appears whole or not at all; "-" is standard output.
 void write_sccl_json(const std::string& path, const plan::SendPlan& plan);

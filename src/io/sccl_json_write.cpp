@@ -7,8 +7,9 @@
 #include <numeric>
 #include <set>
 
-// The file that msccl-tools' own load_msccl_object takes: every object with its tag and all keys that the
-// decoder asks for. Chunks are written as they are, so the instance says that none was cut.
+// The file that msccl-tools' own load_msccl_object takes, or that of TACCL where sends have times: every
+// object with its tag and all keys that the decoders ask for. Chunks are written as they are, so the instance
+// says that none was cut.
 
 namespace tutti::io {
 namespace {
@@ -16,7 +17,11 @@ namespace {
 using plan::SendChunk;
 using plan::SendPlan;
 
-Json tagged(const char* type) { return Json{{"msccl_type", type}}; }
+bool is_taccl(const SendPlan& plan) { return plan.clock == plan::SendClock::Times; }
+
+Json tagged(const SendPlan& plan, const char* type) {
+    return Json{{is_taccl(plan) ? "sccl_type" : "msccl_type", type}};
+}
 
 Json map_of(const SendPlan& plan, std::vector<std::int32_t> SendChunk::*nodes) {
     std::map<std::int32_t, std::set<std::int64_t>> map;
@@ -30,9 +35,11 @@ Json map_of(const SendPlan& plan, std::vector<std::int32_t> SendChunk::*nodes) {
 
 Json instance_of(const SendPlan& plan) {
     const std::int64_t steps = static_cast<std::int64_t>(plan.rounds.size());
-    Json json = tagged("instance");
+    Json json = tagged(plan, "instance");
     json["steps"] = steps;
-    json["extra_rounds"] = std::accumulate(plan.rounds.begin(), plan.rounds.end(), std::int64_t{0}) - steps;
+    // TACCL's rounds are times; it counts no extra ones.
+    json["extra_rounds"] =
+        is_taccl(plan) ? 0 : std::accumulate(plan.rounds.begin(), plan.rounds.end(), std::int64_t{0}) - steps;
     json["chunks"] = 1;
     json["pipeline"] = plan.pipeline > 0 ? Json(plan.pipeline) : Json(nullptr);
     json["extra_memory"] = nullptr;
@@ -43,61 +50,109 @@ Json instance_of(const SendPlan& plan) {
 Json steps_of(const SendPlan& plan) {
     Json steps = Json::array();
     for (const std::int64_t rounds : plan.rounds) {
-        Json step = tagged("step");
+        Json step = tagged(plan, "step");
         step["rounds"] = rounds;
         step["sends"] = Json::array();
         steps.push_back(std::move(step));
     }
     for (const plan::NodeSend& send : plan.sends) {
-        steps[static_cast<std::size_t>(send.list)]["sends"].push_back({send.address, send.src, send.dst});
+        Json entry{send.address, send.src, send.dst};
+        if (is_taccl(plan)) {
+            entry.push_back(send.when);
+            entry.push_back(send.lane);
+            entry.push_back(send.replaces ? Json(nullptr) : Json("rrc"));
+        }
+        steps[static_cast<std::size_t>(send.list)]["sends"].push_back(std::move(entry));
     }
     return steps;
 }
 
+/// TACCL lists for each rank the positions of its chunks.
+Json ranks_of(const SendPlan& plan) {
+    const auto nodes = static_cast<std::size_t>(plan.nodes);
+    std::vector<std::vector<std::size_t>> before(nodes), after(nodes);
+    for (std::size_t i = 0; i < plan.chunks.size(); ++i) {
+        for (const std::int32_t node : plan.chunks[i].pre)
+            before[static_cast<std::size_t>(node)].push_back(i);
+        for (const std::int32_t node : plan.chunks[i].post)
+            after[static_cast<std::size_t>(node)].push_back(i);
+    }
+    Json ranks = Json::array();
+    for (std::size_t node = 0; node < nodes; ++node) {
+        Json rank = tagged(plan, "rank");
+        rank["pre"] = before[node];
+        rank["post"] = after[node];
+        rank["id"] = node;
+        ranks.push_back(std::move(rank));
+    }
+    return ranks;
+}
+
 Json collective_of(const SendPlan& plan) {
-    Json json = tagged("collective");
+    Json json = tagged(plan, "collective");
     json["name"] = plan.collective;
     json["nodes"] = plan.nodes;
     json["chunks"] = Json::array();
     for (const SendChunk& chunk : plan.chunks) {
-        Json entry = tagged("chunk");
+        Json entry = tagged(plan, "chunk");
         entry["pre"] = chunk.pre;
         entry["post"] = chunk.post;
         entry["addr"] = chunk.address;
         json["chunks"].push_back(std::move(entry));
     }
+    if (is_taccl(plan)) json["ranks"] = ranks_of(plan);
     json["triggers"] = Json::object();
-    json["runtime_name"] = plan.runtime.empty() ? "custom" : plan.runtime;
+    if (!is_taccl(plan)) json["runtime_name"] = plan.runtime.empty() ? "custom" : plan.runtime;
+    return json;
+}
+
+/// A square matrix [destination][source] of what `entry` says of each link.
+template <typename Entry>
+Json matrix_of(const SendPlan& plan, Entry entry) {
+    const auto nodes = static_cast<std::size_t>(plan.nodes);
+    std::vector<std::vector<std::int64_t>> matrix(nodes, std::vector<std::int64_t>(nodes));
+    for (const plan::NodeLink& link : plan.links)
+        matrix[static_cast<std::size_t>(link.dst)][static_cast<std::size_t>(link.src)] = entry(link);
+    return matrix;
+}
+
+/// One machine, and nothing between machines.
+Json machine_of(const SendPlan& plan) {
+    constexpr std::int64_t kScale = 10 * plan::kFinePerTime;
+    Json json = tagged(plan, "topology");
+    json["name"] = plan.network;
+    json["copies"] = 1;
+    json["ngpus_per_node"] = plan.nodes;
+    json["node_links"] = matrix_of(plan, [](const plan::NodeLink& link) { return link.capacity; });
+    json["node_invbws"] = matrix_of(plan, [](const plan::NodeLink& link) { return link.beta / kScale; });
+    for (const char* key : {"remote_invbw", "remote_alpha", "remote_beta"}) json[key] = nullptr;
+    json["internode_conn"] = Json::object();
+    json["local_switches"] = Json::array();
     return json;
 }
 
 Json topology_of(const SendPlan& plan) {
-    Json json = tagged("topology");
+    Json json = tagged(plan, "topology");
     json["name"] = plan.network;
     json["switches"] = Json::array();
     for (const plan::NodeSwitch& limit : plan.switches) {
         json["switches"].push_back(Json::array({limit.srcs, limit.dsts, limit.capacity, limit.name}));
     }
-    const auto nodes = static_cast<std::size_t>(plan.nodes);
-    std::vector<std::vector<std::int64_t>> links(nodes, std::vector<std::int64_t>(nodes));
-    for (const plan::NodeLink& link : plan.links) {
-        links[static_cast<std::size_t>(link.dst)][static_cast<std::size_t>(link.src)] = link.capacity;
-    }
-    json["links"] = links;
+    json["links"] = matrix_of(plan, [](const plan::NodeLink& link) { return link.capacity; });
     return json;
 }
 
 }  // namespace
 
 std::string sccl_json_text(const SendPlan& plan) {
-    Json json = tagged("algorithm");
+    Json json = tagged(plan, "algorithm");
     json["name"] = plan.name;
     json["instance"] = instance_of(plan);
     json["input_map"] = map_of(plan, &SendChunk::pre);
     json["output_map"] = map_of(plan, &SendChunk::post);
     json["steps"] = steps_of(plan);
     json["collective"] = collective_of(plan);
-    json["topology"] = topology_of(plan);
+    json["topology"] = is_taccl(plan) ? machine_of(plan) : topology_of(plan);
     return json_page(json);
 }
 

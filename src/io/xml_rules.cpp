@@ -75,7 +75,7 @@ class XmlRules {
         } else if (rest.starts_with("<?")) {
             instruction();
         } else if (rest.starts_with("<!")) {
-            fail(at_, "expected a plan without document type and entities", "dtd");
+            fail(at_, "expected a document without document type and entities", "dtd");
         } else if (rest.starts_with("</")) {
             if (depth_ == 0) fail(at_, "expected the start of an element, found its end");
             --depth_;

@@ -22,7 +22,7 @@ class Placement {
     /// Says so among the notes, once.
     void note_once(const std::string& note);
 
-    /// Tasks from here on are of that thread block.
+    /// Tasks from here on are of that thread block; -1: of none.
     void begin_block(std::int32_t gpu, std::int32_t block) {
         owners_.push_back({static_cast<TaskId>(program_.tasks.size()), gpu, block});
     }

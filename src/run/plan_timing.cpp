@@ -3,6 +3,7 @@
 #include "run/call_size.hpp"
 #include "run/execution_tasks.hpp"
 #include "run/msccl_tasks.hpp"
+#include "run/send_tasks.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,8 @@ class Together {
         const std::int64_t most = plan.max_bytes.value_or(0);
         note_range(static_cast<std::uint64_t>(std::max<std::int64_t>(plan.min_bytes.value_or(0), 0)),
                    most > 0 ? static_cast<std::uint64_t>(most) : kAnySize, timing);
-        append(plan, wish, timing, *timing.fifo_capacity);
+        append(wish, timing,
+               [&](Placement& placement) { append_tasks(program_, placement, plan, *timing.fifo_capacity); });
     }
 
     void add(const plan::ExecutionPlan& plan, const TimingWish& wish) {
@@ -64,8 +66,23 @@ class Together {
         timing.chunks = chunks_of_call(timing.goal, plan) * static_cast<std::uint64_t>(parts);
         set_sizes(topology_, wish, timing);
         note_range(plan.min_bytes, plan.max_bytes, timing);
-        append(plan, wish, timing, parts);
+        append(wish, timing, [&](Placement& placement) { append_tasks(program_, placement, plan, parts); });
     }
+
+    void add(const plan::SendPlan& plan, const TimingWish& wish) {
+        if (plan.nodes < 1) throw InputError("the plan has no nodes");
+        JobTiming& timing = jobs_.emplace_back();
+        const bool is_silent = plan.clock == plan::SendClock::Queues || plan.clock == plan::SendClock::Trees;
+        timing.ranks = plan.nodes;
+        timing.goal = goal_of(wish, is_silent ? "allgather" : plan.runtime);
+        timing.chunks = chunks_of_call(timing.goal, plan);
+        set_sizes(topology_, wish, timing);
+        append(wish, timing, [&](Placement& placement) {
+            append_tasks(program_, placement, plan, timing.goal, wish.root.value_or(0));
+        });
+    }
+
+    void add(const plan::EpochSchedule& schedule, const TimingWish& wish) { add(sends_of(schedule), wish); }
 
     PlanTiming time(bool keep_uses, const Stop& stop) {
         count_transfers();
@@ -87,11 +104,11 @@ class Together {
         return wish.goal ? *wish.goal : plan::goal_of(named).value_or(plan::Goal::None);
     }
 
-    template <class Plan>
-    void append(const Plan& plan, const TimingWish& wish, JobTiming& timing, std::int64_t number) {
+    template <class Write>
+    void append(const TimingWish& wish, JobTiming& timing, const Write& write) {
         program_.part_begin.push_back(static_cast<TaskId>(program_.tasks.size()));
         Placement placement(topology_, program_, wish, timing);
-        append_tasks(program_, placement, plan, number);
+        write(placement);
         owners_.push_back(std::move(placement).owners());
     }
 
@@ -113,9 +130,9 @@ class Together {
         const Placement::Owner& owner = *std::prev(after);
         const auto& capacity = jobs_[job].fifo_capacity;
         throw InputError(
-            fmt::format("the plan does not end{}: gpu {}, tb {} waits for ever",
+            fmt::format("the plan does not end{}: gpu {}{} waits for ever",
                         capacity ? fmt::format(" where connections hold {} messages", *capacity) : "",
-                        owner.gpu, owner.block));
+                        owner.gpu, owner.block < 0 ? "" : fmt::format(", tb {}", owner.block)));
     }
 
     const Topology& topology_;

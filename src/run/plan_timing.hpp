@@ -1,8 +1,10 @@
 #pragma once
 
+#include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
 #include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
+#include "plan/send_plan.hpp"
 #include "run/simulator.hpp"
 
 #include <optional>
@@ -26,13 +28,16 @@ struct TimingWish {
     Bytes bytes{};
     std::vector<NodeId> group{};                  ///< rank r is that NPU; empty: NPUs 0, 1, …
     std::optional<plan::Goal> goal{};             ///< what the plan is for; none: what it says itself
+    std::optional<std::int32_t> root{};           ///< of a plan of queues that broadcasts; none: rank 0
     std::optional<std::int64_t> fifo_capacity{};  ///< messages of a connection; none: the protocol's
     std::vector<FixedRoute> routes{};
 };
 
 /// One of the plans that run together.
 struct TimedJob {
-    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*> plan;  ///< never null
+    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*, const plan::SendPlan*,
+                 const plan::EpochSchedule*>
+        plan;  ///< never null
     TimingWish wish{};
 };
 

@@ -237,10 +237,8 @@ std::int64_t input_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, con
             return n / plan.ranks;
         case Goal::Scatter:
             return is_root(gpu, call) ? n * plan.ranks : 0;
-        case Goal::AllToNext:
-        case Goal::SendRecv:
         case Goal::None:
-            return gpu.input_chunks;
+            return call.in_place ? std::max(gpu.input_chunks, gpu.output_chunks) : gpu.input_chunks;
         default:
             return n;
     }
@@ -253,10 +251,8 @@ std::int64_t output_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, co
             return n / plan.ranks;
         case Goal::Gather:
             return is_root(gpu, call) ? n * plan.ranks : 0;
-        case Goal::AllToNext:
-        case Goal::SendRecv:
         case Goal::None:
-            return gpu.output_chunks;
+            return call.in_place ? std::max(gpu.input_chunks, gpu.output_chunks) : gpu.output_chunks;
         default:
             return n;
     }

@@ -122,14 +122,33 @@ class Structure {
         faults_.insert("dependency");
     }
 
+    /// Inside what the collective gives and what the file declares; in place a chunk may be declared by
+    /// either name.
     void check_range(const plan::Gpu& gpu, Buffer buffer, std::int64_t first, std::int64_t count) {
-        const std::int64_t declared = buffer == Buffer::Input    ? gpu.input_chunks
-                                      : buffer == Buffer::Output ? gpu.output_chunks
-                                                                 : gpu.scratch_chunks;
         const std::int64_t real = buffer == Buffer::Input    ? input_chunks(plan_, gpu, call_)
                                   : buffer == Buffer::Output ? output_chunks(plan_, gpu, call_)
-                                                             : declared;
-        if (first < 0 || first + count > std::min(declared, real)) faults_.insert("range");
+                                                             : gpu.scratch_chunks;
+        const bool is_alone = !call_.in_place || buffer == Buffer::Scratch;
+        if (first < 0 || first + count > real) {
+            faults_.insert("range");
+            return;
+        }
+        for (std::int64_t chunk = first; chunk < first + count; ++chunk) {
+            const Location wanted = location_of(plan_, gpu, call_, buffer, chunk);
+            bool is_declared = chunk < declared(gpu, buffer);
+            for (const Buffer other : {Buffer::Input, Buffer::Output}) {
+                for (std::int64_t c = 0; c < declared(gpu, other) && !is_alone; ++c) {
+                    is_declared = is_declared || location_of(plan_, gpu, call_, other, c) == wanted;
+                }
+            }
+            if (!is_declared) faults_.insert("range");
+        }
+    }
+
+    static std::int64_t declared(const plan::Gpu& gpu, Buffer buffer) {
+        return buffer == Buffer::Input    ? gpu.input_chunks
+               : buffer == Buffer::Output ? gpu.output_chunks
+                                          : gpu.scratch_chunks;
     }
 
     /// Of rrc and rrcs too: their chunks are worked on at the same time, like those of cpy and re.

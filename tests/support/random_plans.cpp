@@ -147,6 +147,16 @@ class Wild {
     std::int32_t count_ = 1;
 };
 
+/// In place one of the two names need not be declared.
+void declare_less(plan::MscclPlan& plan, Rng& rng) {
+    if (plan.in_place != true || plan.out_of_place == true) return;
+    const bool only_output = plan.collective == "allgather";
+    if (!only_output && plan.collective != "allreduce" && plan.collective != "custom") return;
+    for (plan::Gpu& gpu : plan.gpus) {
+        (only_output || rng.below(2) == 0 ? gpu.input_chunks : gpu.output_chunks) = 0;
+    }
+}
+
 }  // namespace
 
 plan::MscclPlan random_plan(Rng& rng, PlanOrigin origin) {
@@ -164,14 +174,15 @@ plan::MscclPlan random_plan(Rng& rng, PlanOrigin origin) {
             case PlanOrigin::Careless: {
                 LoweringOptions options;
                 options.lose_dependency = rng.below(3) == 0 ? 20 : 70;
-                plan =
-                    lowered(rng.below(2) == 0 ? senseless_program(rng) : random_chunk_program(rng), rng, options);
+                plan = lowered(rng.below(2) == 0 ? senseless_program(rng) : random_chunk_program(rng), rng,
+                               options);
                 break;
             }
             case PlanOrigin::Wild:
                 plan = Wild(rng).make();
                 break;
         }
+        if (rng.below(8) == 0) declare_less(plan, rng);
         if (plan::steps_of(plan) <= kMostSteps) return plan;
     }
 }
