@@ -147,7 +147,8 @@ Command verify_command() {
         "see src/verify/README.md), the tick and the sends. Streams (.tsch) of any length are\n"
         "judged without being held.\n\n"
         "With --json there is one object per file, a line each. The exit code is 2 if any file is\n"
-        "malformed, else 1 if any is invalid.\n";
+        "malformed, else 1 if any is invalid, else 0; plans that need buffers, and those whose\n"
+        "result nobody states, are not invalid.\n";
     command.examples =
         "tutti verify algo.xml\n"
         "tutti verify algo.xml --as alltoall --target msccl-executor\n"
@@ -178,12 +179,12 @@ Command convert_command() {
         "  json, stream  all sends, as tutti reads them\n"
         "  msccl-xml     thread blocks, channels, steps and dependencies for MSCCL's runtimes\n"
         "  mscclpp-json  an execution plan for MSCCL++ 0.9\n"
-        "  sccl-json     steps of sends, as SCCL and TACCL write them\n"
-        "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...\n"
-        "Plans are verified once more, as plans, before the file appears. Each collective is a\n"
-        "plan of its own; those that plan files have no name for come with a condition beside\n"
-        "them (FILE.condition.json), with which tutti verify can judge them. What a plan cannot\n"
-        "say is refused with the reason; docs/writing-plans.md tells the rest.\n"
+        "  sccl-json     steps of sends, as SCCL and TACCL write them; of all collectives\n"
+        "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...; of all collectives\n"
+        "Plans are verified once more, as plans, before the file appears. In the other formats\n"
+        "each collective is a plan of its own; those that plan files have no name for come with\n"
+        "a condition beside them (FILE.condition.json), with which tutti verify can judge them.\n"
+        "What a plan cannot say is refused with the reason; docs/writing-plans.md tells the rest.\n"
         "\n"
         "With --directory several schedules become a folder of plans that a runtime can be\n"
         "pointed at. Plans of one collective for different sizes share the sizes.\n";

@@ -82,9 +82,13 @@ WrittenPlan convert_to_steps(const Instance& instance, const Schedule& schedule,
     write(path, io::sccl_json_text(plan));
     WrittenPlan written{.path = path};
     const bool stepped = plan.clock == plan::SendClock::Steps;
-    written.plan.words = fmt::format("{} sends among {} NPUs {}, verified", plan.sends.size(), plan.nodes,
-                                     stepped ? fmt::format("in {} steps", plan.rounds.size())
-                                             : std::string("with times, as TACCL writes them"));
+    written.plan.words =
+        fmt::format("{} sends among {} NPUs {}, verified", plan.sends.size(), plan.nodes,
+                    stepped ? fmt::format("in {} steps", plan.rounds.size())
+                            : std::string("with times in TACCL's manner, which give their order only"));
+    if (!verdict.warnings.empty()) {
+        written.plan.words += fmt::format("; a warning: {}", verdict.warnings.front().message);
+    }
     written.plan.facts = {{"npus", plan.nodes},
                           {"sends", plan.sends.size()},
                           {"clock", plan::name_of(plan.clock)},

@@ -32,6 +32,15 @@ std::optional<Bound> bound_of(const Instance& instance, const Stop& stop) {
     return bounds.front();
 }
 
+/// What algorithms could reach that cut the data finer.
+void ask_finer(PlanCost& cost, std::span<const BoundJob> jobs, const Topology& topology, const Stop& stop) {
+    const auto finer = finer_instance_of(jobs, topology);
+    if (!finer) return;
+    const Bound bound = bounds::simple_bounds(finer->instance, stop).front();
+    if (bound.value >= cost.bound->value) return;
+    cost.finer = PlanCost::Finer{finer->times, bound, gap(cost.timing.makespan, bound.value).value_or(0)};
+}
+
 /// Compares with the bound, where the meaning of all plans is known.
 void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Topology& topology,
                         const Stop& stop) {
@@ -55,6 +64,7 @@ void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Top
         }
         cost.gap = gap(cost.timing.makespan, cost.bound->value);
     });
+    if (cost.bound) ask_finer(cost, asked, topology, stop);
 }
 
 std::string bandwidth_text(const std::optional<double>& value) {
@@ -143,7 +153,13 @@ std::vector<std::pair<std::string, std::string>> facts_of(const PlanCost& cost, 
     if (cost.bound) {
         facts.emplace_back(
             "bound", fmt::format("{}, {}", batch::ticks_text(cost.bound->value, units), cost.bound->kind));
-        facts.emplace_back("gap", batch::gap_text(cost.gap));
+        facts.emplace_back("gap", fmt::format("{}, for chunks of this size", batch::gap_text(cost.gap)));
+    }
+    if (cost.finer) {
+        facts.emplace_back(
+            "finer", fmt::format("{}, {}, gap {}: the bound for chunks {} times smaller",
+                                 batch::ticks_text(cost.finer->bound.value, units), cost.finer->bound.kind,
+                                 batch::gap_text(cost.finer->gap), cost.finer->times));
     }
     for (const run::JobTiming& job : cost.timing.jobs) {
         if (!job.algbw_GBps) continue;
@@ -160,7 +176,14 @@ io::Json json_of(const PlanCost& cost, const Topology& topology) {
                   {"lower_bound", cost.bound ? io::Json(cost.bound->value.count()) : io::Json(nullptr)},
                   {"bound_kind", cost.bound ? io::Json(cost.bound->kind) : io::Json(nullptr)},
                   {"gap", or_null(cost.gap)},
+                  {"finer", nullptr},
                   {"cost_notes", cost.notes}};
+    if (cost.finer) {
+        json["finer"] = {{"times", cost.finer->times},
+                         {"lower_bound", cost.finer->bound.value.count()},
+                         {"bound_kind", cost.finer->bound.kind},
+                         {"gap", cost.finer->gap}};
+    }
     io::Json& links = json["links"] = io::Json::array();
     for (const run::LinkLoad& load : cost.timing.links) {
         const Link& link = topology.link(load.link);

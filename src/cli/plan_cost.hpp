@@ -20,6 +20,13 @@ struct PlanCost {
     run::PlanTiming timing;
     std::optional<Bound> bound{};  ///< none where the plan's meaning is not known
     std::optional<double> gap{};   ///< (makespan - bound) / bound
+    /// The bound of the same call in chunks so many times smaller, where it was asked for.
+    struct Finer {
+        std::uint64_t times = 1;
+        Bound bound;
+        double gap = 0;
+    };
+    std::optional<Finer> finer{};
     std::vector<std::string> notes{};
 };
 

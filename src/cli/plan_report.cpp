@@ -133,18 +133,25 @@ std::string plan_line(const JudgedPlan& judged, const ReportView& view) {
     return io::json_line(json) + "\n";
 }
 
+std::string warning_text(const plan::PlanVerdict& verdict) {
+    if (verdict.warnings.empty()) return "";
+    const std::string more =
+        verdict.warning_count > 1 ? fmt::format(" (and {} more)", verdict.warning_count - 1) : "";
+    return fmt::format("warning: {}{}", verdict.warnings.front().message, more);
+}
+
 std::string reason_of(const JudgedPlan& judged) {
     const plan::PlanVerdict& verdict = judged.verdict;
     switch (verdict.verdict) {
         case PlanClass::Valid:
-            return "";
+            return warning_text(verdict);
         case PlanClass::ValidIfBuffered:
             return verdict.fifo
                        ? fmt::format("needs {} messages per connection, {} if small, of {}",
                                      verdict.fifo->chunks, verdict.fifo->steps, verdict.fifo->capacity)
                        : "";
         case PlanClass::StructureOnly:
-            return "the file does not say what is right";
+            return verdict.warnings.empty() ? "the file does not say what is right" : warning_text(verdict);
         case PlanClass::Invalid:
         case PlanClass::Malformed:
             break;

@@ -55,7 +55,7 @@ std::vector<std::string> all_candidates(const VerifyFiles& files) {
 
 /// A table's cell must not be wider than a person's screen, nor have lines.
 std::string cell(const std::string& text) {
-    constexpr std::size_t kWidest = 72;
+    constexpr std::size_t kWidest = 100;
     std::string line = text.substr(0, text.find('\n'));
     if (batch::width_of(line) <= kWidest) return line;
     std::size_t bytes = 0, width = 0;

@@ -70,9 +70,11 @@ class StepLowering {
         describe();
         add_chunks();
         gather_messages();
-        put_into_steps(messages_);
+        // TACCL's lowering does not order what is added in one step, msccl-tools' does.
+        const bool timed = std::ranges::any_of(messages_, &StepMessage::replaces);
+        put_into_steps(messages_, timed);
         add_sends();
-        if (std::ranges::any_of(messages_, &StepMessage::replaces)) say_times();
+        if (timed) say_times();
         return std::move(plan_);
     }
 

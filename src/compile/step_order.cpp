@@ -9,7 +9,8 @@
 // nothing changes:
 //     a message reads its source later than every arrival that it saw;
 //     it arrives in no earlier step than any read that did not see it;
-//     where one replaces and another adds, the earlier arrival is in an earlier step.
+//     where one replaces and another adds, the earlier arrival is in an earlier step;
+//     and of two that add where they must come one by one.
 // Raising ends, because some assignment satisfies all or the rules go round in a circle, which shows when a
 // step grows beyond the number of messages. Circles need a message that is overtaken by what its destination
 // sent meanwhile; schedules of trees have none, and exchanges of equal length end in one round.
@@ -34,7 +35,8 @@ struct Slot {
 
 class Stepping {
   public:
-    explicit Stepping(std::vector<StepMessage>& messages) : messages_(messages) {
+    Stepping(std::vector<StepMessage>& messages, bool one_by_one)
+        : messages_(messages), one_by_one_(one_by_one) {
         for (std::uint32_t i = 0; i < messages.size(); ++i) {
             from_.push_back(slot(messages[i].message.from, messages[i].message.chunk));
             to_.push_back(slot(messages[i].message.to, messages[i].message.chunk));
@@ -100,7 +102,8 @@ class Stepping {
             } else {
                 Slot& target = slots[to_[event.message]];
                 if (message.sums) step = std::max(step, target.read);
-                if (message.sums && message.replaces) step = std::max(step, target.arrived + 1);
+                if (message.sums && (message.replaces || one_by_one_))
+                    step = std::max(step, target.arrived + 1);
                 if (message.sums) step = std::max(step, target.replaced + 1);
                 target.arrived = std::max(target.arrived, step);
                 if (message.replaces) target.replaced = std::max(target.replaced, step);
@@ -132,6 +135,7 @@ class Stepping {
     }
 
     std::vector<StepMessage>& messages_;
+    bool one_by_one_;
     std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  ///< of node and chunk
     std::vector<std::uint32_t> from_, to_;                      ///< per message
     std::vector<Event> events_;
@@ -139,6 +143,8 @@ class Stepping {
 
 }  // namespace
 
-void put_into_steps(std::vector<StepMessage>& messages) { Stepping(messages).run(); }
+void put_into_steps(std::vector<StepMessage>& messages, bool one_by_one) {
+    Stepping(messages, one_by_one).run();
+}
 
 }  // namespace tutti::compile

@@ -17,8 +17,9 @@ struct StepMessage {
 
 /// Puts messages into steps: in a step all read what was there before it, and arrive at its end. Each gets a
 /// step in which it reads exactly what it read in the schedule. Messages must be in order of start; steps are
-/// 0, 1, … without gaps. Throws InputError where no steps do that: when sums on their way overtake each
-/// other. O(messages log messages), a few times.
-void put_into_steps(std::vector<StepMessage>& messages);
+/// 0, 1, … without gaps. With `one_by_one` no two contributions arrive at one node's sum in one step. Throws
+/// InputError where no steps do that: when sums on their way overtake each other. O(messages log messages), a
+/// few times.
+void put_into_steps(std::vector<StepMessage>& messages, bool one_by_one);
 
 }  // namespace tutti::compile

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 
-// The reader asks one question after the other of a JsonView and turns each refusal into a PlanError with the
-// code of the question: a field that is not there, a number that is none, a word that is none of ours. All
+// The reader asks one question after the other and turns each refusal into a PlanError with the code of the
+// question: a field that is not there, a number that is none, a word that is none of ours. All
 // that it allocates is proportional to the values that the JSON parser has already counted.
 //
 // Plans of earlier versions have nothing but the outline in common with these. They are looked for first, so
@@ -24,26 +24,39 @@ constexpr JsonLimits kLimits{std::uint64_t{1} << 28U, std::size_t{1} << 24U};
 constexpr std::int64_t kMost32 = (std::int64_t{1} << 32U) - 1;
 constexpr std::int64_t kMostId = std::numeric_limits<std::int32_t>::max();
 
-/// JsonView's questions, with codes.
+/// The way from one value to another inside it.
+std::optional<std::string> path_to(const Json& value, const Json& within, const std::string& path) {
+    if (&value == &within) return path;
+    for (const auto& [key, inner] : within.items()) {
+        if (!inner.is_structured() && &inner != &value) continue;
+        if (auto found = path_to(value, inner, path + "/" + path_token(key))) return found;
+    }
+    return std::nullopt;
+}
+
+/// JsonView's questions, with codes. Where a value stands is found only when it is wrong: plans have millions
+/// of them.
 class Field {
   public:
-    explicit Field(JsonView view) : view_(std::move(view)) {}
+    Field(const Json& value, const Json& root) : value_(&value), root_(&root) {}
 
-    [[nodiscard]] const JsonView& view() const { return view_; }
     [[nodiscard]] Field at(std::string_view name) const {
-        expect_object();
-        return Field(coded("missing-key", [&] { return view_.at(name); }));
+        if (const auto found = find(name)) return *found;
+        coded("missing-key", [&] { (void)view().at(name); });
+        return *this;
     }
     [[nodiscard]] std::optional<Field> find(std::string_view name) const {
-        expect_object();
-        const auto found = view_.find(name);
-        return found ? std::optional(Field(*found)) : std::nullopt;
+        if (!value_->is_object()) coded("bad-value", [&] { view().fail_expecting("an object"); });
+        for (const auto& [key, value] : value_->get_ref<const Json::object_t&>()) {
+            if (key == name) return Field(value, *root_);
+        }
+        return std::nullopt;
     }
     [[nodiscard]] std::vector<Field> elements() const {
+        if (!value_->is_array()) coded("bad-value", [&] { (void)view().size(); });
         std::vector<Field> result;
-        for (JsonView& view : coded("bad-value", [&] { return view_.elements(); })) {
-            result.emplace_back(std::move(view));
-        }
+        result.reserve(value_->size());
+        for (const Json& element : *value_) result.emplace_back(element, *root_);
         return result;
     }
     /// Of an optional list; empty if it is not there.
@@ -52,12 +65,18 @@ class Field {
         return found ? found->elements() : std::vector<Field>{};
     }
     [[nodiscard]] std::int64_t integer(std::int64_t most = kMost32) const {
-        return coded("bad-integer", [&] { return view_.integer(0, most); });
+        if (value_->is_number_unsigned()) {
+            const auto number = value_->get<std::uint64_t>();
+            if (number <= static_cast<std::uint64_t>(most)) return static_cast<std::int64_t>(number);
+        }
+        std::int64_t number = 0;
+        coded("bad-integer", [&] { number = view().integer(0, most); });
+        return number;
     }
     [[nodiscard]] std::int32_t id() const { return static_cast<std::int32_t>(integer(kMostId)); }
     /// The executor's sizes in bytes go up to 2^64 - 1.
     [[nodiscard]] std::uint64_t bytes() const {
-        if (view_.json().is_number_unsigned()) return view_.json().get<std::uint64_t>();
+        if (value_->is_number_unsigned()) return value_->get<std::uint64_t>();
         return static_cast<std::uint64_t>(integer(std::numeric_limits<std::int64_t>::max()));
     }
     [[nodiscard]] std::vector<std::int32_t> ids() const {
@@ -65,40 +84,45 @@ class Field {
         for (const Field& element : elements()) result.push_back(element.id());
         return result;
     }
-    [[nodiscard]] std::string string() const {
-        return coded("bad-value", [&] { return view_.string(); });
+    [[nodiscard]] const std::string& string() const {
+        if (!value_->is_string()) coded("bad-value", [&] { (void)view().string(); });
+        return value_->get_ref<const std::string&>();
     }
     [[nodiscard]] bool boolean() const {
-        return coded("bad-value", [&] { return view_.boolean(); });
+        if (!value_->is_boolean()) coded("bad-value", [&] { (void)view().boolean(); });
+        return value_->get<bool>();
     }
     template <typename Enum>
     [[nodiscard]] Enum choice(const std::vector<std::string_view>& names) const {
-        return static_cast<Enum>(coded("bad-value", [&] { return view_.choice(names); }));
+        const auto found = std::ranges::find(names, std::string_view(string()));
+        if (found == names.end()) coded("bad-value", [&] { (void)view().choice(names); });
+        return static_cast<Enum>(found - names.begin());
     }
     [[noreturn]] void fail(const std::string& code, const std::string& message) const {
-        throw PlanError(code, message, view_.path().empty() ? "/" : view_.path());
+        throw PlanError(code, message, view().path());
     }
 
   private:
+    [[nodiscard]] JsonView view() const {
+        return JsonView(*value_, path_to(*value_, *root_, "").value_or(""));
+    }
     template <typename Question>
-    static auto coded(const char* code, Question question) -> decltype(question()) {
+    static void coded(const char* code, Question question) {
         try {
-            return question();
+            question();
         } catch (const InputError& error) {
             throw PlanError(code, error.message(), error.place());
         }
     }
-    void expect_object() const {
-        if (view_.is_object()) return;
-        coded("bad-value", [&]() -> int { view_.fail_expecting("an object"); });
-    }
 
-    JsonView view_;
+    const Json* value_;
+    const Json* root_;
 };
 
 const std::vector<std::string_view> kBuffers{"i", "o", "s"};
 const std::vector<std::string_view> kChannels{"memory", "port", "switch"};
 const std::vector<std::string_view> kReduceOps{"sum", "min", "max"};
+const std::vector<std::string_view> kOperations = plan::operation_names();
 
 plan::ChannelType channel_type_of(const Field& field) { return field.choice<plan::ChannelType>(kChannels); }
 
@@ -175,7 +199,7 @@ std::vector<plan::Operand> read_operands(const Field& op, std::string_view key, 
 plan::Operation read_operation(const Field& field, bool in_pipeline) {
     using plan::OperationType;
     plan::Operation op;
-    op.type = field.at("name").choice<OperationType>(plan::operation_names());
+    op.type = field.at("name").choice<OperationType>(kOperations);
     const bool data = shape_of(op.type).moves_data();
     op.src = read_operands(field, "src_buff", data);
     op.dst = read_operands(field, "dst_buff", data);
@@ -298,7 +322,7 @@ plan::ExecutionPlan read_mscclpp_json(Source& source) {
                                         "generate it anew with the current DSL",
                                         key));
         }
-        return read_plan(Field(JsonView(json)));
+        return read_plan(Field(json, json));
     } catch (const PlanError& error) {
         throw PlanError(error.code(), error.message(), error.place(), source.name());
     }

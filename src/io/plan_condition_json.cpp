@@ -58,6 +58,10 @@ class ConditionReader {
         const JsonView outputs = view.at("outputs");
         for (const auto& [rank, chunks] : outputs.fields())
             condition.outputs[rank_in(rank, outputs)] = read_outputs(chunks);
+        const bool asks =
+            std::ranges::any_of(condition.outputs, [](const auto& rank) { return !rank.second.empty(); });
+        if (!asks) outputs.fail_expecting("the output chunks of at least one rank");
+        for (const auto& [rank, chunks] : condition.outputs) check_inputs(condition, rank, outputs);
         return condition;
     }
 
@@ -94,6 +98,21 @@ class ConditionReader {
         return chunks;
     }
     static ChunkRange just(std::int64_t chunk) { return {chunk, chunk}; }
+
+    /// Nobody can hold what is not there at the start.
+    static void check_inputs(const plan::Condition& condition, std::int32_t rank, const JsonView& outputs) {
+        for (const auto& [chunk, parts] : condition.outputs.at(rank)) {
+            for (const plan::Contribution& part : parts) {
+                const auto given = condition.inputs.find(part.rank);
+                if (given == condition.inputs.end() || std::ranges::binary_search(given->second, part.chunk))
+                    continue;
+                outputs.fail(
+                    fmt::format("output chunk {} of rank {} wants ({},{}), but \"inputs\" does not list "
+                                "chunk {} of rank {}",
+                                chunk, rank, part.rank, part.chunk, part.chunk, part.rank));
+            }
+        }
+    }
 
     std::map<std::int64_t, std::vector<plan::Contribution>> read_outputs(const JsonView& view) {
         std::map<std::int64_t, std::vector<plan::Contribution>> outputs;

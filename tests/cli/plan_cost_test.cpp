@@ -58,7 +58,7 @@ TEST_SUITE("cli: plan cost") {
         CHECK(json["links"][0]["utilisation"] == doctest::Approx(3 * 1'024'000 / (3 * 1'024'500.0)));
         CHECK(json["algbw_GBps"].get<double>() == doctest::Approx(4096 / 3073.5 * 1.0));
         const auto said = facts(cost, topology);
-        CHECK(said.at("gap") == "0.0 %");
+        CHECK(said.at("gap").starts_with("0.0 %"));
         CHECK(said.at("links").starts_with("4 of 4 used; busiest link 0 (0 -> 1) 100.0 %"));
         CHECK_FALSE(said.contains("note"));
     }

@@ -156,6 +156,20 @@ TEST_CASE("where complete sums replace partial ones the plan has times and opera
     CHECK(round_trip(plan) == plan);
 }
 
+TEST_CASE("with times, contributions come to a sum one step after the other") {
+    Net net(3);
+    net.link(0, 2).link(1, 2).link(2, 0).link(2, 1);
+    const Instance instance = on_all(net, {custom({0, 1, 2}, {0, 1, 2}, true)});
+    const SendPlan plan = lower_to_steps(
+        instance, schedule(2, {reduce(0, 0, 0), reduce(0, 1, 0), copy(0, 2, 1), copy(0, 3, 1)}));
+    CHECK(text_of(plan) == "0: 0 0>2; 1: 0 1>2; 2: 0 2>0 0 2>1");
+    CHECK(warned(judged(plan)) == "");
+    // Without anything to replace they may come together: msccl-tools adds them in turn.
+    const Instance reduction = on_all(net, {custom({0, 1, 2}, {2}, true)});
+    CHECK(text_of(lower_to_steps(reduction, schedule(1, {reduce(0, 0, 0), reduce(0, 1, 0)}))) ==
+          "0: 0 0>2 0 1>2");
+}
+
 TEST_CASE("what steps cannot say is refused by name") {
     Collective late = custom({0}, {1});
     late.release = Ticks(3);
@@ -205,6 +219,7 @@ TEST_CASE("schedules of every kind are written as steps, read back and found val
         }
         CHECK(round_trip(plan) == plan);
         const auto verdict = judged(plan);
+        if (plan.clock == plan::SendClock::Times) CHECK(warned(verdict) == "");
         if (told(verdict) != "valid")
             FAIL(told(verdict), " ", verdict.violations[0].message, "\n", json_of(instance));
         ++written[instance.collectives()[0].kind];

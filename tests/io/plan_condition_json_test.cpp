@@ -29,10 +29,10 @@ std::string example_in(const std::string& page) {
 
 TEST_CASE("a condition says what is there at the start and what must be there at the end") {
     const auto condition = parsed(R"({"tutti_condition": 1, "comment": "a sum",
-        "inputs": {"0": [3, "0-1"], "2": []},
+        "inputs": {"0": [3, "0-1", 5], "4": []},
         "outputs": {"3": {"0": [[1, 0], [0, 5]], "4-6": [[2, 7], [2, 7]]}, "1": {}}})");
     plan::Condition expected;
-    expected.inputs = {{0, {0, 1, 3}}, {2, {}}};
+    expected.inputs = {{0, {0, 1, 3, 5}}, {4, {}}};
     expected.outputs[3] = {
         {0, {{0, 5}, {1, 0}}}, {4, {{2, 7}, {2, 7}}}, {5, {{2, 8}, {2, 8}}}, {6, {{2, 9}, {2, 9}}}};
     expected.outputs[1] = {};
@@ -60,6 +60,9 @@ TEST_CASE("what is no condition is refused with its path") {
     CHECK(place_of(R"("inputs": {"0": [1, "0-2"]}, "outputs": {})") == "/inputs/0");
     CHECK(place_of(R"("inputs": {"0": ["many"]}, "outputs": {})") == "/inputs/0/0");
     CHECK(place_of(R"("outputs": {}, "output": {})") == "/");
+    CHECK(place_of(R"("outputs": {})") == "/outputs");
+    CHECK(place_of(R"("outputs": {"0": {}})") == "/outputs");
+    CHECK(place_of(R"("inputs": {"0": [1]}, "outputs": {"1": {"0": [[0, 0]]}})") == "/outputs");
     CHECK_THROWS_AS(parsed("[]"), InputError);
     CHECK_THROWS_AS(parsed("{}"), InputError);
     CHECK_THROWS_AS(parsed(R"({"tutti_condition": 2, "outputs": {}})"), InputError);
@@ -72,7 +75,7 @@ TEST_CASE("a few bytes of condition do not become gigabytes") {
 
 TEST_CASE("a condition that is written reads back as it was") {
     plan::Condition condition;
-    condition.inputs = {{0, {0, 1, 2, 7}}, {1, {}}, {12, {3}}};
+    condition.inputs = {{0, {0, 1, 2, 5, 6, 7, 14}}, {3, {}}, {12, {3}}};
     condition.outputs[2] = {{0, {{0, 5}, {1, 0}}}, {1, {{0, 6}, {1, 1}}}, {2, {{0, 7}}}, {9, {{0, 14}}}};
     condition.outputs[1] = {};
     const std::string text = plan_condition_text(condition);

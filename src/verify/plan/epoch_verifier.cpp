@@ -54,6 +54,7 @@ class EpochVerifier {
         warn_of_unused_flows();
         PlanReading plain;
         plain.max_findings = reading_.max_findings;
+        plain.condition = reading_.condition;
         verdict_ = verify(plan_, plain);
         finish();
         return std::move(verdict_);

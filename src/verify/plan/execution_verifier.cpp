@@ -134,7 +134,6 @@ class ExecutionVerifier {
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
         question.root = root;
         question.max_findings = reading_.max_findings;
-        question.all_memory_matters = true;
         question.describe = [&](plan::OpId op) {
             return text_of(plan_, lowered.steps.steps[lowered.ordered.step_of[op]]);
         };

@@ -71,6 +71,9 @@ class Check {
                      fmt::format("refuses the file: algo has no {}", fmt::join(missing, ", no ")));
             }
         }
+        if (!limits_.demands_sizes && plan_.max_bytes == 0) {
+            warn("target-size", "maxBytes=0 is the first size that is too large: never used");
+        }
         if (plan_.channels > limits_.channels) {
             warn("limit-channels",
                  fmt::format("{} channels, at most {} are possible", plan_.channels, limits_.channels));
@@ -191,7 +194,11 @@ class Check {
 
 void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure, Target target,
                     Findings& warnings) {
-    if (target == Target::None || target == Target::Mscclpp) return;
+    if (target == Target::None) return;
+    if (target == Target::Mscclpp) {
+        warnings.add("target-format", "mscclpp: reads execution plans as JSON, no XML");
+        return;
+    }
     Check(plan, structure, limits_of(target), warnings).run();
 }
 

@@ -65,7 +65,7 @@ class MscclVerifier {
         } else if (plan_.collective) {
             const auto named = plan::goal_of(*plan_.collective);
             goal_ = named.value_or(Goal::None);
-            if (!named) {
+            if (!named && !reading_.condition) {
                 warnings_.add("collective",
                               fmt::format("no runtime knows coll=\"{}\"; judged without a postcondition",
                                           *plan_.collective));
@@ -114,8 +114,9 @@ class MscclVerifier {
         if (!violations_.empty()) return;
         const Modes modes = modes_of(plan_);
         if (modes.out_of_place) judge_mode(structure, *sizes, false);
-        if (modes.in_place && violations_.empty()) judge_mode(structure, *sizes, true);
+        if (modes.in_place && (violations_.empty() || ends_)) judge_mode(structure, *sizes, true);
         if (modes.out_of_place) warn_of_written_input(structure);
+        if (!reading_.copies_first) warn_of_copies();
         if (ends_) verdict_.fifo = fifo_need(structure, plan_.protocol);
     }
 
@@ -198,6 +199,16 @@ class MscclVerifier {
                         "change; the first is {} ({})",
                         writes, text_of(structure.place(first)), structure.words(first)),
             structure.place(first));
+    }
+
+    void warn_of_copies() {
+        std::size_t copies = 0;
+        for (const plan::Gpu& gpu : plan_.gpus) copies += gpu.copies.size();
+        if (copies == 0) return;
+        warnings_.add("ignored",
+                      fmt::format("<copy> stands under gpus {} times and was ignored, as runtimes do; "
+                                  "--copy first executes it",
+                                  copies));
     }
 
     void finish() {

@@ -51,6 +51,7 @@ class Decision {
             post.root = question_.root ? *question_.root : found_root(post);
             answer_.root = post.root;
         }
+        if (post.condition != nullptr) check_condition(*post.condition);
         report_races(post);
         report_clashes();
         if (post.demands_anything()) {
@@ -61,6 +62,36 @@ class Decision {
 
   private:
     [[nodiscard]] std::int32_t outputs() const { return static_cast<std::int32_t>(program_.outputs.size()); }
+
+    /// What a condition asks for must be there to be asked for; otherwise a slip of its author would pass.
+    void check_condition(const plan::Condition& condition) {
+        const auto complain = [&](std::int32_t rank, std::int64_t chunk, const std::string& what) {
+            violation(
+                {"condition", "the condition " + what, {rank, -1, -1, -1, plan::Buffer::Output, chunk}, {}});
+        };
+        for (const auto& [rank, chunks] : condition.outputs) {
+            if (rank >= outputs()) {
+                complain(-1, -1,
+                         fmt::format("asks for outputs of rank {}; there are {} ranks", rank, outputs()));
+                continue;
+            }
+            const std::int64_t size =
+                program_.output_places[static_cast<std::size_t>(rank)] / program_.places_per_chunk;
+            for (const auto& [chunk, parts] : chunks) {
+                if (chunk >= size) {
+                    complain(
+                        rank, chunk,
+                        fmt::format("asks for output chunk {} of rank {}, which has {}", chunk, rank, size));
+                }
+                for (const plan::Contribution& part : parts) {
+                    if (part.rank < outputs()) continue;
+                    complain(rank, chunk,
+                             fmt::format("wants ({},{}) in output chunk {} of rank {}; there are {} ranks",
+                                         part.rank, part.chunk, chunk, rank, outputs()));
+                }
+            }
+        }
+    }
 
     void violation(PlanFinding finding) {
         ++answer_.violation_count;
@@ -137,8 +168,7 @@ class Decision {
 
     /// The places whose values matter: those the postcondition asks for; all outputs if it asks for nothing.
     [[nodiscard]] std::vector<bool> needed(const Postcondition& post) const {
-        const bool all = question_.all_memory_matters && !post.demands_anything();
-        std::vector<bool> needed(places_->places(), all);
+        std::vector<bool> needed(places_->places(), false);
         for (std::int32_t rank = 0; rank < outputs(); ++rank) {
             if (post.demands_anything() && !post.demands_of(rank)) continue;
             const plan::Range& output = program_.outputs[static_cast<std::size_t>(rank)];

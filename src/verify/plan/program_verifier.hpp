@@ -15,8 +15,6 @@ namespace tutti::verify {
 struct ProgramQuestion {
     Postcondition postcondition{};       ///< its root is ignored where `root` is not given
     std::optional<std::int32_t> root{};  ///< nothing: any root that fits; it is reported
-    /// Without postcondition: whether all memory counts as a result, and not outputs only.
-    bool all_memory_matters = false;
     /// An op as its file writes it, for messages: "rrc i[2] -> o[2]".
     std::function<std::string(plan::OpId)> describe{};
     std::size_t max_findings = 20;

@@ -115,25 +115,36 @@ class Loads {
     std::vector<std::pair<std::size_t, std::int64_t>> uses_;   ///< limit, step
 };
 
+using StepPlace = std::tuple<std::int32_t, std::int32_t, std::int64_t>;  // step, node, address
+
 void warn_of_same_step(const SendPlan& plan, Findings& warnings) {
-    const auto place = [](std::int32_t step, std::int32_t node, std::int64_t address) {
-        return std::tuple(step, node, address);
-    };
-    std::vector<std::tuple<std::int32_t, std::int32_t, std::int64_t>> written;
-    for (const NodeSend& send : plan.sends) written.push_back(place(send.list, send.dst, send.address));
+    std::vector<StepPlace> written;
+    for (const NodeSend& send : plan.sends) written.emplace_back(send.list, send.dst, send.address);
     std::ranges::sort(written);
-    std::uint64_t count = 0;
-    const NodeSend* first = nullptr;
+    std::uint64_t reads = 0, adds = 0;
+    const NodeSend *first_read = nullptr, *first_add = nullptr;
     for (const NodeSend& send : plan.sends) {
-        if (!std::ranges::binary_search(written, place(send.list, send.src, send.address))) continue;
-        if (count++ == 0) first = &send;
+        const StepPlace source(send.list, send.src, send.address), target(send.list, send.dst, send.address);
+        if (std::ranges::binary_search(written, source) && reads++ == 0) first_read = &send;
+        const bool adds_too = plan.clock == plan::SendClock::Times && !send.replaces &&
+                              std::ranges::equal_range(written, target).size() > 1;
+        if (adds_too && adds++ == 0) first_add = &send;
     }
-    if (count == 0) return;
-    warnings.add("same-step",
-                 fmt::format("{} sends read an address that their own step writes there, the old value; "
-                             "msccl-tools cannot lower that. The first: {}",
-                             count, send_text(plan, *first)),
-                 place_of(*first));
+    if (reads > 0) {
+        warnings.add("same-step",
+                     fmt::format("{} sends read an address that their own step writes there, the old value; "
+                                 "msccl-tools and TACCL cannot lower that. The first: {}",
+                                 reads, send_text(plan, *first_read)),
+                     place_of(*first_read));
+    }
+    if (adds > 0) {
+        warnings.add(
+            "same-step",
+            fmt::format("{} sends add to what another of their step adds to; TACCL's lowering leaves "
+                        "such sums in a race. The first: {}",
+                        adds, send_text(plan, *first_add)),
+            place_of(*first_add));
+    }
 }
 
 }  // namespace

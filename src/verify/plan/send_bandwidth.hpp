@@ -6,9 +6,9 @@
 namespace tutti::verify {
 
 /// Of a plan in steps: per step, no link and no switch carries more chunks than it can in the step's rounds
-/// (`bandwidth`). Of a pipelined plan the steps that run at once count together. Warns of sends that read
-/// what another send of their step writes (`same-step`): the format is clear about it, msccl-tools' lowering
-/// refuses it.
+/// (`bandwidth`). Of a pipelined plan the steps that run at once count together. Of a plan in steps or times,
+/// warns of what is clear here but not to the tools' own lowerings (`same-step`): sends that read what
+/// another send of their step writes, and with times several that add to one sum in one step.
 void check_bandwidth(const plan::SendPlan& plan, Findings& violations, Findings& warnings);
 
 }  // namespace tutti::verify

@@ -106,8 +106,12 @@ class TimedFlights {
         }
     }
 
+    /// At most an age, so that times can be added.
     [[nodiscard]] static std::int64_t duration(const Batch& batch) {
-        return batch.link->alpha + static_cast<std::int64_t>(batch.last - batch.first) * batch.link->beta;
+        __extension__ using Wide = __int128;
+        constexpr Wide kAge = Wide{1} << 60U;
+        const Wide chunks = batch.last - batch.first;
+        return static_cast<std::int64_t>(std::min(kAge, batch.link->alpha + chunks * batch.link->beta));
     }
 
     void settle(const Batch& batch) {

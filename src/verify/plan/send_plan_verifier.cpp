@@ -38,6 +38,8 @@ class SendPlanVerifier {
         verdict_.ranks = plan_.nodes;
         verdict_.steps = plan_.sends.size();
         for (const std::string& remark : plan_.remarks) warnings_.add("claim", remark);
+        if (reading_.condition)
+            warnings_.add("ignored", "conditions are for plans with buffers; this one is not used");
         switch (plan_.clock) {
             case SendClock::Queues:
                 judge_queues();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 namespace {
 
@@ -406,6 +407,7 @@ TEST_CASE("copy elements are ignored unless they are to be executed") {
     plan.plan().gpus[0].copies = {{0, 0}};
     plan.plan().gpus[1].copies = {{0, 1}};
     CHECK(first_code(verify::verify(plan)) == "value");
+    CHECK(has_code(verify::verify(plan).warnings, "ignored"));
     verify::PlanReading reading;
     reading.copies_first = true;
     CHECK(verify::verify(plan, reading).verdict == PlanClass::Valid);
@@ -417,6 +419,10 @@ TEST_CASE("a plan for both modes must be right in both") {
     const plan::PlanVerdict verdict = verify::verify(plan);
     CHECK(first_code(verdict) == "value");
     CHECK(verdict.violations.front().message.starts_with("called out of place: "));
+    // What is wrong in the other mode is told too.
+    step_of(plan, 0, 0, 0).src.offset = 1;
+    const plan::PlanVerdict worse = verify::verify(plan);
+    CHECK(worse.violations.back().message.starts_with("called in place: "));
 }
 
 TEST_CASE("a custom collective is judged in structure, or by a condition from outside") {
@@ -432,6 +438,17 @@ TEST_CASE("a custom collective is judged in structure, or by a condition from ou
     CHECK(verify::verify(plan, reading).verdict == PlanClass::Valid);
     reading.condition->outputs[1][0] = {{0, 0}, {1, 0}};
     CHECK(first_code(verify::verify(plan, reading)) == "value");
+}
+
+TEST_CASE("a condition that asks for what the plan does not have is not met") {
+    PlanBuilder plan = exchange();
+    plan.plan().collective = "custom";
+    for (const auto& [rank, chunk, from] : {std::tuple{2, 0, 0}, std::tuple{0, 77, 0}, std::tuple{0, 0, 9}}) {
+        verify::PlanReading reading;
+        reading.condition.emplace();
+        reading.condition->outputs[rank][chunk] = {{from, 0}};
+        CHECK(first_code(verify::verify(plan, reading)) == "condition");
+    }
 }
 
 TEST_CASE("another collective than the file's can be asked for") {

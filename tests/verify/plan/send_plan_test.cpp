@@ -224,6 +224,13 @@ TEST_CASE("what a file says of itself and is not so is warned of") {
     CHECK(warned(judged(plan)) == "claim");
 }
 
+TEST_CASE("a condition for buffers is not used for plans of sends, which is said") {
+    verify::PlanReading reading;
+    reading.condition.emplace();
+    CHECK(told(gathered(), reading) == "valid");
+    CHECK(warned(judged(gathered(), reading)) == "ignored");
+}
+
 TEST_CASE("only so many violations are spelled out, all are counted") {
     auto plan = step_plan(2, {}, {{{0, 0, 1}, {0, 0, 1}, {0, 0, 1}, {0, 0, 1}}});
     plan.rounds[0] = 4;

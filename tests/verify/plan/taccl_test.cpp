@@ -127,3 +127,14 @@ TEST_CASE("an all-reduce of TACCL is judged with its second phase as late as the
     CHECK(verdict.own_cost == "2.0 us");
     CHECK(verdict.warnings[0].message.find("they are judged 9 later") != std::string::npos);
 }
+
+TEST_CASE("sums that several sends of one step add to are warned of: TACCL lowers them to a race") {
+    const std::vector<plan::SendChunk> sum{{{0}, {2}, 0}, {{1}, {2}, 0}, {{2}, {2}, 0}};
+    auto plan = timed(3, sum, {{0, 0, 2, 0}, {0, 1, 2, 0}});
+    plan.sends[0].replaces = plan.sends[1].replaces = false;
+    CHECK(told(plan) == "valid");
+    CHECK(warned(judged(plan)) == "");
+    plan.sends[1].list = 0;
+    CHECK(told(plan) == "valid");
+    CHECK(warned(judged(plan)) == "same-step");
+}
