@@ -181,6 +181,19 @@ plan::PlanVerdict believed_valid(Goal goal, std::optional<std::int32_t> root) {
     return verdict;
 }
 
+bool ends_with(const MscclPlan& plan, const Topology& topology, std::int64_t capacity) {
+    if (capacity < 1) return false;
+    run::TimingWish wish;
+    wish.fifo_capacity = capacity;
+    try {
+        (void)run::time_plan(plan, topology, wish);
+        return true;
+    } catch (const InputError& error) {
+        if (!std::string_view(error.what()).starts_with("the plan does not end")) throw;
+        return false;
+    }
+}
+
 namespace {
 
 /// Runs a plan whose every location holds (part of) one chunk of the instance.

@@ -39,6 +39,9 @@ namespace tutti::test {
 /// "Valid", of a plan that is known to be.
 [[nodiscard]] plan::PlanVerdict believed_valid(plan::Goal goal, std::optional<std::int32_t> root = {});
 
+/// Whether a plan ends where connections hold so many messages; without any nothing can be sent.
+[[nodiscard]] bool ends_with(const plan::MscclPlan& plan, const Topology& topology, std::int64_t capacity);
+
 /// The timed transfers of one of the plans above as a schedule of the instance that asks for the same data
 /// (cli/plan_bound): which chunk each transfer carries is found by running the plan.
 [[nodiscard]] Schedule schedule_of(const plan::MscclPlan& plan, const run::PlanTiming& timing,
