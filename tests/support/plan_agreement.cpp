@@ -63,9 +63,7 @@ class Judge {
             differ("refuses for another reason than a wrong outcome");
         // Of several calls the verifier may stop at the first that is wrong, and need not come to the racy
         // one.
-        const auto calls = oracle::calls_of(plan_, question_);
-        const bool is_only_call = calls.size() == 1 && calls.front().size() == 1;
-        if (!opinion_.always_wrong && !has("race") && is_only_call) differ("does not see the race");
+        if (!opinion_.always_wrong && !has("race") && is_only_call()) differ("does not see the race");
         return result(opinion_.always_wrong ? "value" : "race");
     }
 
@@ -82,6 +80,11 @@ class Judge {
     /// Rooted, and nobody says what the root is: for each root something else is wrong.
     [[nodiscard]] bool is_searched() const { return oracle::calls_of(plan_, question_).size() > 1; }
 
+    [[nodiscard]] bool is_only_call() const {
+        const auto calls = oracle::calls_of(plan_, question_);
+        return calls.size() == 1 && calls.front().size() == 1;
+    }
+
     PlanComparison structure() {
         // A send without a peer is a matter of connections; plans may also hang, whatever else is wrong with
         // them.
@@ -91,9 +94,9 @@ class Judge {
             if (codes.contains(ours)) codes.insert(theirs);
         }
         codes.insert("deadlock");
-        // For another root the plan may have been run, and memory that only the root has may have been taken
-        // to be undefined instead of missing.
-        if (verdict_.root || is_searched()) codes.insert({"value", "race"});
+        // For another root, or called the other way, the plan may have been run; and memory that only the
+        // root has may have been taken to be undefined instead of missing.
+        if (verdict_.root || !is_only_call()) codes.insert({"value", "race"});
         if (verdict_.acceptable())
             differ(fmt::format("accepts what cannot be run: {}", *opinion_.structure.begin()));
         else if (!codes.contains(primary_))
