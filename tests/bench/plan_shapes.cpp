@@ -117,6 +117,7 @@ plan::MscclPlan two_step_all_to_all(std::int32_t nodes, std::int32_t pieces) {
     constexpr std::int32_t kWide = 8;
     const std::int32_t ranks = nodes * kWide;
     plan::MscclPlan plan = plan_of("alltoall", ranks, ranks * pieces, false);
+    plan.protocol = plan::Protocol::LL;  // each side sends eight messages before it receives
     for (plan::Gpu& gpu : plan.gpus) {
         const std::int32_t node = gpu.id / kWide, local = gpu.id % kWide;
         gpu.scratch_chunks = ranks * pieces;
