@@ -36,6 +36,12 @@ progress() {
     if [[ -t 2 && -n ${n:-} ]]; then say; fi
 }
 
+# has_clang: the compiler of the preset `fuzz` is here, with libFuzzer and the sanitizers.
+has_clang() {
+    command -v clang++-16 >/dev/null &&
+        [[ -f $(clang++-16 -print-file-name="libclang_rt.fuzzer-$(uname -m).a") ]]
+}
+
 # build_preset PRESET [TARGET...]: configures if something that configuring depends on has changed, then builds.
 # ninja itself sees changed CMake files; new presets and new solvers it does not.
 build_preset() {

@@ -105,7 +105,11 @@ std::optional<ExecutionProgram> program_of(const plan::ExecutionPlan& plan, cons
                                            std::int32_t root, ExecutionFindings& findings) {
     if (!ids_fit(plan, findings.violations)) return std::nullopt;
     auto steps = resolve(plan, sizes, root, findings.violations, findings.later);
-    if (!steps) return std::nullopt;
+    if (!steps) {
+        const auto& kept = findings.violations.kept();
+        findings.too_large = !kept.empty() && kept.front().code == "too-large";
+        return std::nullopt;
+    }
     const std::int64_t touched = places_touched(steps->program);
     if (touched > kMostPlaces || pieces_of(*steps) > kMostPieces) {
         findings.too_large = true;

@@ -30,8 +30,8 @@ namespace tutti::verify {
 namespace {
 
 constexpr std::size_t kMostStates = 20'000;
-/// Steps that are looked through, over all states: about a second.
-constexpr std::size_t kMostWork = std::size_t{1} << 26U;
+/// What all states together may hold, in words.
+constexpr std::size_t kMostWork = std::size_t{1} << 24U;
 
 /// The chain of who waits for whom, in words.
 class Story {
@@ -139,7 +139,7 @@ Search explore(ExecutionRun& run) {
             continue;
         }
         if (!seen.insert(state.key()).second) continue;
-        work += state.weight();
+        work += state.weight() * choices.size();
         if (seen.size() > kMostStates || work > kMostWork) return Search::TooMany;
         for (const auto& choice : choices) {
             open.push_back(state);

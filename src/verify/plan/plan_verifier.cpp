@@ -21,8 +21,10 @@ namespace {
 using plan::Goal;
 using plan::PlanClass;
 
-/// Plans that move more chunks are refused: each costs some 30 bytes and 100 ns.
-constexpr std::int64_t kMostChunksMoved = std::int64_t{1} << 25U;
+/// Plans that move more chunks are refused: each costs some 50 bytes and 200 ns, and a file of a kilobyte can
+/// ask for very many. Large files may.
+constexpr std::int64_t kMostChunksMoved = std::int64_t{1} << 23U;
+constexpr std::int64_t kMostChunksPerStep = 32;
 /// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
 constexpr std::int32_t kMostRootsTried = 64;
 
@@ -98,10 +100,12 @@ class MscclVerifier {
 
     void judge(const MscclStructure& structure) {
         warn_of_limits(plan_, structure, reading_.target, warnings_);
-        if (chunks_moved(structure) > kMostChunksMoved) {
+        const std::int64_t most = std::max(
+            kMostChunksMoved, kMostChunksPerStep * static_cast<std::int64_t>(structure.steps.size()));
+        if (chunks_moved(structure) > most) {
             too_large_ = true;
             violations_.add("too-large", fmt::format("the steps move {} chunks; at most {} are judged",
-                                                     chunks_moved(structure), kMostChunksMoved));
+                                                     chunks_moved(structure), most));
             return;
         }
         const auto sizes = sizes_of(plan_, goal_);

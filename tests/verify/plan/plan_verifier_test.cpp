@@ -270,6 +270,17 @@ TEST_CASE("of a rooted plan that is wrong for every root, the root that fits bes
     CHECK(verdict.violations.front().place.offset == 1);
 }
 
+TEST_CASE("a kilobyte of file does not ask for gigabytes of memory") {
+    PlanBuilder plan("allgather", 2, 1 << 24);
+    const std::int32_t half = 1 << 23;
+    const std::string first = "o0", second = "o" + std::to_string(half);
+    plan.gpu(half, 2 * half).tb(1, 1).step("s", first, first, half).step("r", second, second, half);
+    plan.gpu(half, 2 * half).tb(0, 0).step("s", second, second, half).step("r", first, first, half);
+    const plan::PlanVerdict verdict = verify::verify(plan);
+    CHECK(verdict.verdict == PlanClass::Malformed);
+    CHECK(first_code(verdict) == "too-large");
+}
+
 TEST_CASE("chunks that must be divided among the ranks can be") {
     PlanBuilder plan = exchange();
     plan.plan().chunks_per_loop = 3;

@@ -1,0 +1,10 @@
+#include "io/nccl_topo_xml.hpp"
+#include "core/topology.hpp"
+#include "tests/fuzz/reading.hpp"
+
+using namespace tutti;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    return fuzz::reading(data, size,
+                         [](io::Source& source) { (void)Topology(io::read_nccl_topology(source)); });
+}
