@@ -27,9 +27,11 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"heuristics", {"heuristics", "core", "transform"}},
     {"models", {"models", "core", "bounds"}},
     {"src/synth", {"synth", "core", "bounds", "heuristics", "models", "verify"}},
-    {"src/batch", {"batch", "synth", "io", "core", "plan", "verify", "bounds"}},
+    {"src/batch", {"batch", "synth", "io", "core", "plan", "run", "verify", "bounds"}},
+    {"src/report", {"report", "io", "core", "verify", "bounds"}},
     {"src/cli",
-     {"cli", "batch", "compile", "synth", "io", "core", "plan", "run", "verify", "bounds", "models"}},
+     {"cli", "batch", "report", "compile", "synth", "io", "core", "plan", "run", "verify", "bounds",
+      "models"}},
 };
 
 /// Includes in quotes are ours; third parties' are in angle brackets.

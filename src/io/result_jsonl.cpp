@@ -54,7 +54,73 @@ Status read_status(const JsonView& view) {
     return kStatuses[view.choice(names)];
 }
 
+const std::vector<std::string_view> kFailures{"none",   "input", "infeasible", "limit", "time",
+                                              "memory", "crash", "bug",        "lost",  "contradiction"};
+
+/// What only the lines of a run have.
+void add_task(Json& json, const ResultLine& result) {
+    json["key"] = result.key;
+    json["label"] = result.label;
+    json["digest"] = or_null(result.digest);
+    json["asked"] = result.asked;
+    json["threads"] = result.threads;
+    json["time_limit"] = or_null(result.time_limit);
+    json["collective"] = or_null(result.collective);
+    json["npus"] = result.npus;
+    json["nodes"] = result.nodes;
+    json["links"] = result.links;
+    json["groups"] = result.groups;
+    json["ranks"] = result.ranks;
+    json["chunks"] = result.chunks;
+    json["units"] = or_null(result.units);
+    json["bytes"] = or_null(result.bytes);
+    json["algbw_GBps"] = or_null(result.algbw_GBps);
+    json["busbw_GBps"] = or_null(result.busbw_GBps);
+    json["failure"] = result.failure == Failure::None ? Json(nullptr) : Json(name_of(result.failure));
+    json["attempts"] = result.attempts;
+    json["finished"] = or_null(result.finished);
+    json["host"] = or_null(result.host);
+}
+
+std::optional<double> read_number(const JsonView& view, std::string_view field) {
+    const auto found = given(view, field);
+    return found ? std::optional(found->number(0, 1e18)) : std::nullopt;
+}
+
+std::uint32_t read_small_count(const JsonView& view, std::string_view field, std::uint32_t otherwise) {
+    const auto found = given(view, field);
+    if (!found) return otherwise;
+    return static_cast<std::uint32_t>(found->integer(0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+void read_task(const JsonView& view, ResultLine& result) {
+    result.key = read_string(view, "key");
+    result.label = read_string(view, "label");
+    result.digest = read_string(view, "digest");
+    result.asked = read_string(view, "asked");
+    result.threads = read_small_count(view, "threads", 1);
+    result.time_limit = read_number(view, "time_limit");
+    result.collective = read_string(view, "collective");
+    result.npus = read_count(view, "npus").value_or(0);
+    result.nodes = read_count(view, "nodes").value_or(0);
+    result.links = read_count(view, "links").value_or(0);
+    result.groups = read_count(view, "groups").value_or(0);
+    result.ranks = read_count(view, "ranks").value_or(0);
+    result.chunks = read_count(view, "chunks").value_or(0);
+    result.units = read_string(view, "units");
+    result.bytes = read_count(view, "bytes");
+    result.algbw_GBps = read_number(view, "algbw_GBps");
+    result.busbw_GBps = read_number(view, "busbw_GBps");
+    if (const auto failure = given(view, "failure"))
+        result.failure = static_cast<Failure>(failure->choice(kFailures));
+    result.attempts = read_small_count(view, "attempts", 1);
+    result.finished = read_string(view, "finished");
+    result.host = read_string(view, "host");
+}
+
 }  // namespace
+
+std::string_view name_of(Failure failure) { return kFailures[static_cast<std::size_t>(failure)]; }
 
 std::optional<double> ResultLine::gap() const {
     return makespan && lower_bound ? tutti::gap(*makespan, *lower_bound) : std::nullopt;
@@ -83,6 +149,7 @@ Json result_json(const ResultLine& result) {
         Json& versions = json["solver_versions"] = Json::object();
         for (const auto& [solver, version] : result.solver_versions) versions[solver] = version;
     }
+    if (!result.key.empty()) add_task(json, result);
     return json;
 }
 
@@ -110,6 +177,7 @@ ResultLine parse_result(const Json& json) {
         for (const auto& [solver, version] : versions->fields())
             result.solver_versions[solver] = version.string();
     }
+    read_task(view, result);
     return result;
 }
 

@@ -10,7 +10,25 @@
 
 namespace tutti::io {
 
+/// Why there is no good schedule in a line.
+enum class Failure {
+    None,
+    Input,          ///< the instance cannot be read, or the method is not for it
+    Infeasible,     ///< somebody cannot be reached
+    Limit,          ///< the search ended, by itself or its time, without a schedule
+    Time,           ///< it did not stop when its time was over, and was killed
+    Memory,         ///< it took more than it may, and was killed
+    Crash,          ///< it died of a signal, or left without a word
+    Bug,            ///< an error of ours, which was noticed
+    Lost,           ///< the machine that was at it went away, twice
+    Contradiction,  ///< a .solu file knows it better
+};
+
+/// "crash" and so on; "none" has no name in a line.
+[[nodiscard]] std::string_view name_of(Failure failure);
+
 /// What became of one instance: the object that `synth --json` prints, and a line of results.jsonl.
+/// results/README.md has a sentence on each.
 struct ResultLine {
     std::string instance;
     std::string method;
@@ -32,13 +50,37 @@ struct ResultLine {
     std::string error;  ///< why there is no schedule; empty where there is one
     std::map<std::string, std::string> solver_versions;
 
+    // What was asked: the same in every run of the same task.
+    std::string key;     ///< names the task within its run
+    std::string label;   ///< family and name of the instance: "ring/a"
+    std::string digest;  ///< of the instance's file, by which a changed one is noticed
+    std::string asked;   ///< the method asked for; `method` is what made the schedule
+    std::uint32_t threads = 1;
+    std::optional<double> time_limit;  ///< seconds
+
+    // The instance in numbers.
+    std::string collective;  ///< the kind of its collectives, or "mixed"
+    std::uint64_t npus = 0, nodes = 0, links = 0;
+    std::uint64_t groups = 0;  ///< that communicate
+    std::uint64_t ranks = 0;   ///< of a group; 0 where groups differ
+    std::uint64_t chunks = 0;  ///< to be routed, all together
+    std::string units;         ///< "abstract" or "physical"
+    /// The size of a call as nccl-tests has it, where the collectives are of one kind and size.
+    std::optional<std::uint64_t> bytes;
+    std::optional<double> algbw_GBps, busbw_GBps;  ///< bytes over makespan; times nccl-tests' factor
+
+    Failure failure = Failure::None;
+    std::uint32_t attempts = 1;
+    std::string finished;  ///< UTC, "2026-11-16T17:40:00Z"
+    std::string host;
+
     /// Follows from makespan and bound, so it is written but never believed.
     [[nodiscard]] std::optional<double> gap() const;
     friend bool operator==(const ResultLine&, const ResultLine&) = default;
 };
 
 /// All keys of results/README.md, null where there is no value; "error" and "solver_versions" only where
-/// there is one.
+/// there is one; what a run adds only in lines that have a key.
 [[nodiscard]] Json result_json(const ResultLine& result);
 /// Fields that are not known are passed over: later versions write more. Throws InputError.
 [[nodiscard]] ResultLine parse_result(const Json& json);

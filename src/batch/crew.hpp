@@ -1,0 +1,43 @@
+#pragma once
+
+#include "batch/task.hpp"
+#include "io/result_jsonl.hpp"
+
+#include <chrono>
+#include <vector>
+
+namespace tutti::batch {
+
+/// What happened to a task.
+struct News {
+    enum class Kind {
+        Found,  ///< a better schedule or bound
+        Ended,  ///< with a line, of a failure too
+        Lost,   ///< whoever was at it is gone, and nobody knows more
+    };
+    Kind kind = Kind::Ended;
+    std::size_t task = 0;  ///< the number under which it began
+    std::optional<Ticks> makespan{}, lower_bound{};
+    std::optional<io::ResultLine> line{};
+    std::string who{};  ///< for people: "rank 3 on node17"
+};
+
+/// Who runs tasks: children of this process (LocalCrew), or those of other ranks (cluster/). One thread uses
+/// it. A task is one news Ended or Lost, and any number of Found before.
+class Crew {
+  public:
+    virtual ~Crew() = default;
+
+    /// Whether a task of so many threads can begin now. A crew without work takes any task.
+    [[nodiscard]] virtual bool has_room(unsigned threads) const = 0;
+    /// Precondition: has_room(task.variant.threads).
+    virtual void begin(std::size_t number, const Task& task) = 0;
+    /// What has happened; empty after `time` without news.
+    [[nodiscard]] virtual std::vector<News> wait(std::chrono::milliseconds time) = 0;
+    /// Ends everything at once; no news of it.
+    virtual void stop() = 0;
+    /// False when nobody is left to do anything.
+    [[nodiscard]] virtual bool alive() const { return true; }
+};
+
+}  // namespace tutti::batch
