@@ -54,7 +54,8 @@ std::vector<Chosen> chosen_from(const std::vector<Run>& runs, const Merging& how
                 continue;
             }
             Chosen& other = chosen[place->second];
-            const bool same = line.digest == other.line.digest;
+            const bool same =
+                line.digest == other.line.digest || line.digest.empty() || other.line.digest.empty();
             if (!same && !how.prefer_last) {
                 throw InputError(
                     fmt::format("{} is also in {}, but was made from another file (digests {} and {}); "
@@ -196,7 +197,8 @@ void note_missing_shards(const std::vector<Run>& runs, Merged& merged) {
     if (shards.size() > 1) merged.notes.push_back("the runs are shards of different numbers");
     for (const auto& [count, there] : shards) {
         std::vector<std::size_t> missing;
-        for (std::uint64_t i = 1; i <= count; ++i) {
+        const std::uint64_t first = there.contains(0) ? 0 : 1;
+        for (std::uint64_t i = first; i < first + count; ++i) {
             if (!there.contains(i)) missing.push_back(i);
         }
         if (missing.empty()) continue;

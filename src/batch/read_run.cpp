@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
 #include <unordered_map>
 
@@ -50,6 +51,27 @@ std::string journal_in(const std::string& path) {
     return journal;
 }
 
+/// More shards than this are a slip of the finger.
+constexpr std::int64_t kMostShards = 1'000'000;
+
+ShardNumber shard_in_fields(const io::JsonView& shard) {
+    const std::int64_t count = shard.at("count").integer(1, kMostShards);
+    const std::int64_t index = shard.at("index").integer(0, count);
+    return {static_cast<std::uint64_t>(index), static_cast<std::uint64_t>(count)};
+}
+
+ShardNumber shard_in_text(const io::JsonView& shard) {
+    const std::string text = shard.string();
+    std::int64_t index = -1, count = -1;
+    const char* const last = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), last, index);
+    const bool fine = first.ec == std::errc() && first.ptr != last && *first.ptr == '/' &&
+                      std::from_chars(first.ptr + 1, last, count).ptr == last;
+    if (!fine || index < 0 || index > count || count < 1 || count > kMostShards)
+        shard.fail_expecting("a part of a run, like \"2/8\"");
+    return {static_cast<std::uint64_t>(index), static_cast<std::uint64_t>(count)};
+}
+
 }  // namespace
 
 Run read_run(const std::string& path) {
@@ -66,10 +88,7 @@ std::optional<ShardNumber> shard_of(const Run& run) {
     try {
         const auto shard = io::JsonView(json).find("shard");
         if (!shard || shard->json().is_null()) return std::nullopt;
-        constexpr std::int64_t kMost = 1'000'000;
-        const std::int64_t count = shard->at("count").integer(1, kMost);
-        const std::int64_t index = shard->at("index").integer(1, count);
-        return ShardNumber{static_cast<std::uint64_t>(index), static_cast<std::uint64_t>(count)};
+        return shard->is_string() ? shard_in_text(*shard) : shard_in_fields(*shard);
     } catch (const InputError& error) {
         throw error.in_file(path);
     }

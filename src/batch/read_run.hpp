@@ -9,7 +9,8 @@
 
 namespace tutti::batch {
 
-/// Which part of its tasks a run did: the `index`-th of `count`, from 1.
+/// Which part of its tasks a run did: the `index`-th of `count`. Some count from 0, some from 1: the last of
+/// n is also number 0.
 struct ShardNumber {
     std::uint64_t index = 1, count = 1;
     friend bool operator==(const ShardNumber&, const ShardNumber&) = default;
@@ -27,8 +28,8 @@ struct Run {
 /// A results folder or a results.jsonl; "-" is standard input. Throws InputError.
 [[nodiscard]] Run read_run(const std::string& path);
 
-/// What run.json in the run's folder says of shards; none where there is no such file, or it says nothing of
-/// them. Throws InputError.
+/// What run.json in the run's folder says of shards ("2/8", or an object with "index" and "count"); none
+/// where there is no such file, or it says nothing of them. Throws InputError.
 [[nodiscard]] std::optional<ShardNumber> shard_of(const Run& run);
 
 /// Whether the line is a failure: it says so, or it has a schedule that nobody verified.
