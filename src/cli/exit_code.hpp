@@ -5,7 +5,7 @@ namespace tutti::cli {
 /// What the process returns. Scripts rely on these numbers.
 enum class ExitCode : int {
     Done = 0,           ///< done, and valid
-    Failed = 1,         ///< a schedule is invalid, or a batch holds a failure
+    Failed = 1,         ///< a schedule is invalid, a batch holds a failure, or results got worse
     BadInput = 2,       ///< bad usage, malformed input, or a file that cannot be read or written
     LimitReached = 3,   ///< no schedule within the limits of time or memory
     Infeasible = 4,     ///< no schedule can exist

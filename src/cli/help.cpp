@@ -93,7 +93,7 @@ and type:
 
 constexpr std::string_view kExitCodes = R"(Exit codes:
   0    done, and valid
-  1    a schedule is invalid, or a batch holds a failure
+  1    a schedule is invalid, a batch holds a failure, or results got worse
   2    bad usage, or an input that is malformed (the message says where)
   3    no schedule within the limits of time or memory
   4    infeasible: somebody cannot be reached (the message says who)
