@@ -15,6 +15,18 @@
     return node;
   }
 
+  // A drawing of 16 by 16, from the text of an SVG path.
+  function icon(path) {
+    const space = 'http://www.w3.org/2000/svg';
+    const svg = document.createElementNS(space, 'svg');
+    const shape = document.createElementNS(space, 'path');
+    for (const [name, value] of [['viewBox', '0 0 16 16'], ['width', '16'], ['height', '16'], ['aria-hidden', 'true']]) svg.setAttribute(name, value);
+    shape.setAttribute('d', path);
+    shape.setAttribute('fill', 'currentColor');
+    svg.append(shape);
+    return svg;
+  }
+
   const byId = (id) => document.getElementById(id);
 
   // Lines of text beside the pointer.
@@ -63,5 +75,5 @@
 
   const hasCharts = () => typeof globalThis.echarts !== 'undefined';
 
-  T.dom = { el, byId, showTip, hideTip, theme, sharpContext, hasCharts };
+  T.dom = { el, icon, byId, showTip, hideTip, theme, sharpContext, hasCharts };
 })((globalThis.Tutti = globalThis.Tutti || {}));

@@ -1,13 +1,15 @@
 // Where nodes and links of a topology are drawn, in a unit square; pure functions.
 //
 // A link is a quadratic curve that keeps to the right of the straight line, as cars do, so that the two directions do not hide each other.
-// Parallel links bulge more and more; one that would run through another node bulges enough to pass it.
+// Parallel links bulge more and more; one that would run through another node bulges enough to pass it. Bulges are measured by the distance of the
+// nearest two nodes, so that dense drawings stay tidy.
 (function (T) {
   'use strict';
 
-  // Bulges are shares of the length of a link.
-  const slight = 0.05;
-  const wide = 0.16;
+  const slight = 0.1;
+  const wide = 0.45;
+  const more = 0.12; // for each parallel link
+  const mostOfLength = 0.05; // short links stay flat
   const mostChecks = 4e6; // nodes times links: beyond it, nobody looks whether links run through nodes
 
   function bounds(view) {
@@ -41,7 +43,7 @@
   function curves(view) {
     const { src, dst } = view.links;
     const look = view.x.length * src.length <= mostChecks;
-    const room = 0.25 * bounds(view).nearest;
+    const { nearest } = bounds(view);
     const parallel = new Map();
     const x = new Float64Array(src.length);
     const y = new Float64Array(src.length);
@@ -51,11 +53,13 @@
       const pair = a * view.x.length + b;
       const earlier = parallel.get(pair) || 0;
       parallel.set(pair, earlier + 1);
-      const bulge = (look && blocked(view, a, b, room) ? wide : slight) + 0.09 * earlier;
       const dx = view.x[b] - view.x[a];
       const dy = view.y[b] - view.y[a];
-      x[i] = (view.x[a] + view.x[b]) / 2 - 2 * bulge * dy;
-      y[i] = (view.y[a] + view.y[b]) / 2 + 2 * bulge * dx;
+      const length = Math.hypot(dx, dy) || 1;
+      const base = look && blocked(view, a, b, 0.25 * nearest) ? wide * nearest : Math.min(slight * nearest, mostOfLength * length);
+      const bulge = (2 * (base + more * nearest * earlier)) / length; // the control point is twice as far out as the curve
+      x[i] = (view.x[a] + view.x[b]) / 2 - bulge * dy;
+      y[i] = (view.y[a] + view.y[b]) / 2 + bulge * dx;
     }
     return { x, y };
   }

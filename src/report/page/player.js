@@ -4,6 +4,8 @@
 
   const el = (...parts) => T.dom.el(...parts);
 
+  const icons = { play: 'M4 2 L14 8 L4 14 Z', pause: 'M3 2 H7 V14 H3 Z M9 2 H13 V14 H9 Z', back: 'M2 2 H4.5 V14 H2 Z M14 2 V14 L5.5 8 Z', on: 'M2 2 L10.5 8 L2 14 Z M11.5 2 H14 V14 H11.5 Z' };
+
   class Player {
     constructor(parent, view, sends, changed) {
       Object.assign(this, { view, sends, changed, time: 0, playing: false, frame: 0 });
@@ -14,14 +16,14 @@
     }
 
     build(parent) {
-      const button = (id, text, title, action) => el('button', { type: 'button', id, title, 'aria-label': title, on: { click: action } }, text);
-      this.button = button('play', '▶', 'Play', () => this.toggle());
+      const button = (id, icon, title, action) => el('button', { type: 'button', id, title, 'aria-label': title, on: { click: action } }, T.dom.icon(icon));
+      this.button = button('play', icons.play, 'Play', () => this.toggle());
       this.slider = el('input', { id: 'time', type: 'range', min: 0, max: this.view.makespan, step: 'any', value: 0, 'aria-label': 'Time' });
       this.slider.addEventListener('input', () => { this.pause(); this.moveSoon(Number(this.slider.value)); });
       this.speed = el('select', { id: 'speed', 'aria-label': 'Speed' }, ...[0.25, 0.5, 1, 2, 4].map((speed) => el('option', { value: speed, selected: speed === 1 }, `${speed} ×`)));
       this.now = el('output', { id: 'now', 'aria-live': 'off' });
       this.flight = el('output', { id: 'in-flight', 'aria-live': 'off' });
-      parent.append(this.button, button('step-back', '⏮', 'To the start before', () => this.step(-1)), button('step-on', '⏭', 'To the next start', () => this.step(1)),
+      parent.append(this.button, button('step-back', icons.back, 'To the start before', () => this.step(-1)), button('step-on', icons.on, 'To the next start', () => this.step(1)),
         this.slider, el('span', { class: 'clock' }, this.now, this.flight), this.speed);
     }
 
@@ -33,7 +35,7 @@
     play() {
       if (this.time >= this.view.makespan) this.move(0);
       this.playing = true;
-      this.label('⏸', 'Pause');
+      this.label(icons.pause, 'Pause');
       let before = performance.now();
       const tick = (now) => {
         if (!this.playing) return;
@@ -50,11 +52,11 @@
       this.playing = false;
       cancelAnimationFrame(this.frame);
       this.frame = 0;
-      this.label('▶', 'Play');
+      this.label(icons.play, 'Play');
     }
 
-    label(text, title) {
-      this.button.textContent = text;
+    label(icon, title) {
+      this.button.replaceChildren(T.dom.icon(icon));
       this.button.title = title;
       this.button.setAttribute('aria-label', title);
     }

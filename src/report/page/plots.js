@@ -19,7 +19,7 @@
       type: 'scatter',
       name: method,
       symbol: T.charts.symbol(i),
-      symbolSize: 9,
+      symbolSize: Math.max(5, 11 - 3 * i), // those drawn later do not hide those drawn sooner
       itemStyle: { color: T.colours.group(i), opacity: 0.75, borderColor: T.dom.theme().panel, borderWidth: 0.5 },
       data: rows.filter((row) => T.data.asked(row) === method && plain(row) && row[x] > 0 && T.format.known(y(row)))
         .map((row) => ({ name: T.data.label(row), value: [row[x], y(row), T.data.keyOf(row)] })),
@@ -29,12 +29,11 @@
   const sizeAxis = (size) => T.charts.axis({ type: 'log', logBase: sizes[size].base, name: sizes[size].title, nameGap: 26,
     axisLabel: { color: T.dom.theme().muted, fontSize: 11, hideOverlap: true, formatter: sizes[size].text } });
 
-  function pointOption(state, y, yAxis, yText) {
-    const size = state.size;
+  function pointOption(state, size, y, yAxis, yText) {
     return {
       ...T.charts.look(),
       grid: { left: 58, right: 16, top: state.methods.length > 1 ? 34 : 12, bottom: 44 },
-      legend: T.charts.legend({ show: state.methods.length > 1 }),
+      legend: T.charts.legend({ show: state.methods.length > 1, itemWidth: 10, itemHeight: 10 }),
       tooltip: T.charts.tooltip((p) => [p.name, `${p.seriesName} · ${sizes[size].text(p.value[0])} ${sizes[size].title}`, yText(p.value[1])]),
       xAxis: sizeAxis(size),
       yAxis,
@@ -42,10 +41,10 @@
     };
   }
 
-  const gapOption = (state) => pointOption(state, (row) => (T.format.known(row.gap) ? 100 * row.gap : null),
+  const gapOption = (state) => pointOption(state, state.gapSize, (row) => (T.format.known(row.gap) ? 100 * row.gap : null),
     T.charts.axis({ type: 'value', min: 0, name: 'gap in %', nameGap: 40 }), (value) => `gap ${T.format.gap(value / 100)}`);
 
-  const secondsOption = (state) => pointOption(state, (row) => (T.format.known(row.seconds) ? Math.max(row.seconds, 1e-3) : null),
+  const secondsOption = (state) => pointOption(state, state.secondsSize, (row) => (T.format.known(row.seconds) ? Math.max(row.seconds, 1e-3) : null),
     T.charts.axis({ type: 'log', name: 'seconds', nameGap: 44, axisLabel: { color: T.dom.theme().muted, fontSize: 11, formatter: (v) => T.format.short(v, 3) } }),
     (value) => `${T.format.seconds(value)} s`);
 
@@ -94,7 +93,7 @@
   }
 
   function select(id, title, options, changed) {
-    return el('label', { class: 'small' }, el('span', { class: 'unseen' }, title),
+    return el('label', { class: 'small' }, el('span', null, `${title} `),
       el('select', { id, on: { change: (event) => changed(event.target.value) } }, ...options.map(([value, text]) => el('option', { value }, text))));
   }
 
@@ -102,8 +101,8 @@
 
   // The cards that these rows deserve: {id, title, option, controls}.
   function cards(rows, state, redraw) {
-    const bySize = (name) => [select(`${name}-size`, 'size', offered(rows), (value) => { state.size = value; redraw(); })];
-    const list = [{ id: 'gap', title: 'Gap over size', option: gapOption, controls: bySize('gap') }, { id: 'seconds', title: 'Time over size', option: secondsOption, controls: [] }];
+    const bySize = (name) => [select(`${name}-size`, 'size', offered(rows), (value) => { state[`${name}Size`] = value; redraw(); })];
+    const list = [{ id: 'gap', title: 'Gap over size', option: gapOption, controls: bySize('gap') }, { id: 'seconds', title: 'Time over size', option: secondsOption, controls: bySize('seconds') }];
     if (state.methods.length > 1) {
       const pick = select('profile-measure', 'measure', [['makespan', 'makespan'], ['seconds', 'time']], (value) => { state.measure = value; redraw(); });
       list.push({ id: 'profile', title: 'Methods compared', option: profileOption, controls: [pick] });
@@ -120,7 +119,8 @@
       parent.append(el('p', { class: 'notice', id: 'no-charts' }, 'This page was made without its charting library (scripts/setup brings it), so there are no plots.'));
       return { show() {}, redraw() {} };
     }
-    const state = { rows, methods: T.data.distinct(rows, T.data.asked), size: offered(rows)[0]?.[0] || 'npus', measure: 'makespan' };
+    const first = offered(rows)[0]?.[0] || 'npus';
+    const state = { rows, methods: T.data.distinct(rows, T.data.asked), gapSize: first, secondsSize: first, measure: 'makespan' };
     const renderer = rows.length > manyPoints ? 'canvas' : 'svg';
     const redraw = () => open.forEach((one) => one.redraw());
     const open = cards(rows, state, redraw).map(({ id, title, option, controls }) => {

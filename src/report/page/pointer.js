@@ -45,11 +45,12 @@
 
   function zoomBy(topology, factor, redraw) {
     const { zoom } = topology;
+    const { edge } = T.Topology;
     const scale = Math.min(Math.max(zoom.scale * factor, 1), 40);
     const ratio = scale / zoom.scale;
     // The middle of the box stays where it is.
-    zoom.x = topology.width / 2 - 26 - ratio * (topology.width / 2 - 26 - zoom.x);
-    zoom.y = topology.height / 2 - 26 - ratio * (topology.height / 2 - 26 - zoom.y);
+    zoom.x = topology.width / 2 - edge - ratio * (topology.width / 2 - edge - zoom.x);
+    zoom.y = topology.height / 2 - edge - ratio * (topology.height / 2 - edge - zoom.y);
     zoom.scale = scale;
     if (scale === 1) Object.assign(zoom, { x: 0, y: 0 });
     redraw();
@@ -63,13 +64,13 @@
       button('all', '⤢', 'Show all', () => zoomBy(topology, 0, redraw)));
   }
 
-  // Tooltips and dragging; now() is the player's time.
-  function attach(topology, sends, now, redraw) {
+  // Tooltips and dragging; now() is the player's time. The buttons go into `tools`.
+  function attach(topology, tools, sends, now, redraw) {
     const { box } = topology;
     let drag = null;
-    box.append(buttons(topology, () => { box.classList.toggle('zoomed', topology.zoom.scale > 1); redraw(); }));
+    tools.append(buttons(topology, () => { box.classList.toggle('zoomed', topology.zoom.scale > 1); redraw(); }));
     box.addEventListener('pointerdown', (event) => {
-      if (topology.zoom.scale > 1 && !event.target.closest('button')) {
+      if (topology.zoom.scale > 1) {
         drag = { x: event.clientX - topology.zoom.x, y: event.clientY - topology.zoom.y };
         box.setPointerCapture(event.pointerId);
       }

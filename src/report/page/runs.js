@@ -40,28 +40,5 @@
     }
   }
 
-  // The same of shares of slices (link_load): runs of equal colour, which is the share in steps of a tenth; idle slices are left out.
-  function ofLoad(linkLoad, makespan, window) {
-    for (let step = 1; ; step *= 2) {
-      const runs = [];
-      for (let row = window.firstRow; row <= window.lastRow; row += 1) addLoad(runs, linkLoad.load[row], row, makespan, window, step);
-      if (runs.length <= most || step > 512) return runs;
-    }
-  }
-
-  function addLoad(runs, load, row, makespan, window, step) {
-    const slice = makespan / load.length;
-    let run = null;
-    for (let s = 0; s < load.length; s += step) {
-      const to = Math.min(s + step, load.length);
-      if (to * slice < window.from || s * slice > window.to) continue;
-      let sum = 0;
-      for (let k = s; k < to; k += 1) sum += load[k];
-      const level = Math.ceil((10 * sum) / (to - s) - 1e-9) / 10;
-      if (run !== null && run[3] === level && run[1] === s * slice) run[1] = to * slice;
-      else if (level > 0) runs.push((run = [s * slice, to * slice, row, level, -1, 0]));
-    }
-  }
-
-  T.runs = { ofSends, ofLoad };
+  T.runs = { ofSends };
 })((globalThis.Tutti = globalThis.Tutti || {}));

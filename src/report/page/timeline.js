@@ -18,17 +18,19 @@
       this.chart = this.one.chart;
       this.chart.on('datazoom', () => this.refillSoon());
       this.chart.getZr().on('click', (event) => this.clicked(event));
+      this.chart.getZr().on('mousemove', (event) => this.hovered(event));
+      this.chart.getZr().on('globalout', T.dom.hideTip);
     }
 
     // The option without runs, then the runs for what is in sight.
     draw(chart) {
       this.chart = chart;
-      const before = this.window;
+      const before = chart.getOption()?.dataZoom; // a change of theme or size keeps what is in sight
       chart.setOption(this.option(before), { notMerge: true });
       this.refill();
     }
 
-    option(window) {
+    option(before) {
       const { view } = this;
       const theme = T.dom.theme();
       const time = (more) => T.charts.axis({ type: 'value', min: 0, max: view.makespan || 1, axisLabel: { show: false }, splitLine: { show: false }, ...more });
@@ -43,9 +45,9 @@
         yAxis: [T.charts.axis({ gridIndex: 0, type: 'value', min: 0, max: 1, interval: 0.5, axisLabel: { color: theme.muted, fontSize: 11, formatter: (v) => `${100 * v} %` } }),
           T.charts.axis({ gridIndex: 1, type: 'category', inverse: true, data: this.rows.map((link) => `${view.links.src[link]} → ${view.links.dst[link]}`), axisTick: { show: false }, splitLine: { show: false },
             axisLabel: { color: theme.muted, fontSize: 11, hideOverlap: true } })],
-        dataZoom: this.zooms(window),
-        series: [this.loadSeries(), { id: 'runs', type: 'custom', xAxisIndex: 1, yAxisIndex: 1, clip: true, progressive: 2000, dimensions: ['from', 'to', 'row', 'colour', 'first', 'sends'],
-          encode: { x: [0, 1], y: 2 }, renderItem: (params, api) => this.bar(api), data: [] }],
+        dataZoom: this.zooms(before),
+        series: [this.loadSeries(), { id: 'runs', type: 'custom', xAxisIndex: 1, yAxisIndex: 1, clip: true, progressive: 0, dimensions: ['from', 'to', 'row', 'colour', 'first', 'sends'],
+          encode: { x: [0, 1], y: 2 }, renderItem: (params, api) => (view.link_load ? this.heat(api) : this.bar(api)), data: [] }],
       };
     }
 
@@ -56,15 +58,16 @@
       return { type: 'line', step: 'end', name: 'load', symbol: 'none', xAxisIndex: 0, yAxisIndex: 0, data: points, color: T.colours.group(0), lineStyle: { width: 1.2 }, areaStyle: { opacity: 0.3 } };
     }
 
-    zooms(window) {
+    zooms(before) {
       const theme = T.dom.theme();
       const coarse = matchMedia('(pointer: coarse)').matches;
       const inside = { type: 'inside', filterMode: 'none', moveOnMouseMove: !coarse, moveOnMouseWheel: false, preventDefaultMouseMove: false };
       const slider = { type: 'slider', filterMode: 'none', showDataShadow: false, brushSelect: false, borderColor: theme.line, fillerColor: 'rgba(86, 180, 233, 0.25)', handleSize: '120%',
         textStyle: { color: theme.muted }, showDetail: false };
       const far = this.rows.length - 1;
-      const x = window ? { startValue: window.from, endValue: window.to } : { start: 0, end: 100 };
-      const y = window ? { startValue: window.firstRow, endValue: window.lastRow } : { startValue: 0, endValue: Math.min(far, rowsAtFirst - 1) };
+      const kept = (zoom) => ({ start: zoom.start, end: zoom.end });
+      const x = before?.length ? kept(before[0]) : { start: 0, end: 100 };
+      const y = before?.length ? kept(before[2]) : { startValue: 0, endValue: Math.min(far, rowsAtFirst - 1) };
       return [{ ...slider, xAxisIndex: [0, 1], left: place.left, right: place.right, bottom: 8, height: 16, ...x },
         { ...inside, xAxisIndex: [0, 1], zoomOnMouseWheel: 'ctrl', ...x },
         { ...slider, yAxisIndex: 1, top: place.top, bottom: place.bottom, right: 10, width: 14, ...y },
@@ -82,9 +85,19 @@
       const row = api.size([0, 1])[1];
       const height = row > 4 ? row * 0.8 : row;
       const colour = api.value(3);
-      const fill = this.view.link_load ? T.colours.utilisation(colour) : colour < 0 ? this.mixed : T.colours.group(colour);
+      const fill = colour < 0 ? this.mixed : T.colours.group(colour);
       const wide = to[0] - from[0];
       return { type: 'rect', shape: { x: from[0], y: from[1] - height / 2, width: Math.max(wide > 4 ? wide - 0.7 : wide, 0.7), height }, style: { fill } };
+    }
+
+    // All of the heat map that is in sight is one picture.
+    heat(api) {
+      const [x, top] = api.coord([api.value(0), api.value(2)]);
+      const [end, bottom] = api.coord([api.value(1), api.value(3)]);
+      const row = api.size([0, 1])[1];
+      const shape = { x, y: top - row / 2, width: end - x, height: bottom - top + row };
+      const ratio = Math.min(window.devicePixelRatio || 1, 2);
+      return { type: 'image', silent: true, style: { ...shape, image: T.heat.picture(this.view.link_load, this.part, shape.width * ratio, shape.height * ratio) } };
     }
 
     // What the chart shows now: ticks and rows at the corners of its grid.
@@ -94,7 +107,7 @@
       const [from, firstRow] = this.chart.convertFromPixel({ gridIndex: 1 }, [place.left + 0.5, place.top + 0.5]);
       const [to, lastRow] = this.chart.convertFromPixel({ gridIndex: 1 }, [width - place.right - 0.5, height - place.bottom - 0.5]);
       const bound = (row) => Math.min(Math.max(Math.round(row), 0), this.rows.length - 1);
-      return { from: Math.max(from, 0), to: Math.min(to, this.view.makespan), firstRow: bound(firstRow), lastRow: bound(lastRow), pixels: width - place.left - place.right };
+      return { from: Math.max(from, 0), to: Math.min(to, this.view.makespan), firstRow: bound(firstRow), lastRow: bound(lastRow), pixels: width - place.left - place.right, rowPixels: Math.max(height - place.top - place.bottom, 1) };
     }
 
     refillSoon() {
@@ -108,20 +121,46 @@
       const seen = this.inSight();
       this.window = seen;
       const perPixel = (seen.to - seen.from) / Math.max(seen.pixels, 1);
-      const runs = this.view.link_load ? T.runs.ofLoad(this.view.link_load, this.view.makespan, seen) : T.runs.ofSends(this.sends, this.rows, seen, perPixel);
+      const runs = this.view.link_load ? this.heatRun(seen) : T.runs.ofSends(this.sends, this.rows, seen, perPixel);
       this.box.dataset.runs = runs.length;
-      this.chart.setOption({ series: [{}, { id: 'runs', data: runs }] });
+      const every = Math.ceil((14 * (seen.lastRow - seen.firstRow + 1)) / seen.rowPixels); // labels need 14 pixels each
+      this.chart.setOption({ yAxis: [{}, { axisLabel: { interval: (index) => index % every === 0 } }], series: [{}, { id: 'runs', data: runs }] });
       this.move(this.time);
+    }
+
+    heatRun(seen) {
+      this.part = T.heat.inSight(this.view.link_load, this.view.makespan, seen);
+      const slice = this.view.makespan / this.view.link_load.load[0].length;
+      return [[this.part.firstSlice * slice, (this.part.lastSlice + 1) * slice, this.part.firstRow, this.part.lastRow, -1, 0]];
+    }
+
+    // The tooltip of the heat map, whose picture knows no items.
+    hovered(event) {
+      const place = [event.offsetX, event.offsetY];
+      if (!this.view.link_load || !this.chart.containPixel({ gridIndex: 1 }, place)) return T.dom.hideTip();
+      const [time, row] = this.chart.convertFromPixel({ gridIndex: 1 }, place);
+      const load = this.view.link_load.load[row];
+      if (!load) return T.dom.hideTip();
+      const slice = this.view.makespan / load.length;
+      const at = Math.min(Math.max(Math.floor(time / slice), 0), load.length - 1);
+      return T.dom.showTip([this.linkName(this.rows[row]), this.span(at * slice, (at + 1) * slice), `busy ${T.format.gap(load[at])} of the time`], event.event);
+    }
+
+    linkName(link) {
+      return `link ${link}: ${this.view.links.src[link]} → ${this.view.links.dst[link]}`;
+    }
+
+    span(from, to) {
+      const { units } = this.view;
+      return `${T.format.ticks(from, units, 6)} to ${T.format.ticks(to, units, 6)}${units === 'physical' ? '' : ' ticks'}`;
     }
 
     lines(p) {
       const units = this.view.units;
       if (p.seriesType !== 'custom') return [];
-      const [from, to, row, colour, first, count] = p.value;
-      const link = this.rows[row];
-      const name = `link ${link}: ${this.view.links.src[link]} → ${this.view.links.dst[link]}`;
-      const span = `${T.format.ticks(from, units, 6)} to ${T.format.ticks(to, units, 6)}${units === 'physical' ? '' : ' ticks'}`;
-      if (first < 0) return [name, span, `busy up to ${T.format.share(colour)} of the time`];
+      const [from, to, row, , first, count] = p.value;
+      const name = this.linkName(this.rows[row]);
+      const span = this.span(from, to);
       if (count > 1) return [name, `${count} sends`, span];
       const { sends } = this;
       const group = this.view.groups[sends.group[first]];

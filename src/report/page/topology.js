@@ -2,7 +2,7 @@
 (function (T) {
   'use strict';
 
-  const edge = 26; // pixels around the drawing
+  const edge = 38; // pixels around the drawing
   const mostArrows = 3000;
 
   class Topology {
@@ -188,5 +188,6 @@
     }
   }
 
+  Topology.edge = edge;
   T.Topology = Topology;
 })((globalThis.Tutti = globalThis.Tutti || {}));

@@ -33,15 +33,16 @@
       const bar = el('div', { class: 'player', role: 'group', 'aria-label': 'Player' });
       const network = el('div', { class: 'network', id: 'network' });
       const legend = el('div', { class: 'legend' });
+      const tools = el('div', { class: 'tools' }, this.proofBox(view));
       const time = el('div', { class: 'timeline', id: 'timeline' });
       parent.append(bar, el('div', { class: 'pair' },
-        el('section', { class: 'card', id: 'network-card' }, el('div', { class: 'card-head' }, el('h2', null, 'Network'), this.proofBox(view)), network, legend),
+        el('section', { class: 'card', id: 'network-card' }, el('div', { class: 'card-head' }, el('h2', null, 'Network'), tools), network, legend),
         el('section', { class: 'card', id: 'timeline-card' }, el('div', { class: 'card-head' }, el('h2', null, 'Timeline'),
           el('small', { class: 'hint' }, 'Ctrl + wheel zooms time, Shift + wheel links; drag or use the sliders')), time)));
       this.topology = new T.Topology(network, view);
       this.chunks = new T.Chunks(this.topology, sends);
       this.topology.draw();
-      T.pointer.attach(this.topology, sends, () => this.player.time, () => this.redrawNetwork());
+      T.pointer.attach(this.topology, tools, sends, () => this.player.time, () => this.redrawNetwork());
       this.timeline = this.openTimeline(time, view, sends);
       this.player = new T.Player(bar, view, sends, (now) => this.moved(now));
       this.legend = () => T.legend.fill(legend, view);
