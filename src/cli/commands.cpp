@@ -181,6 +181,8 @@ Command convert_command() {
         "  mscclpp-json  an execution plan for MSCCL++ 0.9\n"
         "  sccl-json     steps of sends, as SCCL and TACCL write them; of all collectives\n"
         "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...; of all collectives\n"
+        "  perfetto      a trace to look at: links as tracks, for ui.perfetto.dev and\n"
+        "                chrome://tracing (docs/results.md)\n"
         "Plans are verified once more, as plans, before the file appears. In the other formats\n"
         "each collective is a plan of its own; those that plan files have no name for come with\n"
         "a condition beside them (FILE.condition.json), with which tutti verify can judge them.\n"
@@ -193,13 +195,15 @@ Command convert_command() {
         "tutti convert mesh3x3.json mesh3x3.tsch --to json -o - | less\n"
         "tutti convert dgx1.json dgx1.schedule.json -o allreduce.xml --target rccl\n"
         "tutti convert small.json small.schedule.json large.json large.schedule.json -d algos\n"
+        "tutti convert mesh3x3.json mesh3x3.schedule.json --to perfetto -o trace.json\n"
         "tutti convert results/run1 -d algos --target msccl-executor\n";
     OptionGroup output{"Output"};
     output.options.add_options()                                                                          //
         ("output,o", text("FILE"), "where it goes; - is standard output")                                 //
         ("directory,d", text("DIR"), "write plans of several schedules, or of a batch's results, there")  //
         ("to", text("FORMAT"),
-         "json, stream, msccl-xml, mscclpp-json, sccl-json or chakra (default: stream if FILE ends in "
+         "json, stream, msccl-xml, mscclpp-json, sccl-json, chakra or perfetto (default: stream if FILE ends "
+         "in "
          ".tsch, msccl-xml if it ends in .xml, else json)");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //
@@ -304,6 +308,59 @@ Command batch_command() {
         ("update-solu", flag(), "write proven and best values into the folders' .solu files");
     command.groups = std::vector<OptionGroup>{what, search("for each instance"), common()};
     command.positional = "paths";
+    return command;
+}
+
+OptionGroup results_show() {
+    OptionGroup group{"Show"};
+    group.options.add_options()  //
+        ("sort", text("COLUMN"),
+         "label (default), gap, seconds, makespan, memory or busbw; -gap is the largest first")         //
+        ("reverse", flag(), "the other way round")                                                      //
+        ("filter", text("TEXT"), "only rows with this text in their key, label, method or collective")  //
+        ("failed", flag(), "only failures")                                                             //
+        ("csv", flag(), "write CSV, a column for each key of results.jsonl");
+    return group;
+}
+
+Command results_command() {
+    Command command;
+    command.name = "results";
+    command.summary = "show what batches found, compare two, merge several";
+    command.usage = "show|compare|merge RUN... [options]";
+    command.about =
+        "A RUN is a results folder of tutti batch, or its results.jsonl.\n\n"
+        "show prints a table: makespan, lower bound and gap; algorithm and bus bandwidth in GB/s\n"
+        "as nccl-tests has them, where they are defined; seconds and peak memory; and the\n"
+        "failures with their reasons. Every schedule in it was verified, unless it says FAILED.\n\n"
+        "compare A B prints what is different in B: better and worse makespans, results that are\n"
+        "lost, new, proven optimal, or no more. The exit code is 1 if something is lost, worse\n"
+        "than the tolerance allows, or no more proven.\n\n"
+        "merge A B ... -o NAME makes one results folder of several, such as the shards of a\n"
+        "batch. It says what is missing. docs/results.md tells the rest.\n";
+    command.examples =
+        "tutti results show results/run1\n"
+        "tutti results show results/run1 --sort -gap --filter torus\n"
+        "tutti results show results/* --csv -o all.csv\n"
+        "tutti results compare results/old results/new --tolerance 0.01\n"
+        "tutti results merge results/shard-* -o results/all\n";
+    OptionGroup compare{"Compare"};
+    compare.options.add_options()                                                                         //
+        ("by", text("key|label"), "what pairs: the task (default), or the instance whatever the method")  //
+        ("tolerance", text("FRACTION"), "makespans that differ by no more are the same (default 0)")      //
+        ("time-tolerance", text("FRACTION"),
+         "count it as a regression, too, if the same result took longer than this allows (default: never)");
+    OptionGroup merge{"Merge"};
+    merge.options.add_options()  //
+        ("prefer-last", flag(),
+         "if two runs solved different files under one key, take the result of the last run")  //
+        ("force", flag(),
+         "merge into a folder that holds something; only what has the same name is replaced");
+    OptionGroup output{"Output"};
+    output.options.add_options()  //
+        ("output,o", text("NAME"), "merge: the new folder; show --csv: the file (default: standard output)");
+    command.groups = std::vector<OptionGroup>{results_show(), compare, merge, output, common()};
+    command.positional = "runs";
     return command;
 }
 
@@ -426,8 +483,8 @@ std::vector<std::string> Command::option_names() const {
 }
 
 std::vector<Command> commands() {
-    return {synth_command(),  verify_command(), convert_command(),  bound_command(), batch_command(),
-            pareto_command(), model_command(),  topology_command(), doctor_command()};
+    return {synth_command(),   verify_command(), convert_command(), bound_command(),    batch_command(),
+            results_command(), pareto_command(), model_command(),   topology_command(), doctor_command()};
 }
 
 }  // namespace tutti::cli

@@ -233,8 +233,8 @@ VerifyOptions verify_options(const Values& values) {
 
 ConvertFormat convert_format(const Values& values, const ConvertOptions& options) {
     if (values.flag("to")) {
-        return static_cast<ConvertFormat>(
-            values.choice("to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra"}));
+        return static_cast<ConvertFormat>(values.choice(
+            "to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra", "perfetto"}));
     }
     if (!options.folder.empty() || options.output.ends_with(".xml")) return ConvertFormat::MscclXml;
     return options.output.ends_with(io::kStreamSuffix) ? ConvertFormat::Stream : ConvertFormat::Json;
@@ -345,6 +345,96 @@ BatchOptions batch_options(const Values& values) {
     if (options.paths.empty() && options.set.empty()) {
         values.refuse("expected folders or files with instances, or --set FILE.test");
     }
+    return options;
+}
+
+/// A number of at least 0, like 0.01.
+std::optional<double> fraction(const Values& values, const char* name) {
+    const auto text = values.text(name);
+    if (!text) return std::nullopt;
+    double result = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), result);
+    if (error != std::errc() || end != text->data() + text->size() || !std::isfinite(result) || result < 0) {
+        values.refuse(fmt::format("option --{}: expected a fraction like 0.01, found '{}'", name, *text));
+    }
+    return result;
+}
+
+/// Options that mean nothing for the action are refused: who gives one expects it to count.
+void check_results_action(const Values& values, ResultsAction action) {
+    struct Owned {
+        const char* option;
+        ResultsAction action;
+    };
+    using enum ResultsAction;
+    constexpr std::array kOwned{Owned{"sort", Show},         Owned{"reverse", Show},
+                                Owned{"filter", Show},       Owned{"failed", Show},
+                                Owned{"csv", Show},          Owned{"by", Compare},
+                                Owned{"tolerance", Compare}, Owned{"time-tolerance", Compare},
+                                Owned{"prefer-last", Merge}, Owned{"force", Merge}};
+    constexpr std::array<std::string_view, 3> kNames{"show", "compare", "merge"};
+    for (const Owned& owned : kOwned) {
+        if (values.flag(owned.option) && owned.action != action) {
+            values.refuse(fmt::format("--{} is for tutti results {}", owned.option,
+                                      kNames[static_cast<std::size_t>(owned.action)]));
+        }
+    }
+}
+
+batch::Selection selection_of(const Values& values) {
+    batch::Selection selection;
+    selection.reverse = values.flag("reverse");
+    selection.filter = values.text("filter").value_or("");
+    selection.failed = values.flag("failed");
+    if (auto sort = values.text("sort")) {
+        if (sort->starts_with('-')) {
+            selection.reverse = !selection.reverse;
+            sort->erase(0, 1);
+        }
+        const Names names{"label", "gap", "seconds", "makespan", "memory", "busbw"};
+        const auto found = std::ranges::find(names, *sort);
+        if (found == names.end()) {
+            values.refuse(fmt::format("option --sort: expected {}, found '{}'{}", fmt::join(names, " or "),
+                                      *sort, suggestion(*sort, names)));
+        }
+        selection.sort = static_cast<batch::SortBy>(found - names.begin());
+    }
+    return selection;
+}
+
+ResultsOptions results_options(const Values& values) {
+    ResultsOptions options;
+    options.runs = values.list("runs");
+    const Names actions{"show", "compare", "merge"};
+    if (options.runs.empty()) values.refuse("expected show, compare or merge, and then results");
+    const auto action = std::ranges::find(actions, options.runs.front());
+    if (action == actions.end()) {
+        values.refuse(fmt::format("expected show, compare or merge, found '{}'{}", options.runs.front(),
+                                  suggestion(options.runs.front(), actions)));
+    }
+    options.action = static_cast<ResultsAction>(action - actions.begin());
+    options.runs.erase(options.runs.begin());
+    check_results_action(values, options.action);
+    options.selection = selection_of(values);
+    options.csv = values.flag("csv");
+    options.comparing.by_label = values.choice("by", {"key", "label"}) == 1;
+    options.comparing.tolerance = fraction(values, "tolerance").value_or(0);
+    options.comparing.time_tolerance = fraction(values, "time-tolerance");
+    options.merging.prefer_last = values.flag("prefer-last");
+    options.merging.force = values.flag("force");
+    const std::string output = values.text("output").value_or("");
+    (options.action == ResultsAction::Merge ? options.merging.output : options.output) = output;
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    if (options.runs.empty()) values.refuse("expected a results folder, or a results.jsonl");
+    if (std::ranges::count(options.runs, "-") > 1) values.refuse("only one file can be standard input (-)");
+    if (options.action == ResultsAction::Compare && options.runs.size() != 2)
+        values.refuse(fmt::format("expected two runs to compare, found {}", options.runs.size()));
+    if (options.action == ResultsAction::Merge && output.empty())
+        values.refuse("expected --output NAME, the folder of the merged results");
+    if (options.action != ResultsAction::Merge && !output.empty() && !options.csv)
+        values.refuse("--output is for --csv and for tutti results merge");
+    if (options.csv && options.json) values.refuse("expected one of --csv and --json");
     return options;
 }
 
@@ -509,6 +599,7 @@ Options command_options(const Command& command, const std::vector<std::string>& 
     if (command.name == "bound") return bound_options(values);
     if (command.name == "topology") return topology_options(values, parsed);
     if (command.name == "batch") return batch_options(values);
+    if (command.name == "results") return results_options(values);
     if (command.name == "pareto") return pareto_options(values);
     if (command.name == "model") return model_options(values);
     if (command.name == "doctor") return doctor_options(values);
@@ -529,8 +620,10 @@ const Command& find_command(const std::vector<Command>& table, const std::string
 
 Options parse(const std::vector<std::string>& arguments) {
     if (arguments.empty()) {
-        fail("expected a command: synth, verify, convert, bound, batch, pareto, model, topology or doctor",
-             "");
+        fail(
+            "expected a command: synth, verify, convert, bound, batch, results, pareto, model, topology or "
+            "doctor",
+            "");
     }
     const std::string& first = arguments.front();
     const auto table = commands();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "batch/results_request.hpp"
 #include "batch/schedule_output.hpp"
 #include "compile/msccl_lowering.hpp"
 #include "plan/goal.hpp"
@@ -101,6 +102,21 @@ struct BatchOptions {
     friend bool operator==(const BatchOptions&, const BatchOptions&) = default;
 };
 
+enum class ResultsAction { Show, Compare, Merge };
+
+struct ResultsOptions {
+    ResultsAction action = ResultsAction::Show;
+    std::vector<std::string> runs{};  ///< folders, results.jsonl files or "-"
+    batch::Selection selection{};     ///< show
+    bool csv = false;                 ///< show
+    batch::Comparing comparing{};     ///< compare
+    batch::Merging merging{};         ///< merge
+    std::string output{};             ///< show: where the CSV goes; empty or "-": standard output
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ResultsOptions&, const ResultsOptions&) = default;
+};
+
 struct ParetoOptions {
     std::string instance{};  ///< a path, or "-"
     std::string output{};    ///< a folder, or empty
@@ -124,7 +140,7 @@ struct BoundOptions {
 };
 
 /// What a schedule can be turned into: one of ours, or a plan of somebody else's runtime.
-enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra };
+enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra, Perfetto };
 /// Which calls a plan shall serve.
 enum class CallMode { Both, InPlace, OutOfPlace };
 
@@ -167,7 +183,7 @@ struct DoctorOptions {
 
 using Options =
     std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions, BoundOptions,
-                 TopologyOptions, BatchOptions, ParetoOptions, ModelOptions, DoctorOptions>;
+                 TopologyOptions, BatchOptions, ResultsOptions, ParetoOptions, ModelOptions, DoctorOptions>;
 
 /// `arguments` are those after the program's name. Throws InputError, with a suggestion where a name is
 /// close.
