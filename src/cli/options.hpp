@@ -101,6 +101,16 @@ struct BatchOptions {
     friend bool operator==(const BatchOptions&, const BatchOptions&) = default;
 };
 
+struct ViewOptions {
+    /// A schedule and its instance, in any order; or a folder with results.
+    std::vector<std::string> files{};
+    std::string output{};                  ///< a path or "-"; empty: named after the schedule or the folder
+    std::optional<std::uint64_t> sends{};  ///< at most so many are shown
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ViewOptions&, const ViewOptions&) = default;
+};
+
 struct ParetoOptions {
     std::string instance{};  ///< a path, or "-"
     std::string output{};    ///< a folder, or empty
@@ -167,7 +177,7 @@ struct DoctorOptions {
 
 using Options =
     std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions, BoundOptions,
-                 TopologyOptions, BatchOptions, ParetoOptions, ModelOptions, DoctorOptions>;
+                 TopologyOptions, BatchOptions, ViewOptions, ParetoOptions, ModelOptions, DoctorOptions>;
 
 /// `arguments` are those after the program's name. Throws InputError, with a suggestion where a name is
 /// close.
