@@ -135,15 +135,9 @@ io::Json bound_view(const Instance& instance, const std::vector<Bound>& bounds,
     const bool claimed = claim && claim->value > best.value;
     std::string text = bound_sentence(instance, best);
     if (claimed) {
-        const std::string_view what = cut != nullptr    ? "The cut that is drawn"
-                                      : path != nullptr ? "The way that is drawn"
-                                                        : "Without it";
         text = fmt::format(
-            "{} {} less: {}",
-            claim->proof.empty() ? fmt::format("Proven by: {}.", claim->kind) : claim->proof + ".",
-            cut != nullptr || path != nullptr ? fmt::format("{} proves", what)
-                                              : fmt::format("{} there is proof of", what),
-            text);
+            "{}. {} {}", claim->proof.empty() ? "Proven by " + claim->kind : claim->proof,
+            cut != nullptr || path != nullptr ? "What is drawn proves less:" : "Without that:", text);
     }
     return {{"lower_bound", claimed ? claim->value.count() : best.value.count()},
             {"bound_kind", claimed ? claim->kind : best.kind},

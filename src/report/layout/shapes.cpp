@@ -45,14 +45,13 @@ std::optional<Dimension> first_dimension(Edges& edges, std::uint32_t nodes) {
         }
         const std::uint64_t all = std::uint64_t{nodes} / d * (d - 1);
         if (!fits || 2 * neighbours < all) continue;
-        // The same link of several rows is one link between the quotients' nodes, and counts by its share.
         edges = std::move(rest);
         return dimension;
     }
     return std::nullopt;
 }
 
-/// As long as this many rows have one of their links, a dimension is there.
+/// A link between two quotients is there if at least half of the links that it stands for are.
 Edges thinned(Edges edges, std::uint32_t copies) {
     std::ranges::sort(edges);
     Edges kept;
@@ -89,10 +88,57 @@ double bulge(std::uint32_t place, std::uint32_t places) {
     return 4 * t * (1 - t);
 }
 
-double bend_of(const Dimension& dimension) {
-    if (!dimension.beyond_neighbours) return 0;
-    return std::min(1.0, 0.08 * static_cast<double>(dimension.places + 1));
-}
+/// From coordinates to places: the first two dimensions are columns and rows, a short third one goes into the
+/// depth of the cell, and all others are blocks of these, side by side. Whatever leads from block to block
+/// leads a little down or aside, so that no link lies on another.
+class Projection {
+  public:
+    explicit Projection(const std::vector<Dimension>& dims)
+        : columns_(dims[0]), rows_(dims[1]), beyond_(dims.size() > 2 && dims[2].beyond_neighbours) {
+        const bool deep = dims.size() > 2 && dims[2].places <= kDeepest;
+        depth_ = deep ? dims[2].places : 1;
+        std::size_t blocks = 1;
+        for (std::size_t i = deep ? 3 : 2; i < dims.size(); ++i) blocks *= dims[i].places;
+        // In about as many rows as keep the picture square.
+        const double ratio = (rows_.places + kGap) / (columns_.places + kGap);
+        across_ = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(blocks) * ratio)));
+        across_ = std::clamp<std::size_t>(across_, 1, blocks);
+        while (blocks % across_ != 0) ++across_;
+        one_row_ = across_ == blocks;
+    }
+
+    Point operator()(std::uint32_t node) const {
+        const std::uint32_t column = node % columns_.places, row = node / columns_.places % rows_.places;
+        const std::uint32_t rest = node / columns_.places / rows_.places, deep = rest % depth_;
+        const std::size_t block = rest / depth_;
+        Point place{column + bend_of(rows_, row), row + bend_of(columns_, column)};
+        if (depth_ > 1) {
+            const double step = deep * 0.8 / depth_, aside = beyond_ ? 0.15 * bulge(deep, depth_) : 0;
+            place = {place.x + step - aside, place.y + 0.66 * step + aside};
+        }
+        const auto x = static_cast<double>(block % across_), y = static_cast<double>(block / across_);
+        const bool bent = beyond_ && depth_ == 1 && one_row_;
+        const double down =
+            bent ? bulge(static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(across_)) : 0;
+        return {place.x + x * (columns_.places + kGap) + kSkew * y,
+                place.y + y * (rows_.places + kGap) + kSkew * x + down};
+    }
+
+  private:
+    static constexpr std::uint32_t kDeepest = 4;
+    static constexpr double kGap = 1.5, kSkew = 0.35;
+
+    /// How far a place is moved across its row.
+    static double bend_of(const Dimension& row, std::uint32_t place) {
+        if (!row.beyond_neighbours) return 0;
+        return std::min(1.0, 0.08 * (row.places + 1)) * bulge(place, row.places);
+    }
+
+    Dimension columns_, rows_;
+    std::uint32_t depth_ = 1;
+    bool beyond_, one_row_ = true;
+    std::size_t across_ = 1;
+};
 
 std::vector<Point> circle(const std::vector<std::uint32_t>& order) {
     std::vector<Point> points(order.size());
@@ -165,26 +211,11 @@ std::vector<std::uint32_t> all_of(std::size_t nodes) {
 }  // namespace
 
 std::optional<std::vector<Point>> grid_layout(const Graph& graph) {
-    const auto found = dimensions(graph);
-    if (!found) return std::nullopt;
-    const auto& dims = *found;
-    const double columns = dims[0].places, rows = dims[1].places;
-    std::size_t blocks = 1;
-    for (std::size_t i = 2; i < dims.size(); ++i) blocks *= dims[i].places;
-    // Blocks side by side, in about as many rows as keep the picture square.
-    const double ratio = (rows + 1.5) / (columns + 1.5);
-    auto across = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(blocks) * ratio)));
-    across = std::clamp<std::size_t>(across, 1, blocks);
-    while (blocks % across != 0) ++across;
-    std::vector<Point> points(graph.size());
-    for (std::uint32_t i = 0; i < graph.size(); ++i) {
-        const std::uint32_t column = i % dims[0].places, row = i / dims[0].places % dims[1].places;
-        const std::size_t block = i / dims[0].places / dims[1].places;
-        points[i] = {column + bend_of(dims[1]) * bulge(row, dims[1].places) +
-                         static_cast<double>(block % across) * (columns + 1.5),
-                     row + bend_of(dims[0]) * bulge(column, dims[0].places) +
-                         static_cast<double>(block / across) * (rows + 1.5)};
-    }
+    const auto dims = dimensions(graph);
+    if (!dims) return std::nullopt;
+    const Projection place(*dims);
+    std::vector<Point> points;
+    for (std::uint32_t i = 0; i < graph.size(); ++i) points.push_back(place(i));
     return points;
 }
 

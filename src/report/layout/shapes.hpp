@@ -10,7 +10,7 @@ namespace tutti::report {
 
 /// Meshes, tori, hypercubes and other products, numbered as our generators do it, also with some links gone:
 /// rows and columns. Rows with links beyond neighbours are bent, so that such a link passes no other node. A
-/// third and fourth dimension are blocks of rows and columns side by side.
+/// short third dimension goes into the depth; more dimensions are blocks side by side.
 [[nodiscard]] std::optional<std::vector<Point>> grid_layout(const Graph& graph);
 
 /// Rings and fully connected networks as circles, lines as lines, either folded where they are long.
