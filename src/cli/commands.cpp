@@ -364,6 +364,34 @@ Command results_command() {
     return command;
 }
 
+Command view_command() {
+    Command command;
+    command.name = "view";
+    command.summary = "make a page that shows a schedule, or the results of a batch";
+    command.usage = "SCHEDULE INSTANCE [-o page.html] | RESULTS_FOLDER [-o report.html]";
+    command.about =
+        "Makes one HTML file that any browser shows without a network: the topology with its\n"
+        "links coloured by use, every send on a line of time, chunks as they move, and what proves\n"
+        "the lower bound. The schedule (any form) is verified first; an invalid one is not shown,\n"
+        "and the exit code is 1. Of a large schedule all sends of some chunks are shown, and the\n"
+        "page says how many; sums and loads are always those of all sends.\n\n"
+        "Of a folder that tutti batch wrote it makes report.html anew: the table of results.jsonl,\n"
+        "plots, and the schedules that are there.\n";
+    command.examples =
+        "tutti view ring4.schedule.json ring4.json -o ring4.html\n"
+        "tutti view big.tsch big.json --sends 20000\n"
+        "tutti view results/latest\n";
+    OptionGroup page{"Page"};
+    page.options.add_options()  //
+        ("output,o", text("FILE"),
+         "where the page goes (default: the schedule's name with .html, in this folder; report.html in the "
+         "folder of results); - is standard output")  //
+        ("sends", text("N"), "show at most N sends (default 100000; of results 4000 each and 300000 in all)");
+    command.groups = std::vector<OptionGroup>{page, common()};
+    command.positional = "files";
+    return command;
+}
+
 Command pareto_command() {
     Command command;
     command.name = "pareto";
@@ -483,8 +511,9 @@ std::vector<std::string> Command::option_names() const {
 }
 
 std::vector<Command> commands() {
-    return {synth_command(),   verify_command(), convert_command(), bound_command(),    batch_command(),
-            results_command(), pareto_command(), model_command(),   topology_command(), doctor_command()};
+    return {synth_command(), verify_command(),   convert_command(), bound_command(),
+            batch_command(), results_command(),  view_command(),    pareto_command(),
+            model_command(), topology_command(), doctor_command()};
 }
 
 }  // namespace tutti::cli

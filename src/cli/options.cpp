@@ -438,6 +438,25 @@ ResultsOptions results_options(const Values& values) {
     return options;
 }
 
+ViewOptions view_options(const Values& values) {
+    /// Far beyond what a browser can hold.
+    constexpr std::uint64_t kMostSends = 10'000'000;
+    ViewOptions options;
+    options.files = values.list("files");
+    options.output = values.text("output").value_or("");
+    if (values.flag("sends")) options.sends = values.number<std::uint64_t>("sends", 1, 1, kMostSends);
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    if (options.files.empty() || options.files.size() > 2) {
+        values.refuse("expected a schedule and its instance, or a folder with results");
+    }
+    if (std::ranges::count(options.files, "-") > 1) values.refuse("only one file can be standard input (-)");
+    if (options.json && options.output == "-") {
+        values.refuse("--json and --output - both want standard output; give one of them a file");
+    }
+    return options;
+}
+
 /// "S,R,C": three whole numbers of at least 1.
 std::optional<std::array<int, 3>> point_of(const Values& values) {
     const auto text = values.text("point");
@@ -600,6 +619,7 @@ Options command_options(const Command& command, const std::vector<std::string>& 
     if (command.name == "topology") return topology_options(values, parsed);
     if (command.name == "batch") return batch_options(values);
     if (command.name == "results") return results_options(values);
+    if (command.name == "view") return view_options(values);
     if (command.name == "pareto") return pareto_options(values);
     if (command.name == "model") return model_options(values);
     if (command.name == "doctor") return doctor_options(values);
@@ -621,7 +641,8 @@ const Command& find_command(const std::vector<Command>& table, const std::string
 Options parse(const std::vector<std::string>& arguments) {
     if (arguments.empty()) {
         fail(
-            "expected a command: synth, verify, convert, bound, batch, results, pareto, model, topology or "
+            "expected a command: synth, verify, convert, bound, batch, results, view, pareto, model, "
+            "topology or "
             "doctor",
             "");
     }

@@ -117,6 +117,16 @@ struct ResultsOptions {
     friend bool operator==(const ResultsOptions&, const ResultsOptions&) = default;
 };
 
+struct ViewOptions {
+    /// A schedule and its instance, in any order; or a folder with results.
+    std::vector<std::string> files{};
+    std::string output{};                  ///< a path or "-"; empty: named after the schedule or the folder
+    std::optional<std::uint64_t> sends{};  ///< at most so many are shown
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ViewOptions&, const ViewOptions&) = default;
+};
+
 struct ParetoOptions {
     std::string instance{};  ///< a path, or "-"
     std::string output{};    ///< a folder, or empty
@@ -181,9 +191,9 @@ struct DoctorOptions {
     friend bool operator==(const DoctorOptions&, const DoctorOptions&) = default;
 };
 
-using Options =
-    std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions, BoundOptions,
-                 TopologyOptions, BatchOptions, ResultsOptions, ParetoOptions, ModelOptions, DoctorOptions>;
+using Options = std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions,
+                             BoundOptions, TopologyOptions, BatchOptions, ResultsOptions, ViewOptions,
+                             ParetoOptions, ModelOptions, DoctorOptions>;
 
 /// `arguments` are those after the program's name. Throws InputError, with a suggestion where a name is
 /// close.

@@ -1,0 +1,152 @@
+// Links by time: a bar where a link is busy, with the load of all links above; zooms both ways. Where not all sends are known to the page,
+// the links' load as a heat map. A line shows the player's time; a click moves it.
+(function (T) {
+  'use strict';
+
+  const el = (...parts) => T.dom.el(...parts);
+  const place = { left: 62, right: 34, loadTop: 26, loadHeight: 56, top: 112, bottom: 52 };
+  const rowsAtFirst = 256;
+
+  class Timeline {
+    constructor(box, view, sends, moved) {
+      Object.assign(this, { box, view, sends, moved, time: 0, frame: 0 });
+      this.rows = view.link_load ? view.link_load.links : Array.from(view.links.src.keys());
+      this.line = el('div', { class: 'now-line', 'aria-hidden': 'true' });
+      const chartBox = el('div', { class: 'fill' });
+      box.append(chartBox, this.line);
+      this.one = T.charts.open(chartBox, 'canvas', (chart) => this.draw(chart));
+      this.chart = this.one.chart;
+      this.chart.on('datazoom', () => this.refillSoon());
+      this.chart.getZr().on('click', (event) => this.clicked(event));
+    }
+
+    // The option without runs, then the runs for what is in sight.
+    draw(chart) {
+      this.chart = chart;
+      const before = this.window;
+      chart.setOption(this.option(before), { notMerge: true });
+      this.refill();
+    }
+
+    option(window) {
+      const { view } = this;
+      const theme = T.dom.theme();
+      const time = (more) => T.charts.axis({ type: 'value', min: 0, max: view.makespan || 1, axisLabel: { show: false }, splitLine: { show: false }, ...more });
+      return {
+        ...T.charts.look(),
+        aria: { enabled: false },
+        title: [{ text: 'Share of links that are busy', left: place.left, top: 4, textStyle: { fontSize: 12, fontWeight: 'normal', color: theme.muted } },
+          { text: view.link_load ? `Load of the ${this.rows.length} busiest links` : 'Links (from → to) over time', left: place.left, top: place.top - 22, textStyle: { fontSize: 12, fontWeight: 'normal', color: theme.muted } }],
+        grid: [{ left: place.left, right: place.right, top: place.loadTop, height: place.loadHeight }, { left: place.left, right: place.right, top: place.top, bottom: place.bottom }],
+        tooltip: T.charts.tooltip((p) => this.lines(p)),
+        xAxis: [time({ gridIndex: 0 }), time({ gridIndex: 1, axisLabel: { color: theme.muted, fontSize: 11, hideOverlap: true, formatter: (value) => this.label(value) } })],
+        yAxis: [T.charts.axis({ gridIndex: 0, type: 'value', min: 0, max: 1, interval: 0.5, axisLabel: { color: theme.muted, fontSize: 11, formatter: (v) => `${100 * v} %` } }),
+          T.charts.axis({ gridIndex: 1, type: 'category', inverse: true, data: this.rows.map((link) => `${view.links.src[link]} → ${view.links.dst[link]}`), axisTick: { show: false }, splitLine: { show: false },
+            axisLabel: { color: theme.muted, fontSize: 11, hideOverlap: true } })],
+        dataZoom: this.zooms(window),
+        series: [this.loadSeries(), { id: 'runs', type: 'custom', xAxisIndex: 1, yAxisIndex: 1, clip: true, progressive: 2000, dimensions: ['from', 'to', 'row', 'colour', 'first', 'sends'],
+          encode: { x: [0, 1], y: 2 }, renderItem: (params, api) => this.bar(api), data: [] }],
+      };
+    }
+
+    loadSeries() {
+      const slice = this.view.makespan / (this.view.load.length || 1);
+      const points = this.view.load.map((share, i) => [i * slice, share]);
+      if (points.length > 0) points.push([this.view.makespan, points[points.length - 1][1]]);
+      return { type: 'line', step: 'end', name: 'load', symbol: 'none', xAxisIndex: 0, yAxisIndex: 0, data: points, color: T.colours.group(0), lineStyle: { width: 1.2 }, areaStyle: { opacity: 0.3 } };
+    }
+
+    zooms(window) {
+      const theme = T.dom.theme();
+      const coarse = matchMedia('(pointer: coarse)').matches;
+      const inside = { type: 'inside', filterMode: 'none', moveOnMouseMove: !coarse, moveOnMouseWheel: false, preventDefaultMouseMove: false };
+      const slider = { type: 'slider', filterMode: 'none', showDataShadow: false, brushSelect: false, borderColor: theme.line, fillerColor: 'rgba(86, 180, 233, 0.25)', handleSize: '120%',
+        textStyle: { color: theme.muted }, showDetail: false };
+      const far = this.rows.length - 1;
+      const x = window ? { startValue: window.from, endValue: window.to } : { start: 0, end: 100 };
+      const y = window ? { startValue: window.firstRow, endValue: window.lastRow } : { startValue: 0, endValue: Math.min(far, rowsAtFirst - 1) };
+      return [{ ...slider, xAxisIndex: [0, 1], left: place.left, right: place.right, bottom: 8, height: 16, ...x },
+        { ...inside, xAxisIndex: [0, 1], zoomOnMouseWheel: 'ctrl', ...x },
+        { ...slider, yAxisIndex: 1, top: place.top, bottom: place.bottom, right: 10, width: 14, ...y },
+        { ...inside, yAxisIndex: 1, zoomOnMouseWheel: 'shift', ...y }];
+    }
+
+    label(value) {
+      const span = this.window ? this.window.to - this.window.from : this.view.makespan;
+      return T.format.axisTicks(this.view.units, this.view.makespan, span)(value);
+    }
+
+    bar(api) {
+      const from = api.coord([api.value(0), api.value(2)]);
+      const to = api.coord([api.value(1), api.value(2)]);
+      const row = api.size([0, 1])[1];
+      const height = row > 4 ? row * 0.8 : row;
+      const colour = api.value(3);
+      const fill = this.view.link_load ? T.colours.utilisation(colour) : colour < 0 ? this.mixed : T.colours.group(colour);
+      const wide = to[0] - from[0];
+      return { type: 'rect', shape: { x: from[0], y: from[1] - height / 2, width: Math.max(wide > 4 ? wide - 0.7 : wide, 0.7), height }, style: { fill } };
+    }
+
+    // What the chart shows now: ticks and rows at the corners of its grid.
+    inSight() {
+      const width = this.chart.getWidth();
+      const height = this.chart.getHeight();
+      const [from, firstRow] = this.chart.convertFromPixel({ gridIndex: 1 }, [place.left + 0.5, place.top + 0.5]);
+      const [to, lastRow] = this.chart.convertFromPixel({ gridIndex: 1 }, [width - place.right - 0.5, height - place.bottom - 0.5]);
+      const bound = (row) => Math.min(Math.max(Math.round(row), 0), this.rows.length - 1);
+      return { from: Math.max(from, 0), to: Math.min(to, this.view.makespan), firstRow: bound(firstRow), lastRow: bound(lastRow), pixels: width - place.left - place.right };
+    }
+
+    refillSoon() {
+      if (this.frame === 0) this.frame = requestAnimationFrame(() => { this.frame = 0; this.refill(); });
+    }
+
+    refill() {
+      if (this.rows.length === 0) return;
+      const theme = T.dom.theme();
+      this.mixed = theme.muted;
+      const seen = this.inSight();
+      this.window = seen;
+      const perPixel = (seen.to - seen.from) / Math.max(seen.pixels, 1);
+      const runs = this.view.link_load ? T.runs.ofLoad(this.view.link_load, this.view.makespan, seen) : T.runs.ofSends(this.sends, this.rows, seen, perPixel);
+      this.box.dataset.runs = runs.length;
+      this.chart.setOption({ series: [{}, { id: 'runs', data: runs }] });
+      this.move(this.time);
+    }
+
+    lines(p) {
+      const units = this.view.units;
+      if (p.seriesType !== 'custom') return [];
+      const [from, to, row, colour, first, count] = p.value;
+      const link = this.rows[row];
+      const name = `link ${link}: ${this.view.links.src[link]} → ${this.view.links.dst[link]}`;
+      const span = `${T.format.ticks(from, units, 6)} to ${T.format.ticks(to, units, 6)}${units === 'physical' ? '' : ' ticks'}`;
+      if (first < 0) return [name, span, `busy up to ${T.format.share(colour)} of the time`];
+      if (count > 1) return [name, `${count} sends`, span];
+      const { sends } = this;
+      const group = this.view.groups[sends.group[first]];
+      return [name, `chunk ${sends.chunk[first]}${group ? ` of group ${group.name}` : ''}`, `link busy ${span}`, `arrives at ${T.format.ticksText(sends.arrive[first], units)}`];
+    }
+
+    clicked(event) {
+      if (!this.chart.containPixel({ gridIndex: [0, 1] }, [event.offsetX, event.offsetY])) return;
+      const [time] = this.chart.convertFromPixel({ gridIndex: 1 }, [event.offsetX, event.offsetY]);
+      this.moved(Math.min(Math.max(time, 0), this.view.makespan));
+    }
+
+    move(time) {
+      this.time = time;
+      const x = this.chart.convertToPixel({ xAxisIndex: 1 }, time);
+      const seen = x >= place.left - 1 && x <= this.chart.getWidth() - place.right + 1;
+      this.line.style.visibility = seen ? 'visible' : 'hidden';
+      this.line.style.transform = `translateX(${x}px)`;
+    }
+
+    close() {
+      cancelAnimationFrame(this.frame);
+      this.one.close();
+    }
+  }
+
+  T.Timeline = Timeline;
+})((globalThis.Tutti = globalThis.Tutti || {}));
