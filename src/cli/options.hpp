@@ -87,15 +87,24 @@ struct TopologyOptions {
 };
 
 struct BatchOptions {
-    std::vector<std::string> paths{};
-    std::string set{};      ///< a .test file, or empty
-    std::string results{};  ///< a folder, or empty for results/<time>
-    std::string method = "auto";
-    std::uint64_t seed = 1;
-    unsigned threads = 1;
-    unsigned jobs = 1;
-    std::optional<double> time_limit{};         ///< seconds, for each instance
-    std::optional<std::size_t> memory_limit{};  ///< bytes, of the whole process
+    /// What the command line says of the run; a run file has what it leaves open.
+    struct Asked {
+        std::vector<std::string> paths{};
+        std::optional<std::string> set{};  ///< a .test file
+        std::vector<std::string> methods{};
+        std::vector<std::uint64_t> chunks{}, seeds{};
+        std::vector<std::int64_t> bytes{};
+        std::optional<unsigned> threads{}, jobs{};
+        std::optional<double> time_limit{};           ///< seconds, for each instance
+        std::optional<std::uint64_t> memory_limit{};  ///< bytes, for each instance
+        std::optional<std::pair<std::uint64_t, std::uint64_t>> shard{};
+        friend bool operator==(const Asked&, const Asked&) = default;
+    };
+    Asked asked{};
+    std::optional<std::string> run{};  ///< a run file
+    std::string results{};             ///< a folder, or empty for results/<time>
+    bool resume = false;
+    bool retry_failed = false;
     bool update_solu = false;
     bool json = false;
     bool quiet = false;
