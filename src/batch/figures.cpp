@@ -6,6 +6,29 @@
 #include <array>
 
 namespace tutti::batch {
+namespace {
+
+/// "1.5 us".
+std::string picoseconds_text(Ticks ticks, int digits) {
+    constexpr std::array<std::string_view, 5> kNames{"ps", "ns", "us", "ms", "s"};
+    auto value = static_cast<double>(ticks.count());
+    std::size_t name = 0;
+    for (; value >= 1000 && name + 1 < kNames.size(); ++name) value /= 1000;
+    return fmt::format("{:.{}g} {}", value, digits, kNames[name]);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Takes a number off the front, without leading zeros.
+std::string_view take_number(std::string_view& text) {
+    const auto end = std::ranges::find_if_not(text, is_digit);
+    std::string_view number(text.begin(), end);
+    text.remove_prefix(number.size());
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+}
+
+}  // namespace
 
 std::string gap_text(std::optional<double> gap) {
     if (!gap) return "-";
@@ -19,11 +42,19 @@ std::string seconds_text(double seconds) { return fmt::format("{:.3f}", seconds)
 std::string ticks_text(Ticks ticks, Units units) {
     const std::string text = count_text(static_cast<std::uint64_t>(ticks.count()), "tick");
     if (units == Units::Abstract || ticks == Ticks(0)) return text;
-    constexpr std::array<std::string_view, 5> kNames{"ps", "ns", "us", "ms", "s"};
-    auto value = static_cast<double>(ticks.count());
+    return fmt::format("{} ({})", text, picoseconds_text(ticks, 6));
+}
+
+std::string time_text(Ticks ticks, Units units) {
+    return units == Units::Abstract ? std::to_string(ticks.count()) : picoseconds_text(ticks, 5);
+}
+
+std::string memory_text(std::uint64_t bytes) {
+    constexpr std::array<std::string_view, 5> kNames{"B", "kB", "MB", "GB", "TB"};
+    auto value = static_cast<double>(bytes);
     std::size_t name = 0;
-    for (; value >= 1000 && name + 1 < kNames.size(); ++name) value /= 1000;
-    return fmt::format("{} ({:.6g} {})", text, value, kNames[name]);
+    for (; value >= 999.5 && name + 1 < kNames.size(); ++name) value /= 1000;
+    return fmt::format("{:.3g} {}", value, kNames[name]);
 }
 
 std::string count_text(std::uint64_t count, std::string_view noun) {
@@ -43,6 +74,24 @@ std::string file_name_of(std::string_view name) {
     // Hidden files and options are no places for results.
     if (text.empty() || text.front() == '.' || text.front() == '-') text.insert(0, "_");
     return text;
+}
+
+bool natural_before(std::string_view a, std::string_view b) {
+    const std::string_view whole_a = a, whole_b = b;
+    while (!a.empty() && !b.empty()) {
+        if (is_digit(a.front()) && is_digit(b.front())) {
+            const std::string_view m = take_number(a), n = take_number(b);
+            if (m.size() != n.size()) return m.size() < n.size();
+            if (m != n) return m < n;
+            continue;
+        }
+        if (a.front() != b.front()) return a.front() < b.front();
+        a.remove_prefix(1);
+        b.remove_prefix(1);
+    }
+    // Equal but for zeros in front of numbers: any order, but always the same.
+    if (a.empty() && b.empty()) return whole_a < whole_b;
+    return a.empty();
 }
 
 std::size_t width_of(std::string_view utf8) {

@@ -16,11 +16,18 @@ namespace tutti::batch {
 [[nodiscard]] std::string seconds_text(double seconds);
 /// "42 ticks", or with ticks of 1 ps "1500000 ticks (1.5 us)".
 [[nodiscard]] std::string ticks_text(Ticks ticks, Units units);
+/// "42", or with ticks of 1 ps "1.5 us": short, for tables; five digits.
+[[nodiscard]] std::string time_text(Ticks ticks, Units units);
+/// "12.3 MB".
+[[nodiscard]] std::string memory_text(std::uint64_t bytes);
 /// "1 send", "2 sends".
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
 
 /// The name as part of a file name: what a file system or a shell would trip over becomes '_'.
 [[nodiscard]] std::string file_name_of(std::string_view name);
+
+/// Whether people expect `a` before `b`: numbers within names count as numbers, so mesh4 is before mesh16.
+[[nodiscard]] bool natural_before(std::string_view a, std::string_view b);
 
 /// The columns that a text takes on a terminal, if each character takes one.
 [[nodiscard]] std::size_t width_of(std::string_view utf8);

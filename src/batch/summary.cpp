@@ -70,10 +70,10 @@ std::string table_text(const Outcome& outcome) {
     std::string errors;
     for (const Row& row : outcome.rows) {
         const io::ResultLine& line = row.line;
-        table.add({row.job.label(), line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
+        table.add({row.task.key, line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
                    ticks_cell(line.lower_bound), gap_text(line.gap()), verified_cell(row),
                    line.makespan ? std::to_string(line.sends) : "-", seconds_text(line.seconds)});
-        if (row.failed) errors += fmt::format("failed: {}: {}\n", row.job.label(), line.error);
+        if (row.failed) errors += fmt::format("failed: {}: {}\n", row.task.key, line.error);
     }
     return table.text() + "\n" + errors + summary_line(outcome) + "\n";
 }

@@ -1,6 +1,7 @@
 #include "batch/batch.hpp"
 
 #include "batch/expand.hpp"
+#include "batch/local_crew.hpp"
 #include "batch/summary.hpp"
 #include "cli/run.hpp"
 #include "cli/terminal.hpp"
@@ -10,35 +11,64 @@
 #include <fmt/chrono.h>
 
 #include <ctime>
+#include <filesystem>
+#include <thread>
 
 namespace tutti::cli {
 namespace {
 
-std::vector<batch::Job> jobs_of(const BatchOptions& options) {
-    if (options.set.empty()) return batch::expand(options.paths);
-    const auto set = batch::read_test_set(options.set);
-    if (options.paths.empty()) return batch::expand(set);
-    auto jobs = batch::restricted(batch::expand(options.paths), set);
-    if (jobs.empty()) throw InputError("lists none of the instances that were given", {}, options.set);
-    return jobs;
+namespace fs = std::filesystem;
+
+/// What the run file says, and where the command line says otherwise, that.
+batch::RunFile overruled(batch::RunFile run, const BatchOptions::Asked& asked) {
+    const auto list = [](auto& values, const auto& wanted) {
+        if (!wanted.empty()) values.assign(wanted.begin(), wanted.end());
+    };
+    list(run.instances, asked.paths);
+    if (!asked.paths.empty()) run.set.clear();
+    if (asked.set) run.set = *asked.set;
+    list(run.matrix.methods, asked.methods);
+    list(run.matrix.chunks, asked.chunks);
+    list(run.matrix.seeds, asked.seeds);
+    if (!asked.bytes.empty()) run.matrix.bytes.clear();
+    for (const std::int64_t bytes : asked.bytes) run.matrix.bytes.push_back({bytes});
+    run.matrix.threads = asked.threads.value_or(run.matrix.threads);
+    if (asked.jobs) run.jobs = asked.jobs;
+    if (asked.time_limit) run.limits.time = asked.time_limit;
+    if (asked.memory_limit) run.limits.memory = asked.memory_limit;
+    if (asked.shard) run.shard = batch::Shard{asked.shard->first, asked.shard->second};
+    return run;
+}
+
+/// A run file, or that of the run to go on with, if nothing else says what to do.
+batch::RunFile run_of(const BatchOptions& options) {
+    if (options.run) return overruled(batch::read_run_file(*options.run), options.asked);
+    const std::string stored = (fs::path(options.results) / "run.json").string();
+    const bool says_nothing = options.asked.paths.empty() && !options.asked.set;
+    if (!options.resume || !says_nothing) return overruled({}, options.asked);
+    if (std::error_code error; !fs::exists(stored, error)) {
+        throw InputError("there is no run to go on with, and no path says what to run", {}, stored);
+    }
+    return overruled(batch::read_run_file(stored), options.asked);
+}
+
+std::vector<batch::Task> tasks_of(const batch::RunFile& run) {
+    std::vector<batch::Job> jobs;
+    if (run.set.empty()) {
+        if (run.instances.empty()) throw InputError("the run names no instances");
+        jobs = batch::expand(run.instances);
+    } else {
+        const auto set = batch::read_test_set(run.set);
+        jobs =
+            run.instances.empty() ? batch::expand(set) : batch::restricted(batch::expand(run.instances), set);
+        if (jobs.empty()) throw InputError("lists none of the instances that were given", {}, run.set);
+    }
+    auto tasks = batch::tasks_of(jobs, run.matrix);
+    return run.shard ? batch::shard_of(std::move(tasks), *run.shard) : tasks;
 }
 
 std::string default_results() {
     return fmt::format("results/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
-}
-
-batch::Settings settings_of(const BatchOptions& options, const Process& process) {
-    batch::Settings settings;
-    settings.results = options.results.empty() ? default_results() : options.results;
-    settings.method = options.method;
-    settings.seed = options.seed;
-    settings.threads = options.threads;
-    settings.jobs = options.jobs;
-    settings.time_limit = options.time_limit;
-    settings.memory_limit = options.memory_limit;
-    settings.update_solu = options.update_solu;
-    settings.interrupted = process.interrupted;
-    return settings;
 }
 
 batch::ProgressView view_of(const BatchOptions& options, const Streams& streams) {
@@ -47,27 +77,51 @@ batch::ProgressView view_of(const BatchOptions& options, const Streams& streams)
     view.kind = options.quiet ? Kind::Silent : streams.terminal_err ? Kind::Bar : Kind::Lines;
     view.out = &streams.err;
     view.columns = terminal_columns;
+    view.rows = terminal_rows;
     return view;
+}
+
+void print(const batch::Outcome& outcome, const std::string& results, ExitCode code, bool as_json,
+           std::ostream& out) {
+    if (!as_json) {
+        out << batch::table_text(outcome);
+        return;
+    }
+    io::Json json = batch::outcome_json(outcome);
+    json["results_folder"] = results;
+    json["exit_code"] = static_cast<int>(code);
+    out << io::json_line(json) << '\n';
+}
+
+void say_what_next(const batch::Outcome& outcome, const batch::Settings& settings, std::ostream& err) {
+    for (const std::string& news : outcome.news)
+        err << news << (settings.update_solu ? "; written" : "; --update-solu writes it") << '\n';
+    err << "results are in " << settings.results << '\n';
+    if (!outcome.complete()) err << fmt::format("to go on: tutti batch --resume -o {}\n", settings.results);
 }
 
 }  // namespace
 
 ExitCode run_batch(const BatchOptions& options, const Process& process) {
-    const batch::Settings settings = settings_of(options, process);
-    const auto jobs = jobs_of(options);
-    const batch::Outcome outcome = batch::run(jobs, settings, view_of(options, process.streams));
-    const ExitCode code = !outcome.complete()      ? ExitCode::Interrupted
-                          : outcome.failures() > 0 ? ExitCode::Failed
-                                                   : ExitCode::Done;
-    if (options.json) {
-        io::Json json = batch::outcome_json(outcome);
-        json["results_folder"] = settings.results;
-        json["exit_code"] = static_cast<int>(code);
-        process.streams.out << io::json_line(json) << '\n';
-    } else {
-        process.streams.out << batch::table_text(outcome);
-    }
-    if (!options.quiet) process.streams.err << "results are in " << settings.results << '\n';
+    batch::Settings settings;
+    settings.results = options.results.empty() ? default_results() : options.results;
+    settings.run = run_of(options);
+    settings.resume = options.resume;
+    settings.retry_failed = options.retry_failed;
+    settings.update_solu = options.update_solu;
+    settings.interrupted = process.interrupted;
+    if (!options.quiet)
+        settings.remark = [&](const std::string& text) { process.streams.err << text << '\n'; };
+
+    const auto tasks = tasks_of(settings.run);
+    const unsigned cores = settings.run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
+    batch::LocalCrew crew({settings.results, settings.run.limits, cores});
+    const batch::Outcome outcome = batch::run(tasks, settings, crew, view_of(options, process.streams));
+    const ExitCode code = !outcome.complete() && !outcome.deserted     ? ExitCode::Interrupted
+                          : outcome.failures() > 0 || outcome.deserted ? ExitCode::Failed
+                                                                       : ExitCode::Done;
+    print(outcome, settings.results, code, options.json, process.streams.out);
+    if (!options.quiet) say_what_next(outcome, settings, process.streams.err);
     return code;
 }
 

@@ -181,6 +181,8 @@ Command convert_command() {
         "  mscclpp-json  an execution plan for MSCCL++ 0.9\n"
         "  sccl-json     steps of sends, as SCCL and TACCL write them; of all collectives\n"
         "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...; of all collectives\n"
+        "  perfetto      a trace to look at: links as tracks, for ui.perfetto.dev and\n"
+        "                chrome://tracing (docs/results.md)\n"
         "Plans are verified once more, as plans, before the file appears. In the other formats\n"
         "each collective is a plan of its own; those that plan files have no name for come with\n"
         "a condition beside them (FILE.condition.json), with which tutti verify can judge them.\n"
@@ -193,13 +195,15 @@ Command convert_command() {
         "tutti convert mesh3x3.json mesh3x3.tsch --to json -o - | less\n"
         "tutti convert dgx1.json dgx1.schedule.json -o allreduce.xml --target rccl\n"
         "tutti convert small.json small.schedule.json large.json large.schedule.json -d algos\n"
+        "tutti convert mesh3x3.json mesh3x3.schedule.json --to perfetto -o trace.json\n"
         "tutti convert results/run1 -d algos --target msccl-executor\n";
     OptionGroup output{"Output"};
     output.options.add_options()                                                                          //
         ("output,o", text("FILE"), "where it goes; - is standard output")                                 //
         ("directory,d", text("DIR"), "write plans of several schedules, or of a batch's results, there")  //
         ("to", text("FORMAT"),
-         "json, stream, msccl-xml, mscclpp-json, sccl-json or chakra (default: stream if FILE ends in "
+         "json, stream, msccl-xml, mscclpp-json, sccl-json, chakra or perfetto (default: stream if FILE ends "
+         "in "
          ".tsch, msccl-xml if it ends in .xml, else json)");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //
@@ -274,36 +278,149 @@ Command topology_command() {
     return command;
 }
 
+OptionGroup batch_search() {
+    OptionGroup group{"Search (lists make a run of every combination)"};
+    group.options.add_options()                                                                     //
+        ("method", text("LIST"), (method_help() + "\nseveral, with commas: greedy,cpsat").c_str())  //
+        ("chunks", text("LIST"), "in place of the collectives' own, like 1,2,4")                    //
+        ("bytes", text("LIST"),
+         "the size of a call as nccl-tests counts it, in place of chunk_bytes, like 1K,1M,1G; for networks "
+         "with bandwidths")                                                                    //
+        ("seeds", text("LIST"), "of the random choices (default 1), like 1,2,3; also --seed")  //
+        ("seed", text("N"), "the same with one of them")                                       //
+        ("threads", text("N"), "threads for one synthesis (default 1)")                        //
+        ("time-limit", text("SECONDS"),
+         "for each instance; one that goes on for longer (by a quarter, at least 2 s) is killed")  //
+        ("memory-limit", text("MB"),
+         "for each instance, also like 4G; the search ends with the best schedule so far when it comes near "
+         "the limit, and is killed beyond it");
+    return group;
+}
+
 Command batch_command() {
     Command command;
     command.name = "batch";
     command.summary = "synthesize and verify many instances, print one table";
-    command.usage = "DIR-OR-FILES... [options]";
+    command.usage = "PATH... [-o DIR] [options]";
     command.about =
-        "Searches folders for instances (*.json, but not *.schedule.json nor folders called\n"
-        "schema), solves each, prints one table and writes below the results folder:\n"
-        "results.jsonl (a line per instance, as soon as it is done), schedules/ and table.txt.\n"
-        "An instance that fails is a row with its error, and the exit code is then 1. So is a\n"
-        "result that contradicts a value in FOLDER/FOLDER.solu or FOLDER.solu. Ctrl-C ends the run\n"
-        "after what is done so far is written (exit code 130); a second one kills it.\n"
+        "Solves every instance, each in a process of its own, prints one table and writes below\n"
+        "the results folder: results.jsonl (a line per instance, on the disk as soon as it is\n"
+        "done), schedules/, table.txt and run.json. A PATH is an instance, a folder (searched for\n"
+        "*.json, but not *.schedule.json nor folders called schema), a pattern in quotes, a .test\n"
+        "file that lists instances, or a .solu file that names them.\n"
+        "An instance that fails, crashes or exceeds its limits is a row with its error, and the\n"
+        "exit code is then 1. So is a result that contradicts a value in FOLDER/FOLDER.solu or\n"
+        "FOLDER.solu. Ctrl-C ends the run after what is done so far is written (exit code 130);\n"
+        "--resume goes on with it, also after a crash. docs/batch.md has more.\n"
         "Times are in ticks, which are 1 ps for instances in physical units. Without a time\n"
         "limit, auto looks for a proof for a minute where greedy does not meet the bound.\n";
     command.examples =
         "tutti batch instances --time-limit 2\n"
-        "tutti batch instances/mesh a.json --results results/mine --time-limit 60 --jobs 2\n"
-        "tutti batch --set instances/sets/short.test --json\n";
+        "tutti batch instances/mesh 'more/*/ring*.json' -o results/mine --time-limit 60\n"
+        "tutti batch --resume -o results/mine\n"
+        "tutti batch dgx.json --bytes 1K,1M,1G --method greedy,cpsat -o results/sweep\n"
+        "tutti batch instances --shard $SLURM_ARRAY_TASK_ID/8 -o results/all-$SLURM_ARRAY_TASK_ID\n";
     OptionGroup what{"Selection and results"};
     what.options.add_options()  //
         ("set", text("FILE.test"),
          "only the instances that this file lists, a path per line, relative to its folder or the one "
-         "above")  //
-        ("results", text("DIR"),
-         "where results go (default results/<time>); nothing there is deleted, but "
-         "results.jsonl is replaced")                           //
-        ("jobs", text("N"), "instances at a time (default 1)")  //
-        ("update-solu", flag(), "write proven and best values into the folders' .solu files");
-    command.groups = std::vector<OptionGroup>{what, search("for each instance"), common()};
+         "above")                                                                                     //
+        ("run", text("FILE.json"), "a run as a file (docs/batch.md); the command line overrules it")  //
+        ("output,o", text("DIR"),
+         "where results go (default results/<time>); nothing there is deleted, but an earlier "
+         "results.jsonl becomes results.jsonl.old")           //
+        ("results", text("DIR"), "the old name of --output")  //
+        ("resume", flag(),
+         "go on with the run in DIR: what has a line there is not done again, unless its file has changed; "
+         "without PATHs all is as in that run")                         //
+        ("retry-failed", flag(), "--resume, but do again what failed")  //
+        ("shard", text("I/N"),
+         "only every Nth instance, beginning with the Ith: one part of a run of N parts")           //
+        ("jobs", text("N"), "cores to use (default all); a task of several threads takes as many")  //
+        ("update-solu", flag(), "write proven and best values into the .solu files");
+    command.groups = std::vector<OptionGroup>{what, batch_search(), common()};
     command.positional = "paths";
+    return command;
+}
+
+OptionGroup results_show() {
+    OptionGroup group{"Show"};
+    group.options.add_options()  //
+        ("sort", text("COLUMN"),
+         "label (default), gap, seconds, makespan, memory or busbw; -gap is the largest first")         //
+        ("reverse", flag(), "the other way round")                                                      //
+        ("filter", text("TEXT"), "only rows with this text in their key, label, method or collective")  //
+        ("failed", flag(), "only failures")                                                             //
+        ("csv", flag(), "write CSV, a column for each key of results.jsonl");
+    return group;
+}
+
+Command results_command() {
+    Command command;
+    command.name = "results";
+    command.summary = "show what batches found, compare two, merge several";
+    command.usage = "show|compare|merge RUN... [options]";
+    command.about =
+        "A RUN is a results folder of tutti batch, or its results.jsonl.\n\n"
+        "show prints a table: makespan, lower bound and gap; algorithm and bus bandwidth in GB/s\n"
+        "as nccl-tests has them, where they are defined; seconds and peak memory; and the\n"
+        "failures with their reasons. Every schedule in it was verified, unless it says FAILED.\n\n"
+        "compare A B prints what is different in B: better and worse makespans, results that are\n"
+        "lost, new, proven optimal, or no more. The exit code is 1 if something is lost, worse\n"
+        "than the tolerance allows, or no more proven.\n\n"
+        "merge A B ... -o NAME makes one results folder of several, such as the shards of a\n"
+        "batch. It says what is missing. docs/results.md tells the rest.\n";
+    command.examples =
+        "tutti results show results/run1\n"
+        "tutti results show results/run1 --sort -gap --filter torus\n"
+        "tutti results show results/* --csv -o all.csv\n"
+        "tutti results compare results/old results/new --tolerance 0.01\n"
+        "tutti results merge results/shard-* -o results/all\n";
+    OptionGroup compare{"Compare"};
+    compare.options.add_options()                                                                         //
+        ("by", text("key|label"), "what pairs: the task (default), or the instance whatever the method")  //
+        ("tolerance", text("FRACTION"), "makespans that differ by no more are the same (default 0)")      //
+        ("time-tolerance", text("FRACTION"),
+         "count it as a regression, too, if the same result took longer than this allows (default: never)");
+    OptionGroup merge{"Merge"};
+    merge.options.add_options()  //
+        ("prefer-last", flag(),
+         "if two runs solved different files under one key, take the result of the last run")  //
+        ("force", flag(),
+         "merge into a folder that holds something; only what has the same name is replaced");
+    OptionGroup output{"Output"};
+    output.options.add_options()  //
+        ("output,o", text("NAME"), "merge: the new folder; show --csv: the file (default: standard output)");
+    command.groups = std::vector<OptionGroup>{results_show(), compare, merge, output, common()};
+    command.positional = "runs";
+    return command;
+}
+
+Command view_command() {
+    Command command;
+    command.name = "view";
+    command.summary = "make a page that shows a schedule, or the results of a batch";
+    command.usage = "SCHEDULE INSTANCE [-o page.html] | RESULTS_FOLDER [-o report.html]";
+    command.about =
+        "Makes one HTML file that any browser shows without a network: the topology with its\n"
+        "links coloured by use, every send on a line of time, chunks as they move, and what proves\n"
+        "the lower bound. The schedule (any form) is verified first; an invalid one is not shown,\n"
+        "and the exit code is 1. Of a large schedule all sends of some chunks are shown, and the\n"
+        "page says how many; sums and loads are always those of all sends.\n\n"
+        "Of a folder that tutti batch wrote it makes report.html anew: the table of results.jsonl,\n"
+        "plots, and the schedules that are there.\n";
+    command.examples =
+        "tutti view ring4.schedule.json ring4.json -o ring4.html\n"
+        "tutti view big.tsch big.json --sends 20000\n"
+        "tutti view results/latest\n";
+    OptionGroup page{"Page"};
+    page.options.add_options()  //
+        ("output,o", text("FILE"),
+         "where the page goes (default: the schedule's name with .html, in this folder; report.html in the "
+         "folder of results); - is standard output")  //
+        ("sends", text("N"), "show at most N sends (default 100000; of results 4000 each and 300000 in all)");
+    command.groups = std::vector<OptionGroup>{page, common()};
+    command.positional = "files";
     return command;
 }
 
@@ -426,8 +543,9 @@ std::vector<std::string> Command::option_names() const {
 }
 
 std::vector<Command> commands() {
-    return {synth_command(),  verify_command(), convert_command(),  bound_command(), batch_command(),
-            pareto_command(), model_command(),  topology_command(), doctor_command()};
+    return {synth_command(), verify_command(),   convert_command(), bound_command(),
+            batch_command(), results_command(),  view_command(),    pareto_command(),
+            model_command(), topology_command(), doctor_command()};
 }
 
 }  // namespace tutti::cli

@@ -19,7 +19,8 @@ struct Conversion {
 };
 
 bool is_plan(ConvertFormat format) {
-    return format != ConvertFormat::Json && format != ConvertFormat::Stream;
+    return format != ConvertFormat::Json && format != ConvertFormat::Stream &&
+           format != ConvertFormat::Perfetto;
 }
 
 Conversion converted(io::OpenSchedule& schedule, const Instance& instance, const ConvertOptions& options,

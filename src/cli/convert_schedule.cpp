@@ -5,8 +5,10 @@
 
 #include "core/stoppable_source.hpp"
 #include "core/symmetric_schedule.hpp"
+#include "io/perfetto_json.hpp"
 #include "io/schedule_json.hpp"
 #include "verify/schedule_verifier.hpp"
+#include "verify/send_times.hpp"
 #include "verify/symmetric_verifier.hpp"
 
 #include <fmt/format.h>
@@ -63,6 +65,51 @@ class OrderedTee final : public SendSource {
     bool in_order_ = true;
 };
 
+/// Draws what passes by, as long as it makes sense. A file may not; it is invalid then, and nobody wants the
+/// rest.
+class TraceTee final : public SendSource {
+  public:
+    TraceTee(SendSource& from, const Instance& instance, io::PerfettoWriter& to)
+        : from_(from), instance_(instance), times_(instance), to_(to) {}
+    [[nodiscard]] std::span<const Send> next() override {
+        const auto sends = from_.next();
+        if (sends.empty() || !makes_sense_) return sends;
+        makes_sense_ = std::ranges::all_of(sends, [&](const Send& send) { return exists(send); }) &&
+                       std::ranges::is_sorted(sends, starts_before) &&
+                       !(last_ && starts_before(sends.front(), *last_));
+        last_ = sends.back();
+        if (!makes_sense_) return sends;
+        times_.take(sends, timed_);
+        to_.append(timed_);
+        timed_.clear();
+        return sends;
+    }
+    [[nodiscard]] Ticks makespan() const override { return from_.makespan(); }
+    [[nodiscard]] std::uint64_t position(std::size_t i) const override { return from_.position(i); }
+    [[nodiscard]] bool consecutive() const override { return from_.consecutive(); }
+    void finish(Ticks makespan) {
+        if (!makes_sense_) throw InternalError("a schedule that makes no sense was found valid");
+        times_.finish(timed_);
+        to_.append(timed_);
+        to_.finish(makespan);
+    }
+
+  private:
+    [[nodiscard]] bool exists(const Send& send) const {
+        return send.chunk.index() < instance_.chunks() &&
+               send.link.index() < instance_.topology().links().size() && send.start >= Ticks(0) &&
+               send.start <= kMaxStart;
+    }
+
+    SendSource& from_;
+    const Instance& instance_;
+    verify::SendTimes times_;
+    io::PerfettoWriter& to_;
+    std::vector<TimedSend> timed_;
+    std::optional<Send> last_;
+    bool makes_sense_ = true;
+};
+
 /// In the order in which streams are written, whatever the file's.
 std::unique_ptr<SendSource> in_order(io::OpenSchedule& schedule, const Instance& instance, Schedule& held) {
     if (schedule.symmetric) return std::make_unique<SymmetricSource>(instance, *schedule.symmetric);
@@ -116,6 +163,15 @@ Verdict as_stream(SendSource& sends, const Instance& instance, const std::string
     return verdict;
 }
 
+Verdict as_trace(SendSource& sends, const Instance& instance, const std::string& /*made_for*/,
+                 const std::string& output) {
+    io::PerfettoWriter writer(output, instance);
+    TraceTee tee(sends, instance, writer);
+    Verdict verdict = verify::verify(instance, tee);
+    if (verdict.valid()) tee.finish(verdict.makespan);
+    return verdict;
+}
+
 /// Without symmetries there is nothing to write out, and the verdict says so.
 std::optional<Verdict> refusal_of_form(const io::OpenSchedule& schedule, const Instance& instance) {
     if (!schedule.symmetric) return std::nullopt;
@@ -131,7 +187,9 @@ Verdict convert_schedule(io::OpenSchedule& schedule, const Instance& instance, c
     Schedule held;
     const auto sends = in_order(schedule, instance, held);
     StoppableSource watched(*sends, Stop(std::nullopt, interrupted));
-    const auto write = options.format == ConvertFormat::Json ? as_json : as_stream;
+    const auto write = options.format == ConvertFormat::Json     ? as_json
+                       : options.format == ConvertFormat::Stream ? as_stream
+                                                                 : as_trace;
     return write(watched, instance, schedule.instance, options.output);
 }
 

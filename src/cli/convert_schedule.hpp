@@ -10,8 +10,8 @@
 
 namespace tutti::cli {
 
-/// Rewrites a schedule as JSON or as a stream while it is judged; the file appears only if it is valid.
-/// Throws LimitError when interrupted.
+/// Rewrites a schedule as JSON, as a stream or as a trace while it is judged; the file appears only if it is
+/// valid. Throws LimitError when interrupted.
 [[nodiscard]] Verdict convert_schedule(io::OpenSchedule& schedule, const Instance& instance,
                                        const ConvertOptions& options, const std::atomic<bool>* interrupted);
 

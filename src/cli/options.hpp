@@ -1,5 +1,6 @@
 #pragma once
 
+#include "batch/results_request.hpp"
 #include "batch/schedule_output.hpp"
 #include "compile/msccl_lowering.hpp"
 #include "plan/goal.hpp"
@@ -86,19 +87,53 @@ struct TopologyOptions {
 };
 
 struct BatchOptions {
-    std::vector<std::string> paths{};
-    std::string set{};      ///< a .test file, or empty
-    std::string results{};  ///< a folder, or empty for results/<time>
-    std::string method = "auto";
-    std::uint64_t seed = 1;
-    unsigned threads = 1;
-    unsigned jobs = 1;
-    std::optional<double> time_limit{};         ///< seconds, for each instance
-    std::optional<std::size_t> memory_limit{};  ///< bytes, of the whole process
+    /// What the command line says of the run; a run file has what it leaves open.
+    struct Asked {
+        std::vector<std::string> paths{};
+        std::optional<std::string> set{};  ///< a .test file
+        std::vector<std::string> methods{};
+        std::vector<std::uint64_t> chunks{}, seeds{};
+        std::vector<std::int64_t> bytes{};
+        std::optional<unsigned> threads{}, jobs{};
+        std::optional<double> time_limit{};           ///< seconds, for each instance
+        std::optional<std::uint64_t> memory_limit{};  ///< bytes, for each instance
+        std::optional<std::pair<std::uint64_t, std::uint64_t>> shard{};
+        friend bool operator==(const Asked&, const Asked&) = default;
+    };
+    Asked asked{};
+    std::optional<std::string> run{};  ///< a run file
+    std::string results{};             ///< a folder, or empty for results/<time>
+    bool resume = false;
+    bool retry_failed = false;
     bool update_solu = false;
     bool json = false;
     bool quiet = false;
     friend bool operator==(const BatchOptions&, const BatchOptions&) = default;
+};
+
+enum class ResultsAction { Show, Compare, Merge };
+
+struct ResultsOptions {
+    ResultsAction action = ResultsAction::Show;
+    std::vector<std::string> runs{};  ///< folders, results.jsonl files or "-"
+    batch::Selection selection{};     ///< show
+    bool csv = false;                 ///< show
+    batch::Comparing comparing{};     ///< compare
+    batch::Merging merging{};         ///< merge
+    std::string output{};             ///< show: where the CSV goes; empty or "-": standard output
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ResultsOptions&, const ResultsOptions&) = default;
+};
+
+struct ViewOptions {
+    /// A schedule and its instance, in any order; or a folder with results.
+    std::vector<std::string> files{};
+    std::string output{};                  ///< a path or "-"; empty: named after the schedule or the folder
+    std::optional<std::uint64_t> sends{};  ///< at most so many are shown
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ViewOptions&, const ViewOptions&) = default;
 };
 
 struct ParetoOptions {
@@ -124,7 +159,7 @@ struct BoundOptions {
 };
 
 /// What a schedule can be turned into: one of ours, or a plan of somebody else's runtime.
-enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra };
+enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra, Perfetto };
 /// Which calls a plan shall serve.
 enum class CallMode { Both, InPlace, OutOfPlace };
 
@@ -165,9 +200,9 @@ struct DoctorOptions {
     friend bool operator==(const DoctorOptions&, const DoctorOptions&) = default;
 };
 
-using Options =
-    std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions, BoundOptions,
-                 TopologyOptions, BatchOptions, ParetoOptions, ModelOptions, DoctorOptions>;
+using Options = std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions,
+                             BoundOptions, TopologyOptions, BatchOptions, ResultsOptions, ViewOptions,
+                             ParetoOptions, ModelOptions, DoctorOptions>;
 
 /// `arguments` are those after the program's name. Throws InputError, with a suggestion where a name is
 /// close.

@@ -86,19 +86,22 @@ struct ResultLine {
 [[nodiscard]] ResultLine parse_result(const Json& json);
 
 /// Appends lines to a results.jsonl; each is in the file, whole, when append() returns, so that a killed run
-/// loses nothing but the instance it was at.
+/// loses nothing but the instances it was at, and on the disk when sync() returns.
 class ResultJournal {
   public:
-    /// Goes on with an existing file; half a line left by a killed run is ended first. Throws InputError.
+    /// Goes on with an existing file; half a line left by a killed run is cut off first. Throws InputError.
     explicit ResultJournal(const std::string& path);
     ResultJournal(const ResultJournal&) = delete;
     ResultJournal& operator=(const ResultJournal&) = delete;
     ~ResultJournal();
 
     void append(const ResultLine& result);
+    void sync();
 
   private:
     void write(std::string_view text);
+    void cut_half_line();
+    [[noreturn]] void fail() const;  ///< with errno
 
     std::string path_;
     int descriptor_ = -1;

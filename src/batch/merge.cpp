@@ -1,0 +1,235 @@
+// One run from several, usually the shards of one.
+//
+// The same key in two runs: if both solved the same file, a result beats a failure, else the one that
+// finished later counts (times are UTC in one format, so texts compare as times); a run that was repeated
+// supersedes the earlier. If the files differed, the rows are of different instances and nobody but the user
+// can choose.
+//
+// Everything is laid out in a hidden folder beside the new one and moved in one step. Into a folder that is
+// there already (--force) the files are moved one by one, results.jsonl last, and nothing else in it is
+// touched.
+
+#include "batch/merge.hpp"
+
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/json_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <span>
+#include <unordered_map>
+
+namespace tutti::batch {
+namespace {
+
+namespace fs = std::filesystem;
+using io::ResultLine;
+
+struct Chosen {
+    ResultLine line;
+    const Run* run = nullptr;
+};
+
+/// Whether the later run's line replaces the earlier's.
+bool replaces(const ResultLine& later, const ResultLine& earlier) {
+    if (has_failed(later) != has_failed(earlier)) return has_failed(earlier);
+    return later.finished >= earlier.finished;
+}
+
+std::vector<Chosen> chosen_from(const std::vector<Run>& runs, const Merging& how, Merged& merged) {
+    std::vector<Chosen> chosen;
+    std::unordered_map<std::string, std::size_t> places;
+    for (const Run& run : runs) {
+        for (const ResultLine& line : run.lines) {
+            const auto [place, is_new] = places.emplace(line.key, chosen.size());
+            if (is_new) {
+                chosen.push_back({line, &run});
+                continue;
+            }
+            Chosen& other = chosen[place->second];
+            const bool same =
+                line.digest == other.line.digest || line.digest.empty() || other.line.digest.empty();
+            if (!same && !how.prefer_last) {
+                throw InputError(
+                    fmt::format("{} is also in {}, but was made from another file (digests {} and {}); "
+                                "--prefer-last takes that of the last run",
+                                line.key, other.run->name, line.digest, other.line.digest),
+                    {}, run.name);
+            }
+            ++merged.twice;
+            const bool taken = !same || replaces(line, other.line);
+            merged.notes.push_back(fmt::format("{} is in {} and in {}; the result of {} is taken", line.key,
+                                               other.run->name, run.name,
+                                               taken ? run.name : other.run->name));
+            if (taken) other = {line, &run};
+        }
+    }
+    return chosen;
+}
+
+/// Relative, and without a way out of the folder.
+bool stays_inside(const fs::path& path) {
+    return path.is_relative() && !path.empty() && *path.begin() != ".." && path.has_filename();
+}
+
+struct FoundSchedule {
+    fs::path file;      ///< where it is
+    fs::path relative;  ///< where it goes, below the new folder
+};
+
+/// Lines name files as seen from where the batch ran; the folder may have been moved since, so that part of
+/// the path that begins with "schedules" is looked for below it first.
+std::optional<FoundSchedule> find_schedule(const Chosen& chosen) {
+    const fs::path path(chosen.line.schedule);
+    std::error_code ignored;
+    for (auto part = path.begin(); part != path.end(); ++part) {
+        if (*part != "schedules") continue;
+        fs::path relative;
+        for (auto rest = part; rest != path.end(); ++rest) relative /= *rest;
+        relative = relative.lexically_normal();
+        const fs::path file = chosen.run->folder / relative;
+        if (stays_inside(relative) && fs::is_regular_file(file, ignored))
+            return FoundSchedule{file, relative};
+    }
+    if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+    return FoundSchedule{path, fs::path("schedules") / path.filename()};
+}
+
+/// The place, or one with a number where another schedule is there already.
+fs::path free_place(const fs::path& wanted, std::set<fs::path>& taken) {
+    fs::path place = wanted;
+    for (int number = 2; !taken.insert(place).second; ++number) {
+        const std::string name = wanted.filename().string();
+        const std::size_t dot = std::min(name.find('.'), name.size());
+        place = wanted.parent_path() / fmt::format("{}-{}{}", name.substr(0, dot), number, name.substr(dot));
+    }
+    return place;
+}
+
+void link_or_copy(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::create_directories(to.parent_path(), error);
+    if (!error) fs::create_hard_link(from, to, error);
+    if (error) fs::copy_file(from, to, error);
+    if (error) throw InputError("cannot be copied: " + error.message(), {}, from.string());
+}
+
+/// A hidden folder beside the new one; gone, with what is in it, when this is.
+class Staging {
+  public:
+    explicit Staging(const fs::path& output) {
+        const fs::path parent = output.has_parent_path() ? output.parent_path() : fs::path(".");
+        std::error_code error;
+        fs::create_directories(parent, error);
+        folder_ = parent / fmt::format(".{}-{}.tmp", output.filename().string(), ::getpid());
+        if (!error) fs::create_directory(folder_, error);
+        if (error) throw InputError("cannot be made: " + error.message(), {}, output.string());
+    }
+    Staging(const Staging&) = delete;
+    Staging& operator=(const Staging&) = delete;
+    ~Staging() {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    [[nodiscard]] const fs::path& folder() const { return folder_; }
+
+  private:
+    fs::path folder_;
+};
+
+/// Brings the row's schedule, if it has one, into the staged folder.
+void place_schedule(Chosen& row, const fs::path& staged, const fs::path& output, std::set<fs::path>& places,
+                    Merged& merged) {
+    if (row.line.schedule.empty()) return;
+    const auto found = find_schedule(row);
+    if (!found) {
+        merged.notes.push_back(
+            fmt::format("the schedule of {} is not there: {}", row.line.key, row.line.schedule));
+        row.line.schedule.clear();
+        return;
+    }
+    const fs::path place = free_place(found->relative, places);
+    link_or_copy(found->file, staged / place);
+    row.line.schedule = (output / place).string();
+}
+
+void move_all(const fs::path& from, const fs::path& to, const std::set<fs::path>& schedules) {
+    std::error_code error;
+    if (!fs::exists(to) || fs::is_empty(to)) {
+        fs::rename(from, to, error);
+    } else {
+        for (const fs::path& relative : schedules) {
+            fs::create_directories((to / relative).parent_path(), error);
+            if (!error) fs::rename(from / relative, to / relative, error);
+            if (error) break;
+        }
+        if (!error) fs::rename(from / "results.jsonl", to / "results.jsonl", error);
+    }
+    if (error) throw InputError("cannot be written: " + error.message(), {}, to.string());
+}
+
+void check_free(const Merging& how) {
+    std::error_code ignored;
+    if (!fs::exists(how.output, ignored)) return;
+    if (!fs::is_directory(how.output)) throw InputError("expected a folder, found a file", {}, how.output);
+    if (!how.force && !fs::is_empty(how.output)) {
+        throw InputError("there is something in this folder; --force merges into it all the same", {},
+                         how.output);
+    }
+}
+
+void note_missing_shards(const std::vector<Run>& runs, Merged& merged) {
+    std::map<std::uint64_t, std::set<std::uint64_t>> shards;
+    for (const Run& run : runs) {
+        try {
+            if (const auto shard = shard_of(run)) shards[shard->count].insert(shard->index);
+        } catch (const InputError& error) {
+            merged.notes.push_back(fmt::format("shards are not known: {}", error.what()));
+        }
+    }
+    if (shards.size() > 1) merged.notes.push_back("the runs are shards of different numbers");
+    for (const auto& [count, there] : shards) {
+        std::vector<std::size_t> missing;
+        const std::uint64_t first = there.contains(0) ? 0 : 1;
+        for (std::uint64_t i = first; i < first + count; ++i) {
+            if (!there.contains(i)) missing.push_back(i);
+        }
+        if (missing.empty()) continue;
+        constexpr std::size_t kSpelt = 20;
+        const std::span spelt = std::span(missing).first(std::min(missing.size(), kSpelt));
+        merged.notes.push_back(fmt::format("of {} shards {} missing: {}{}", count, missing.size(),
+                                           fmt::join(spelt, ", "), missing.size() > kSpelt ? ", ..." : ""));
+        merged.missing_shards.insert(merged.missing_shards.end(), missing.begin(), missing.end());
+    }
+}
+
+}  // namespace
+
+Merged merge(const std::vector<Run>& runs, const Merging& how) {
+    Merged merged;
+    const fs::path output = (fs::path(how.output) / "").parent_path();
+    check_free(how);
+    std::vector<Chosen> chosen = chosen_from(runs, how, merged);
+    note_missing_shards(runs, merged);
+    const Staging staging(output);
+    std::set<fs::path> places;
+    io::AtomicFile journal((staging.folder() / "results.jsonl").string());
+    for (Chosen& row : chosen) {
+        place_schedule(row, staging.folder(), output, places, merged);
+        journal.write(io::json_line(io::result_json(row.line)) + "\n");
+    }
+    journal.commit();
+    move_all(staging.folder(), output, places);
+    merged.results = chosen.size();
+    merged.schedules = places.size();
+    return merged;
+}
+
+}  // namespace tutti::batch

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "core/instance.hpp"
+#include "core/timed_send.hpp"
+#include "verify/placed.hpp"
+
+#include <deque>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace tutti::verify {
+
+/// When links are free again and sends arrive, by the rules of README.md, for those who draw schedules. O(1)
+/// per send and no memory, but for cut-through switches: there a send waits until it is known how slow its
+/// way goes on.
+class SendTimes {
+  public:
+    /// The instance must outlive this.
+    explicit SendTimes(const Instance& instance);
+
+    /// Sends in the order of starts_before, with chunks and links that exist. Appends those whose times are
+    /// known by now; of a schedule that is not valid the times are of no use, but there are some.
+    void take(std::span<const Send> sends, std::vector<TimedSend>& out);
+    /// There are no more sends: appends the rest.
+    void finish(std::vector<TimedSend>& out);
+
+  private:
+    /// A send into or out of a cut-through switch.
+    struct Leg {
+        Send send{};
+        Ticks pace{};          ///< the largest beta on the way up to and including this link
+        Ticks rated{};         ///< the beta that its link is busy for: the pace, and those of legs behind
+        std::size_t open = 0;  ///< legs that take it onward, or may still, and are not known themselves
+        std::vector<std::size_t> feeders{};
+    };
+    struct Passage {
+        std::vector<std::size_t> legs{};  ///< the lowest link first
+        Op op = Op::Copy;
+        bool taken = false;
+    };
+    using Place = std::pair<NodeId, ChunkId>;
+
+    [[nodiscard]] TimedSend timed(const Send& send, Ticks pace, Ticks rated) const;
+    [[nodiscard]] bool touches_cut_through(const Send& send) const;
+    void end_tick(std::vector<TimedSend>& out);
+    void take_leg(const Send& send, std::vector<TimedSend>& out);
+    void enter(std::size_t leg);
+    [[nodiscard]] std::vector<std::size_t> feeders_of(const Send& send);
+    void advance(Ticks tick, std::vector<TimedSend>& out);
+    void close(std::size_t leg, std::vector<TimedSend>& out);
+
+    const Instance& instance_;
+    const Topology& topology_;
+    bool has_cut_through_ = false;
+    Ticks now_;
+    std::vector<Placed> inbound_, onward_;  ///< of this tick: from nodes that store, from those that do not
+    std::vector<Leg> legs_;
+    std::vector<std::size_t> unused_;  ///< places in legs_
+    std::map<Ticks, std::map<Place, std::vector<Passage>>> due_;
+};
+
+}  // namespace tutti::verify
