@@ -88,7 +88,7 @@ std::string reason_line(const ComparedRow& row) {
 }  // namespace
 
 std::vector<TonedLine> comparison_table(const Comparison& comparison) {
-    TextTable table({{"change"},
+    TextTable table({{"what"},
                      {"instance"},
                      {"old", Align::Right},
                      {"new", Align::Right},

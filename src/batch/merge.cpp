@@ -74,9 +74,9 @@ std::vector<Chosen> chosen_from(const std::vector<Run>& runs, const Merging& how
     return chosen;
 }
 
-/// Relative, and without a way out of the folder.
-bool stays_inside(const fs::path& path) {
-    return path.is_relative() && !path.empty() && *path.begin() != ".." && path.has_filename();
+/// Whether a path that is free of ".." lies below the folder of schedules.
+bool is_below_schedules(const fs::path& path) {
+    return !path.empty() && *path.begin() == "schedules" && path.has_parent_path() && path.has_filename();
 }
 
 struct FoundSchedule {
@@ -95,10 +95,11 @@ std::optional<FoundSchedule> find_schedule(const Chosen& chosen) {
         for (auto rest = part; rest != path.end(); ++rest) relative /= *rest;
         relative = relative.lexically_normal();
         const fs::path file = chosen.run->folder / relative;
-        if (stays_inside(relative) && fs::is_regular_file(file, ignored))
+        if (is_below_schedules(relative) && fs::is_regular_file(file, ignored))
             return FoundSchedule{file, relative};
     }
-    if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+    const bool is_schedule = path.extension() == ".json" || path.extension() == ".tsch";
+    if (!is_schedule || !fs::is_regular_file(path, ignored)) return std::nullopt;
     return FoundSchedule{path, fs::path("schedules") / path.filename()};
 }
 
@@ -204,7 +205,7 @@ void note_missing_shards(const std::vector<Run>& runs, Merged& merged) {
         if (missing.empty()) continue;
         constexpr std::size_t kSpelt = 20;
         const std::span spelt = std::span(missing).first(std::min(missing.size(), kSpelt));
-        merged.notes.push_back(fmt::format("of {} shards {} missing: {}{}", count, missing.size(),
+        merged.notes.push_back(fmt::format("of {} shards {} are missing: {}{}", count, missing.size(),
                                            fmt::join(spelt, ", "), missing.size() > kSpelt ? ", ..." : ""));
         merged.missing_shards.insert(merged.missing_shards.end(), missing.begin(), missing.end());
     }
