@@ -122,6 +122,14 @@ TEST_CASE("what is called like an instance is not passed over, whatever it is") 
     CHECK(labels(expand({scratch.at("x")})) == Labels{"x/dangling", "x/folder", "folder.json/inner"});
 }
 
+TEST_CASE("the run file that a batch leaves is no instance") {
+    const test::ScratchTree scratch;
+    scratch.put("x/run.json");
+    scratch.put("x/results/run.json");
+    scratch.put("x/results/results.jsonl", "");
+    CHECK(labels(expand({scratch.at("x")})) == Labels{"x/run"});
+}
+
 TEST_CASE("names have no control characters and are UTF-8, in labels") {
     const test::ScratchTree scratch;
     scratch.put("x/new\nline.json");
