@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <system_error>
 
 namespace tutti::batch {
@@ -18,14 +17,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLines = "results.jsonl";
 
+}  // namespace
+
 void make_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (!error && !fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
     if (error) throw InputError("the folder cannot be made: " + error.message(), {}, folder.string());
 }
-
-}  // namespace
 
 ResultsFolder::ResultsFolder(const std::string& path) : path_(path) {
     make_folder(path);

@@ -3,11 +3,15 @@
 #include "batch/task.hpp"
 #include "io/result_jsonl.hpp"
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace tutti::batch {
+
+/// With all folders above it. Throws InputError if it cannot be made.
+void make_folder(const std::filesystem::path& folder);
 
 /// The folder of a run's results, which one process at a time may write. What it appends is on the disk
 /// after sync(), so that a run can go on from there whatever ended it.

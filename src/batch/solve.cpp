@@ -2,6 +2,7 @@
 
 #include "batch/call.hpp"
 #include "batch/result_line.hpp"
+#include "batch/results_folder.hpp"
 #include "batch/schedule_output.hpp"
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
@@ -25,14 +26,8 @@ std::optional<std::size_t> soft_limit(const Limits& limits) {
     return static_cast<std::size_t>(*limits.memory - *limits.memory / 8);
 }
 
-void make_folder(const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw InputError("the folder cannot be made: " + error.message(), {}, folder.string());
-}
-
 void synthesize_into(io::ResultLine& line, const Task& task, const std::string& results, const Limits& limits,
-                     const Found& found) {
+                     const OnFound& found) {
     const Stop stop(limits.time ? std::optional(Stop::Seconds(*limits.time)) : std::nullopt);
     const Instance instance = instance_of(task);
     enter(line, instance);
@@ -65,7 +60,8 @@ void fail(io::ResultLine& line, io::Failure failure, const std::string& error) {
 
 }  // namespace
 
-io::ResultLine solve(const Task& task, const std::string& results, const Limits& limits, const Found& found) {
+io::ResultLine solve(const Task& task, const std::string& results, const Limits& limits,
+                     const OnFound& found) {
     const auto begin = Clock::now();
     io::ResultLine line = line_of(task, limits);
     try {

@@ -31,7 +31,7 @@ Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigne
 }
 
 /// For children: the task is not to be done again.
-io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const Found&) { std::abort(); }
+io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const OnFound&) { std::abort(); }
 
 /// Does what it is told, in this process.
 class FakeCrew final : public Crew {
@@ -163,7 +163,7 @@ TEST_CASE("failed rows are kept, unless they are to be tried again") {
     scratch.put("all/x/a.json", kRing);
     scratch.put("all/x/b.json", kRing);
     const auto half = [](const Task& task, const std::string& results, const Limits& limits,
-                         const Found& found) {
+                         const OnFound& found) {
         if (task.job.name == "b") std::abort();
         return solve(task, results, limits, found);
     };

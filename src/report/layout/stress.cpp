@@ -15,7 +15,7 @@
 namespace tutti::report {
 namespace {
 
-constexpr int kRounds = 120;
+constexpr int kStressRounds = 120;
 constexpr double kStill = 1e-3;  ///< the largest move, in steps of the graph
 
 std::uint32_t farthest(const std::vector<std::uint32_t>& steps) {
@@ -62,7 +62,7 @@ std::vector<Point> stress_layout(const Graph& graph) {
     std::vector<std::vector<std::uint32_t>> steps;
     for (std::uint32_t i = 0; i < graph.size(); ++i) steps.push_back(graph.distances({i}));
     std::vector<Point> points = start_of(graph, steps);
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kStressRounds; ++round) {
         double most = 0;
         for (std::size_t i = 0; i < points.size(); ++i) most = std::max(most, improve(i, points, steps[i]));
         if (most < kStill) break;
