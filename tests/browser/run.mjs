@@ -27,6 +27,7 @@ const found = (name) => spawnSync('sh', ['-c', 'command -v "$0"', name], { encod
 
 const [binary, modules] = process.argv.slice(2).map((path) => resolve(path));
 if (!existsSync(join(modules, 'node_modules', 'playwright-core'))) skip('playwright-core is not here');
+if (Number(process.versions.node.split('.')[0]) < 20) skip(`playwright-core needs node 20, this is ${process.versions.node}`);
 const executable = chromium();
 if (!executable) skip('chromium is not here');
 
