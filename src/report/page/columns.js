@@ -29,7 +29,7 @@
     { id: 'instance', title: 'Instance', value: (row) => T.data.label(row), about: 'family and name' },
     { id: 'method', title: 'Method', value: method, about: 'asked for → what made the schedule' },
     { id: 'collective', title: 'Collective', value: (row) => row.collective ?? null },
-    number('npus', 'NPUs', (row) => T.format.count(row.npus)),
+    { ...number('npus', 'NPUs', (row) => T.format.count(row.npus || null)), value: (row) => row.npus || null }, // 0 where the instance could not be read
     number('bytes', 'Size', (row) => T.format.bytes(row.bytes), 'of a call, as nccl-tests counts it'),
     time('makespan', 'Makespan', 'in ticks, or in units of time where a tick is 1 ps'),
     time('lower_bound', 'Bound', 'no schedule is shorter'),

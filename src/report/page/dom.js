@@ -42,8 +42,12 @@
   }
   const hideTip = () => { byId('tip').hidden = true; };
 
-  // The colours of the style sheet, for what is drawn on a canvas.
-  function theme() {
+  // The colours of the style sheet, for what is drawn on a canvas. Asking the style for them is slow, so they are kept until they may have changed.
+  let kept = null;
+  const theme = () => (kept = kept || readTheme());
+  const forgetTheme = () => { kept = null; };
+
+  function readTheme() {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
     return {
@@ -54,6 +58,7 @@
       muted: read('--muted'),
       line: read('--line'),
       proof: read('--proof'),
+      proofArea: read('--proof-area'),
       font: style.fontFamily,
     };
   }
@@ -75,5 +80,5 @@
 
   const hasCharts = () => typeof globalThis.echarts !== 'undefined';
 
-  T.dom = { el, icon, byId, showTip, hideTip, theme, sharpContext, hasCharts };
+  T.dom = { el, icon, byId, showTip, hideTip, theme, forgetTheme, sharpContext, hasCharts };
 })((globalThis.Tutti = globalThis.Tutti || {}));

@@ -14,6 +14,9 @@
     return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
   }
 
+  // "1 link", "2 links".
+  const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+
   // Up to `digits` significant ones, without zeros at the end and without an exponent where it can be avoided.
   function short(value, digits) {
     return String(Number(value.toPrecision(digits)));
@@ -59,7 +62,6 @@
 
   const bytes = (value, digits = 4) => (known(value) ? scaled(value, 1024, byteNames, digits) : none);
   const gap = (value) => (known(value) ? `${(100 * value).toFixed(1)}\u00a0%` : none);
-  const share = (value) => (known(value) ? `${(100 * value).toFixed(value < 0.1 && value > 0 ? 1 : 0)}\u00a0%` : none);
   const seconds = (value) => (known(value) ? value.toFixed(3) : none);
   const bandwidth = (value) => (known(value) ? value.toFixed(3) : none);
 
@@ -71,6 +73,6 @@
   const natural = (a, b) => collator.compare(a, b);
 
   T.format = {
-    none, known, count, short, ticks, ticksText, axisTicks, bytes, gap, share, seconds, bandwidth, escapeHtml, natural,
+    none, known, count, counted, short, ticks, ticksText, axisTicks, bytes, gap, seconds, bandwidth, escapeHtml, natural,
   };
 })((globalThis.Tutti = globalThis.Tutti || {}));

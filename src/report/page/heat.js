@@ -2,6 +2,19 @@
 (function (T) {
   'use strict';
 
+  // All of it, a pixel each.
+  function whole(linkLoad) {
+    const canvas = T.dom.el('canvas', { width: linkLoad.load[0].length, height: linkLoad.load.length });
+    const context = canvas.getContext('2d');
+    const colours = Array.from({ length: 21 }, (_, i) => T.colours.utilisation(i / 20));
+    linkLoad.load.forEach((shares, row) => shares.forEach((share, slice) => {
+      if (share <= 0) return;
+      context.fillStyle = colours[Math.min(Math.ceil(20 * share), 20)];
+      context.fillRect(slice, row, 1, 1);
+    }));
+    return canvas;
+  }
+
   // The slices and rows that are in sight: {firstRow, lastRow, firstSlice, lastSlice}.
   function inSight(linkLoad, makespan, seen) {
     const slices = linkLoad.load[0].length;
@@ -11,23 +24,13 @@
   }
 
   // That part on a canvas of width times height pixels.
-  function picture(linkLoad, part, width, height) {
-    const small = T.dom.el('canvas', { width: part.lastSlice - part.firstSlice + 1, height: part.lastRow - part.firstRow + 1 });
-    const context = small.getContext('2d');
-    for (let row = part.firstRow; row <= part.lastRow; row += 1) {
-      for (let slice = part.firstSlice; slice <= part.lastSlice; slice += 1) {
-        const share = linkLoad.load[row][slice];
-        if (share <= 0) continue;
-        context.fillStyle = T.colours.utilisation(Math.ceil(20 * share) / 20);
-        context.fillRect(slice - part.firstSlice, row - part.firstRow, 1, 1);
-      }
-    }
-    const large = T.dom.el('canvas', { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)) });
-    const target = large.getContext('2d');
-    target.imageSmoothingEnabled = false;
-    target.drawImage(small, 0, 0, large.width, large.height);
-    return large;
+  function picture(all, part, width, height) {
+    const canvas = T.dom.el('canvas', { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)) });
+    const context = canvas.getContext('2d');
+    context.imageSmoothingEnabled = false;
+    context.drawImage(all, part.firstSlice, part.firstRow, part.lastSlice - part.firstSlice + 1, part.lastRow - part.firstRow + 1, 0, 0, canvas.width, canvas.height);
+    return canvas;
   }
 
-  T.heat = { inSight, picture };
+  T.heat = { whole, inSight, picture };
 })((globalThis.Tutti = globalThis.Tutti || {}));

@@ -29,12 +29,19 @@
     return el('span', { class: 'legend-item' }, el('span', { class: `shape ${name}`, 'aria-hidden': 'true' }), text);
   }
 
-  function fill(parent, view) {
+  // What is marked while the certificate is shown.
+  function proof(view) {
+    const { counted } = T.format;
+    if (view.cut) return shape('proof', `${counted(view.cut.inside.length, 'node')} inside the cut, ${counted(view.cut.links.length, 'link')} into it`);
+    return shape('proof', `a fastest way: ${counted(view.path.links.length, 'link')}`);
+  }
+
+  function fill(parent, view, proven) {
     const items = view.groups.slice(0, mostGroups).map((group, i) => el('span', { class: 'legend-item', title: `${group.members.length} members: ${group.members.slice(0, 200).join(', ')}`, data: { group: i } },
       swatch(i), `${group.name} · ${group.collective}`));
     if (view.groups.length > mostGroups) items.push(el('span', { class: 'legend-item' }, `and ${view.groups.length - mostGroups} more`));
     parent.replaceChildren(utilisation(), shape('npu', 'NPU'), ...(view.x.length > view.npus ? [shape('switch', 'switch')] : []),
-      el('span', { class: 'legend-item' }, el('span', { class: 'shape arc', 'aria-hidden': 'true' }), 'share received'), el('div', { class: 'groups', id: 'groups' }, ...items));
+      el('span', { class: 'legend-item' }, el('span', { class: 'shape arc', 'aria-hidden': 'true' }), 'share received'), proven ? proof(view) : '', el('div', { class: 'groups', id: 'groups' }, ...items));
   }
 
   T.legend = { fill };

@@ -7,7 +7,9 @@
 
   function header(data) {
     document.title = `${data.title} – tutti`;
-    T.dom.byId('head').append(el('p', { class: 'title' }, data.title),
+    // The page of one schedule has its name as the heading.
+    const title = single(data) && data.views[0].name === data.title ? '' : data.title;
+    T.dom.byId('head').append(el('p', { class: 'title' }, title),
       el('p', { class: 'made' }, `${data.made?.by || 'tutti'}${data.made?.at ? ` · ${String(data.made.at).replace('T', ' ').replace('Z', ' UTC')}` : ''}`));
   }
 
@@ -67,6 +69,7 @@
   }
 
   function redraw() {
+    T.dom.forgetTheme();
     if (page.overview) page.overview.redraw();
     if (page.view) page.view.redraw();
   }

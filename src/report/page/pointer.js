@@ -39,7 +39,7 @@
 
   function linkLines(view, link) {
     const { src, dst, sends, busy, utilisation } = view.links;
-    return [`link ${link}: ${src[link]} → ${dst[link]}`, `${T.format.count(sends[link])} sends`, `busy ${T.format.ticksText(busy[link], view.units)}`,
+    return [`link ${link}: ${src[link]} → ${dst[link]}`, T.format.counted(sends[link], 'send'), `busy ${T.format.ticksText(busy[link], view.units)}`,
       `utilisation ${T.format.gap(utilisation[link])}`];
   }
 

@@ -25,6 +25,7 @@
     // The option without runs, then the runs for what is in sight.
     draw(chart) {
       this.chart = chart;
+      if (this.view.link_load) this.all = T.heat.whole(this.view.link_load);
       const before = chart.getOption()?.dataZoom; // a change of theme or size keeps what is in sight
       chart.setOption(this.option(before), { notMerge: true });
       this.refill();
@@ -97,7 +98,7 @@
       const row = api.size([0, 1])[1];
       const shape = { x, y: top - row / 2, width: end - x, height: bottom - top + row };
       const ratio = Math.min(window.devicePixelRatio || 1, 2);
-      return { type: 'image', silent: true, style: { ...shape, image: T.heat.picture(this.view.link_load, this.part, shape.width * ratio, shape.height * ratio) } };
+      return { type: 'image', silent: true, style: { ...shape, image: T.heat.picture(this.all, this.part, shape.width * ratio, shape.height * ratio) } };
     }
 
     // What the chart shows now: ticks and rows at the corners of its grid.

@@ -104,13 +104,11 @@
       polygon.forEach(([x, y]) => context.lineTo(x, y));
       context.closePath();
       context.lineJoin = 'round';
-      context.strokeStyle = theme.proof;
-      context.fillStyle = theme.proof;
-      context.globalAlpha = 0.16;
+      context.strokeStyle = theme.proofArea;
+      context.fillStyle = theme.proofArea;
       context.lineWidth = 2 * this.radius + 16;
       context.stroke();
       context.fill();
-      context.globalAlpha = 1;
     }
 
     drawNode(context, theme, node) {

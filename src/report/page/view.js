@@ -45,7 +45,7 @@
       T.pointer.attach(this.topology, tools, sends, () => this.player.time, () => this.redrawNetwork());
       this.timeline = this.openTimeline(time, view, sends);
       this.player = new T.Player(bar, view, sends, (now) => this.moved(now));
-      this.legend = () => T.legend.fill(legend, view);
+      this.legend = () => T.legend.fill(legend, view, this.topology.proof);
       this.legend();
       this.watcher = new ResizeObserver(() => this.redrawNetwork());
       this.watcher.observe(network);
@@ -60,11 +60,10 @@
 
     // The switch that shows the certificate, where it can be drawn.
     proofBox(view) {
-      const what = view.cut ? `cut: ${view.cut.inside.length} nodes, ${view.cut.links.length} links into them` : view.path ? `path: ${view.path.links.length} links` : '';
-      if (what === '') return null;
+      if (!view.cut && !view.path) return null;
       const box = el('input', { type: 'checkbox', id: 'show-proof' });
-      box.addEventListener('change', () => { this.topology.proof = box.checked; this.redrawNetwork(); });
-      return el('label', { class: 'proof', title: what }, box, 'show what proves the bound ', el('small', null, `(${what})`));
+      box.addEventListener('change', () => { this.topology.proof = box.checked; this.redrawNetwork(); this.legend(); });
+      return el('label', { class: 'proof' }, box, 'show what proves the bound');
     }
 
     redrawNetwork() {
