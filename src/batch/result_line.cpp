@@ -36,10 +36,25 @@ io::ResultLine line_of(const Task& task, const Limits& limits) {
     line.label = task.job.label();
     line.digest = digest_of(task.job.path);
     line.asked = task.variant.method;
+    line.asked_chunks = task.variant.chunks;
+    if (task.variant.bytes) line.asked_bytes = static_cast<std::uint64_t>(task.variant.bytes->count);
     line.threads = task.variant.threads;
     line.time_limit = limits.time;
     if (task.variant.bytes) line.bytes = static_cast<std::uint64_t>(task.variant.bytes->count);
     return line;
+}
+
+Task task_of(const io::ResultLine& line) {
+    Task task;
+    task.job.path = line.file;
+    task.job.name = line.label;
+    task.key = line.key;
+    task.variant.method = line.asked;
+    task.variant.seed = line.seed;
+    task.variant.threads = line.threads;
+    task.variant.chunks = line.asked_chunks;
+    if (line.asked_bytes) task.variant.bytes = Bytes{static_cast<std::int64_t>(*line.asked_bytes)};
+    return task;
 }
 
 io::ResultLine failed_line(const Task& task, const Limits& limits, io::Failure failure,

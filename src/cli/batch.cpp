@@ -4,6 +4,7 @@
 #include "batch/local_crew.hpp"
 #include "batch/summary.hpp"
 #include "cli/run.hpp"
+#include "cli/run_report.hpp"
 #include "cli/terminal.hpp"
 #include "core/error.hpp"
 #include "io/json_text.hpp"
@@ -12,6 +13,7 @@
 
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 namespace tutti::cli {
@@ -93,6 +95,18 @@ void print(const batch::Outcome& outcome, const std::string& results, ExitCode c
     out << io::json_line(json) << '\n';
 }
 
+/// The page is a convenience: what keeps it from being made is told, and no failure of the run.
+void make_report(const std::string& results, const std::function<void(const std::string&)>& note) {
+    constexpr double kMostSeconds = 30;
+    report::ReportWish wish;
+    wish.stop = Stop(Stop::Seconds(kMostSeconds));
+    try {
+        note(fmt::format("a page to look at: {}", write_run_report(results, {}, wish).path));
+    } catch (const std::exception& error) {
+        note(fmt::format("warning: the report could not be made: {}", error.what()));
+    }
+}
+
 void say_what_next(const batch::Outcome& outcome, const batch::Settings& settings, std::ostream& err) {
     err << "results are in " << settings.results << '\n';
     if (!outcome.complete()) err << fmt::format("to go on: tutti batch --resume -o {}\n", settings.results);
@@ -119,6 +133,11 @@ ExitCode run_batch(const BatchOptions& options, const Process& process) {
                           : outcome.failures() > 0 || outcome.deserted ? ExitCode::Failed
                                                                        : ExitCode::Done;
     print(outcome, settings.results, code, options.json, process.streams.out);
+    if (options.report) {
+        make_report(settings.results, [&](const std::string& text) {
+            if (!options.quiet) process.streams.err << text << '\n';
+        });
+    }
     if (!options.quiet) say_what_next(outcome, settings, process.streams.err);
     return code;
 }

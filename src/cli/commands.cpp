@@ -337,7 +337,8 @@ Command batch_command() {
         ("shard", text("I/N"),
          "only every Nth instance, beginning with the Ith: one part of a run of N parts")           //
         ("jobs", text("N"), "cores to use (default all); a task of several threads takes as many")  //
-        ("update-solu", flag(), "write proven and best values into the .solu files");
+        ("update-solu", flag(), "write proven and best values into the .solu files")                //
+        ("no-report", flag(), "do not make the page report.html");
     command.groups = std::vector<OptionGroup>{what, batch_search(), common()};
     command.positional = "paths";
     return command;

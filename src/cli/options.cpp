@@ -429,6 +429,7 @@ BatchOptions batch_options(const Values& values) {
     options.resume = values.flag("resume") || values.flag("retry-failed");
     options.retry_failed = values.flag("retry-failed");
     options.update_solu = values.flag("update-solu");
+    options.report = !values.flag("no-report");
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
     if (options.resume && options.results.empty())

@@ -106,6 +106,7 @@ struct BatchOptions {
     bool resume = false;
     bool retry_failed = false;
     bool update_solu = false;
+    bool report = true;  ///< make report.html
     bool json = false;
     bool quiet = false;
     friend bool operator==(const BatchOptions&, const BatchOptions&) = default;

@@ -5,6 +5,7 @@
 #include "cli/file_kind.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
+#include "cli/run_report.hpp"
 #include "cli/target.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
@@ -47,7 +48,7 @@ ExitCode view_results(const std::string& folder, const ViewOptions& options, con
     report::ReportWish wish;
     wish.stop = Stop(std::nullopt, process.interrupted);
     if (options.sends) wish.most_sends_of_a_view = wish.most_sends = *options.sends;
-    const report::Report made = report::write_report(folder, options.output, wish);
+    const report::Report made = write_run_report(folder, options.output, wish);
     const io::Json facts{{"folder", folder},
                          {"page", made.path},
                          {"bytes", made.bytes},

@@ -65,6 +65,8 @@ void add_task(Json& json, const ResultLine& result) {
     json["label"] = result.label;
     json["digest"] = or_null(result.digest);
     json["asked"] = result.asked;
+    json["asked_chunks"] = or_null(result.asked_chunks);
+    json["asked_bytes"] = or_null(result.asked_bytes);
     json["threads"] = result.threads;
     json["time_limit"] = or_null(result.time_limit);
     json["collective"] = or_null(result.collective);
@@ -100,6 +102,8 @@ void read_task(const JsonView& view, ResultLine& result) {
     result.label = read_string(view, "label");
     result.digest = read_string(view, "digest");
     result.asked = read_string(view, "asked");
+    result.asked_chunks = read_count(view, "asked_chunks");
+    result.asked_bytes = read_count(view, "asked_bytes");
     result.threads = read_small_count(view, "threads", 1);
     result.time_limit = read_number(view, "time_limit");
     result.collective = read_string(view, "collective");

@@ -55,6 +55,7 @@ struct ResultLine {
     std::string label;   ///< family and name of the instance: "ring/a"
     std::string digest;  ///< of the instance's file, by which a changed one is noticed
     std::string asked;   ///< the method asked for; `method` is what made the schedule
+    std::optional<std::uint64_t> asked_chunks, asked_bytes;  ///< in place of what the file says
     std::uint32_t threads = 1;
     std::optional<double> time_limit;  ///< seconds
 
