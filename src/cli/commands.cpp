@@ -401,13 +401,14 @@ Command view_command() {
     Command command;
     command.name = "view";
     command.summary = "make a page that shows a schedule, or the results of a batch";
-    command.usage = "SCHEDULE INSTANCE [-o page.html] | RESULTS_FOLDER [-o report.html]";
+    command.usage = "SCHEDULE [INSTANCE] [-o page.html] | RESULTS_FOLDER [-o report.html]";
     command.about =
         "Makes one HTML file that any browser shows without a network: the topology with its\n"
         "links coloured by use, every send on a line of time, chunks as they move, and what proves\n"
         "the lower bound. The schedule (any form) is verified first; an invalid one is not shown,\n"
         "and the exit code is 1. Of a large schedule all sends of some chunks are shown, and the\n"
-        "page says how many; sums and loads are always those of all sends.\n\n"
+        "page says how many; sums and loads are always those of all sends. The instance of a schedule\n"
+        "below a folder of results need not be named.\n\n"
         "Of a folder that tutti batch wrote it makes report.html anew: the table of results.jsonl,\n"
         "plots, and the schedules that are there.\n";
     command.examples =
@@ -415,7 +416,8 @@ Command view_command() {
         "tutti view big.tsch big.json --sends 20000\n"
         "tutti view results/latest\n";
     OptionGroup page{"Page"};
-    page.options.add_options()  //
+    page.options.add_options()                                                               //
+        ("instance", text("FILE"), "the schedule's instance, if it is not among the files")  //
         ("output,o", text("FILE"),
          "where the page goes (default: the schedule's name with .html, in this folder; report.html in the "
          "folder of results); - is standard output")  //

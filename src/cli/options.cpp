@@ -540,10 +540,12 @@ ViewOptions view_options(const Values& values) {
     if (values.flag("sends")) options.sends = values.number<std::uint64_t>("sends", 1, 1, kMostSends);
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
-    if (options.files.empty() || options.files.size() > 2) {
+    options.instance = values.text("instance");
+    if (options.files.empty() || options.files.size() > (options.instance ? 1 : 2)) {
         values.refuse("expected a schedule and its instance, or a folder with results");
     }
-    if (std::ranges::count(options.files, "-") > 1) values.refuse("only one file can be standard input (-)");
+    const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0);
+    if (inputs > 1) values.refuse("only one file can be standard input (-)");
     if (options.json && options.output == "-") {
         values.refuse("--json and --output - both want standard output; give one of them a file");
     }

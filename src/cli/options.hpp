@@ -128,8 +128,9 @@ struct ResultsOptions {
 };
 
 struct ViewOptions {
-    /// A schedule and its instance, in any order; or a folder with results.
+    /// A schedule and its instance, in any order, unless `instance` names it; or a folder with results.
     std::vector<std::string> files{};
+    std::optional<std::string> instance{};
     std::string output{};                  ///< a path or "-"; empty: named after the schedule or the folder
     std::optional<std::uint64_t> sends{};  ///< at most so many are shown
     bool json = false;

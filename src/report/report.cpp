@@ -3,13 +3,13 @@
 #include "io/instance_json.hpp"
 #include "report/judged_view.hpp"
 #include "report/page_file.hpp"
+#include "report/results_folder.hpp"
 #include "report/sample.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 namespace tutti::report {
 namespace {
@@ -20,32 +20,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMostSendsRead = 5'000'000;
 constexpr std::size_t kMostLinks = 20'000;
 constexpr std::uint64_t kLeastSends = 100;
-
-/// The last line of each key, in the order in which the keys first came. A resumed run has some twice.
-std::vector<io::ResultLine> last_of_each(std::vector<io::ResultLine> lines) {
-    std::vector<io::ResultLine> kept;
-    std::map<std::string, std::size_t> places;
-    for (io::ResultLine& line : lines) {
-        const std::string key = !line.key.empty() ? line.key
-                                                  : fmt::format("{}\n{}\n{}\n{}", line.file, line.instance,
-                                                                line.asked, line.seed);
-        const auto [place, is_new] = places.try_emplace(key, kept.size());
-        if (is_new) {
-            kept.push_back(std::move(line));
-        } else {
-            kept[place->second] = std::move(line);
-        }
-    }
-    return kept;
-}
-
-/// A journal names files as seen from where the run was; its schedules may also be found below the folder.
-std::string found_below(const std::string& folder, const std::string& path) {
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) return path;
-    const auto at = path.rfind("schedules/");
-    return at == path.npos ? path : (fs::path(folder) / path.substr(at)).string();
-}
 
 class Maker {
   public:
@@ -93,7 +67,7 @@ class Maker {
     }
 
     std::string try_to_add(const io::ResultLine& line) {
-        const std::string file = found_below(folder_, line.schedule);
+        const std::string file = schedule_file(folder_, line);
         std::error_code ignored;
         if (!fs::exists(file, ignored)) return fmt::format("Its schedule {} is not there.", file);
         const Instance instance = wish_.instance ? wish_.instance(line) : io::read_instance(line.file);
@@ -131,7 +105,7 @@ std::string title_of(const std::string& folder) {
 }  // namespace
 
 Report write_report(const std::string& folder, const std::string& path, const ReportWish& wish) {
-    const auto lines = last_of_each(io::read_results((fs::path(folder) / "results.jsonl").string()));
+    const auto lines = lines_in(folder);
     const auto schedules = static_cast<std::size_t>(
         std::ranges::count_if(lines, [](const io::ResultLine& line) { return !line.schedule.empty(); }));
     Maker maker(folder, wish, schedules);

@@ -116,8 +116,9 @@ TEST_CASE("a mesh is rows and columns, also where a link is dead") {
             topology_of(R"({"generate": {"kind": "mesh", "dims": [4, 5]})" + std::string(extra) + "}"));
         // Neighbours by number share a row unless one ends there: the last dimension runs fastest.
         std::size_t straight = 0;
-        for (std::size_t i = 0; i + 1 < points.size(); ++i)
-            straight += points[i].y == points[i + 1].y ? 1 : 0;
+        for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+            straight += points[i].y == points[i + 1].y ? 1U : 0U;
+        }
         CHECK(straight == 16);
     }
 }
