@@ -36,7 +36,7 @@ export async function withPage(browser, file, { size = sizes.wide, dark = false,
   }
 }
 
-// Visible boxes that share pixels, and what is wider than the window. A box within another does not count.
+// Visible boxes that share pixels or hold more than they show, and what is wider than the window. A box within another does not count.
 export async function misplaced(page, selectors) {
   return page.evaluate((list) => {
     const boxes = list.flatMap((selector) => [...document.querySelectorAll(selector)].map((node) => ({ selector, node, rect: node.getBoundingClientRect() })))
@@ -45,6 +45,7 @@ export async function misplaced(page, selectors) {
     if (document.documentElement.scrollWidth > window.innerWidth) faults.push(`the body is ${document.documentElement.scrollWidth} wide, the window ${window.innerWidth}`);
     boxes.forEach((a, i) => {
       if (a.rect.left < -0.5 || a.rect.right > window.innerWidth + 0.5) faults.push(`${a.selector} sticks out: ${a.rect.left} to ${a.rect.right}`);
+      if (a.node.scrollWidth > a.node.clientWidth + 1 && a.node.clientWidth > 0) faults.push(`${a.selector} is cut: ${a.node.textContent}`);
       for (const b of boxes.slice(i + 1)) {
         if (a.node.contains(b.node) || b.node.contains(a.node)) continue;
         const wide = Math.min(a.rect.right, b.rect.right) - Math.max(a.rect.left, b.rect.left);

@@ -165,6 +165,17 @@ export function viewTests(browser, made) {
     }
   }
 
+  test('nothing overlaps or sticks out where a row has all its numbers, or an error', async () => {
+    const failed = made.rows.find((row) => row.failure !== null);
+    const physical = made.rows.find((row) => row.busbw_GBps !== null);
+    for (const row of [failed, physical]) {
+      await withPage(browser(), made.report, { size: sizes.narrow, hash: `#view=${encodeURIComponent(row.key)}` }, async (page) => {
+        await page.waitForSelector('.facts');
+        assert.deepEqual(await misplaced(page, boxes), []);
+      });
+    }
+  });
+
   test('a change of theme and of size, and printing, redraw without complaint', () => withPage(browser(), made.view, {}, async (page) => {
     const light = await drawn(page, network);
     await page.emulateMedia({ colorScheme: 'dark' });

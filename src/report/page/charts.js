@@ -2,7 +2,7 @@
 (function (T) {
   'use strict';
 
-  const symbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin'];
+  const symbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'arrow'];
 
   // A chart in the box, drawn by draw(chart) now, on a change of theme, and resized with the box. Returns {chart, redraw, close}.
   function open(box, renderer, draw) {
@@ -59,7 +59,10 @@
   const legend = (more) => ({ type: 'scroll', top: 0, left: 0, right: 0, itemWidth: 18, itemHeight: 9, textStyle: { color: T.dom.theme().text, fontSize: 12 },
     pageTextStyle: { color: T.dom.theme().muted }, ...more });
 
+  // In place of points where there are none.
+  const empty = (show, text) => ({ show, text, left: 'center', top: 'middle', textStyle: { color: T.dom.theme().muted, fontSize: 13, fontWeight: 'normal' } });
+
   const symbol = (index) => symbols[index % symbols.length];
 
-  T.charts = { open, look, axis, tooltip, legend, symbol };
+  T.charts = { open, look, axis, tooltip, legend, empty, symbol };
 })((globalThis.Tutti = globalThis.Tutti || {}));

@@ -2,8 +2,9 @@
 (function (T) {
   'use strict';
 
-  // The order puts the strongest contrasts first; black becomes white where the page is dark.
+  // The order puts the strongest contrasts first. Where the page is dark, black becomes white and the dark blue is last.
   const okabeIto = ['#0072B2', '#E69F00', '#009E73', '#D55E00', '#56B4E9', '#CC79A7', '#F0E442', '#000000'];
+  const okabeItoDark = ['#56B4E9', '#E69F00', '#009E73', '#D55E00', '#CC79A7', '#F0E442', '#FFFFFF', '#0072B2'];
   const marks = ['circle', 'square', 'triangle', 'diamond', 'cross', 'ring'];
 
   // cividis at 0, 1/8, …, 1.
@@ -12,10 +13,7 @@
 
   const dark = () => T.dom.theme().dark;
 
-  function group(index) {
-    const colour = okabeIto[index % okabeIto.length];
-    return colour === '#000000' && dark() ? '#FFFFFF' : colour;
-  }
+  const group = (index) => (dark() ? okabeItoDark : okabeIto)[index % okabeIto.length];
   const mark = (index) => marks[Math.floor(index / okabeIto.length) % marks.length];
 
   function blend(position) {

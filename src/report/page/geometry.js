@@ -10,6 +10,7 @@
   const wide = 0.45;
   const more = 0.12; // for each parallel link
   const mostOfLength = 0.05; // short links stay flat
+  const most = 0.08; // of the drawing: however many links are parallel, they stay within its edge
   const mostChecks = 4e6; // nodes times links: beyond it, nobody looks whether links run through nodes
 
   function bounds(view) {
@@ -57,7 +58,8 @@
       const dy = view.y[b] - view.y[a];
       const length = Math.hypot(dx, dy) || 1;
       const base = look && blocked(view, a, b, 0.25 * nearest) ? wide * nearest : Math.min(slight * nearest, mostOfLength * length);
-      const bulge = (2 * (base + more * nearest * earlier)) / length; // the control point is twice as far out as the curve
+      const out = most * (1 - Math.exp(-(base + more * nearest * earlier) / most));
+      const bulge = (2 * out) / length; // the control point is twice as far out as the curve
       x[i] = (view.x[a] + view.x[b]) / 2 - bulge * dy;
       y[i] = (view.y[a] + view.y[b]) / 2 + bulge * dx;
     }

@@ -30,14 +30,16 @@
     axisLabel: { color: T.dom.theme().muted, fontSize: 11, hideOverlap: true, formatter: sizes[size].text } });
 
   function pointOption(state, size, y, yAxis, yText) {
+    const series = scatter(state.rows, state.methods, size, y);
     return {
       ...T.charts.look(),
+      title: T.charts.empty(series.every(({ data }) => data.length === 0), 'No result to draw'),
       grid: { left: 58, right: 16, top: state.methods.length > 1 ? 34 : 12, bottom: 44 },
       legend: T.charts.legend({ show: state.methods.length > 1, itemWidth: 10, itemHeight: 10 }),
       tooltip: T.charts.tooltip((p) => [p.name, `${p.seriesName} · ${sizes[size].text(p.value[0])} ${sizes[size].title}`, yText(p.value[1])]),
       xAxis: sizeAxis(size),
       yAxis,
-      series: scatter(state.rows, state.methods, size, y),
+      series,
     };
   }
 
@@ -49,11 +51,12 @@
     (value) => `${T.format.seconds(value)} s`);
 
   function profileOption(state) {
-    const { most, curves } = T.profile.profile(state.rows, state.measure);
+    const { instances, most, curves } = T.profile.profile(state.rows, state.measure);
     const log = most > 3;
     const far = log ? most : Math.max(1.02, most);
     return {
       ...T.charts.look(),
+      title: T.charts.empty(instances === 0, 'No instance was solved by one of several methods'),
       grid: { left: 58, right: 16, top: 34, bottom: 44 },
       legend: T.charts.legend(),
       tooltip: T.charts.tooltip((list) => [`within ${T.format.short(list[0].value[0], 4)} times the best`,
@@ -62,7 +65,7 @@
         axisLabel: { color: T.dom.theme().muted, fontSize: 11, hideOverlap: true, formatter: (v) => T.format.short(v, 3) } }),
       yAxis: T.charts.axis({ type: 'value', min: 0, max: 1, name: 'share of instances', nameGap: 40,
         axisLabel: { color: T.dom.theme().muted, fontSize: 11, formatter: (v) => `${Math.round(100 * v)} %` } }),
-      series: curves.map(({ method, points }, i) => ({ type: 'line', step: 'end', name: method, symbol: T.charts.symbol(i), symbolSize: 5, showSymbol: points.length < 60,
+      series: (instances === 0 ? [] : curves).map(({ method, points }, i) => ({ type: 'line', step: 'end', name: method, symbol: T.charts.symbol(i), symbolSize: 5, showSymbol: points.length < 60,
         lineStyle: { width: 2, type: ['solid', 'dashed', 'dotted'][i % 3] }, color: T.colours.group(i), data: points[points.length - 1][0] < far ? [...points, [far, points[points.length - 1][1]]] : points })),
     };
   }
@@ -72,9 +75,9 @@
     return {
       ...T.charts.look(),
       grid: { left: 48, right: 16, top: 20, bottom: 44 },
-      tooltip: T.charts.tooltip((p) => [`gap ${p.name}`, `${p.value} instances`]),
-      xAxis: T.charts.axis({ type: 'category', data: names, name: 'gap', nameGap: 26, axisLabel: { color: T.dom.theme().muted, fontSize: 11, interval: 0, hideOverlap: true } }),
-      yAxis: T.charts.axis({ type: 'value', minInterval: 1, name: 'instances', nameGap: 34 }),
+      tooltip: T.charts.tooltip((p) => [`gap ${p.name} %`, T.format.counted(p.value, 'result')]),
+      xAxis: T.charts.axis({ type: 'category', data: names, name: 'gap in %', nameGap: 26, axisLabel: { color: T.dom.theme().muted, fontSize: 11, interval: 0 } }),
+      yAxis: T.charts.axis({ type: 'value', minInterval: 1, name: 'results', nameGap: 34 }),
       series: [{ type: 'bar', data: counts, color: T.colours.group(0), label: { show: true, position: 'top', color: T.dom.theme().text, formatter: (p) => (p.value > 0 ? String(p.value) : '') } }],
     };
   }

@@ -59,7 +59,7 @@
 
   // How many rows have a gap of 0, up to 1 %, up to 5 %, …
   function gapBins(rows) {
-    const names = ['0', '≤ 1 %', '≤ 5 %', '≤ 10 %', '≤ 25 %', '≤ 50 %', '≤ 100 %', 'more'];
+    const names = ['0', '≤ 1', '≤ 5', '≤ 10', '≤ 25', '≤ 50', '≤ 100', 'more'];
     const counts = names.map(() => 0);
     for (const row of rows) {
       if (T.data.failed(row) || !T.format.known(row.gap)) continue;

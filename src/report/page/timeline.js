@@ -10,7 +10,7 @@
   class Timeline {
     constructor(box, view, sends, moved) {
       Object.assign(this, { box, view, sends, moved, time: 0, frame: 0 });
-      this.rows = view.link_load ? view.link_load.links : Array.from(view.links.src.keys());
+      this.rows = view.link_load ? view.link_load.links : Array.from(view.links.src.keys()).filter((link) => view.links.sends[link] > 0);
       this.line = el('div', { class: 'now-line', 'aria-hidden': 'true' });
       const chartBox = el('div', { class: 'fill' });
       box.append(chartBox, this.line);
@@ -39,7 +39,7 @@
         ...T.charts.look(),
         aria: { enabled: false },
         title: [{ text: 'Share of links that are busy', left: place.left, top: 4, textStyle: { fontSize: 12, fontWeight: 'normal', color: theme.muted } },
-          { text: view.link_load ? `Load of the ${this.rows.length} busiest links` : 'Links (from → to) over time', left: place.left, top: place.top - 22, textStyle: { fontSize: 12, fontWeight: 'normal', color: theme.muted } }],
+          { text: this.title(), left: place.left, top: place.top - 22, textStyle: { fontSize: 12, fontWeight: 'normal', color: theme.muted } }],
         grid: [{ left: place.left, right: place.right, top: place.loadTop, height: place.loadHeight }, { left: place.left, right: place.right, top: place.top, bottom: place.bottom }],
         tooltip: T.charts.tooltip((p) => this.lines(p)),
         xAxis: [time({ gridIndex: 0 }), time({ gridIndex: 1, axisLabel: { color: theme.muted, fontSize: 11, hideOverlap: true, formatter: (value) => this.label(value) } })],
@@ -50,6 +50,13 @@
         series: [this.loadSeries(), { id: 'runs', type: 'custom', xAxisIndex: 1, yAxisIndex: 1, clip: true, progressive: 0, dimensions: ['from', 'to', 'row', 'colour', 'first', 'sends'],
           encode: { x: [0, 1], y: 2 }, renderItem: (params, api) => (view.link_load ? this.heat(api) : this.bar(api)), data: [] }],
       };
+    }
+
+    title() {
+      const used = this.rows.length;
+      const all = this.view.links.src.length;
+      if (this.view.link_load) return `Load of ${used < all ? `the ${used} busiest links` : 'all links'}`;
+      return `Links, from → to${used < all ? ` (${used} of ${all} are used)` : ''}`;
     }
 
     loadSeries() {

@@ -3,7 +3,7 @@
   'use strict';
 
   const edge = 38; // pixels around the drawing
-  const mostArrows = 3000;
+  const mostArrows = 800;
 
   class Topology {
     constructor(box, view) {
@@ -142,12 +142,15 @@
 
     drawRim(context, theme, node, x, y) {
       const inside = this.proof && this.view.cut && this.insideSet().has(node);
-      context.strokeStyle = inside ? theme.proof : theme.text;
-      context.lineWidth = inside ? 4 : 1;
       context.beginPath();
       if (node >= this.view.npus) context.rect(x - this.radius, y - this.radius, 2 * this.radius, 2 * this.radius);
       else context.arc(x, y, this.radius, 0, 2 * Math.PI);
-      context.stroke();
+      // Inside the cut the rim is seen on any colour of group.
+      for (const [colour, width] of inside ? [[theme.text, 6.5], [theme.proof, 4]] : [[theme.text, 1]]) {
+        context.strokeStyle = colour;
+        context.lineWidth = width;
+        context.stroke();
+      }
     }
 
     insideSet() {
