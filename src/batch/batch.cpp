@@ -212,7 +212,8 @@ Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew
     journal.sync();
     SoluFiles::Results results;
     for (const Row& row : outcome.rows) results.emplace_back(&row.task, &row.line);
-    outcome.news = known.news(results);
+    for (const std::string& news : known.news(results))
+        outcome.news.push_back(news + (settings.update_solu ? "; written" : "; --update-solu writes it"));
     if (settings.update_solu) known.update(results);
     outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     write_file(folder.file("table.txt"), table_text(outcome));

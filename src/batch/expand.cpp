@@ -22,6 +22,12 @@ bool is_instance_name(const std::string& name) {
     return name.ends_with(kSuffix) && !name.ends_with(".schedule.json") && !name.starts_with('.');
 }
 
+/// The run file that a batch left beside its results.
+bool is_of_results(const fs::path& file) {
+    std::error_code error;
+    return file.filename() == "run.json" && fs::exists(file.parent_path() / "results.jsonl", error);
+}
+
 /// The folder's own name, also for "." and "instances/".
 std::string folder_name(const fs::path& folder) {
     std::error_code error;
@@ -65,11 +71,11 @@ Job job_of(const fs::path& file, const std::string& family, const fs::path& solu
 /// Collects what the paths mean.
 class Search {
   public:
-    void add(const std::string& path) {
+    void add(const std::string& given) {
         std::error_code error;
-        const fs::file_status status = fs::symlink_status(path, error);
-        if (!fs::exists(status)) {
-            add_pattern(path);
+        const std::string path = tidied(given).string();
+        if (!fs::exists(fs::symlink_status(path, error))) {
+            add_pattern(given);
         } else if (fs::is_directory(fs::status(path, error))) {
             search(path, path);
         } else if (path.ends_with(".test")) {
@@ -112,7 +118,8 @@ class Search {
             const std::string name = it->path().filename().string();
             std::error_code ignored;
             const bool is_folder = it->is_directory(ignored) && !it->is_symlink(ignored);
-            if (is_instance_name(name)) jobs_.push_back(job_of(it->path(), family));
+            if (is_instance_name(name) && !is_of_results(it->path()))
+                jobs_.push_back(job_of(it->path(), family));
             if (is_folder && name != "schema" && !name.starts_with('.')) search(it->path(), root);
         }
         if (!error) return;
@@ -139,6 +146,11 @@ void number_clashes(std::vector<Job>& jobs) {
 }
 
 }  // namespace
+
+fs::path tidied(const fs::path& path) {
+    fs::path normal = path.lexically_normal();
+    return identity(normal) == identity(path) ? normal : path;
+}
 
 std::vector<Job> expand(const std::vector<std::string>& paths) {
     Search found;

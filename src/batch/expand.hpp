@@ -30,6 +30,9 @@ struct Job {
 /// InputError for a path or pattern that means nothing, and when there is no instance at all.
 [[nodiscard]] std::vector<Job> expand(const std::vector<std::string>& paths);
 
+/// The same path without detours (a/../b), unless links make it another.
+[[nodiscard]] std::filesystem::path tidied(const std::filesystem::path& path);
+
 /// The files that a .test file lists, a line each: relative to its folder or to the folder above, with or
 /// without ".json". Blank lines and lines that start with '#' are passed over. Throws InputError at the line
 /// of a file that does not exist.

@@ -27,7 +27,7 @@ std::string below(const fs::path& folder, const std::string& entry) {
     const fs::path plain = folder / entry;
     std::error_code error;
     if (folder.empty() || fs::path(entry).is_absolute() || fs::exists(plain, error))
-        return plain.lexically_normal().string();
+        return tidied(plain).string();
     std::string escaped;
     for (const char c : folder.string())
         escaped += std::string_view("*?[]{}\\~,").find(c) == std::string_view::npos ? std::string(1, c)
@@ -39,7 +39,7 @@ std::string below(const fs::path& folder, const std::string& entry) {
 std::string seen_from(const fs::path& folder, const std::string& path) {
     std::error_code error;
     const fs::path base = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
-    const fs::path whole = fs::absolute(path, error).lexically_normal();
+    const fs::path whole = tidied(fs::absolute(path, error));
     return error ? path : whole.lexically_proximate(base).generic_string();
 }
 
@@ -88,7 +88,7 @@ RunFile run_in(const JsonView& view, const fs::path& folder) {
     if (const auto about = view.find("about")) (void)about->string();
     run.instances =
         read_list(view, "instances", [&](const JsonView& entry) { return below(folder, entry.string()); });
-    if (const auto set = view.find("set")) run.set = (folder / set->string()).lexically_normal().string();
+    if (const auto set = view.find("set")) run.set = tidied(folder / set->string()).string();
     run.matrix.methods = read_list(view, "methods", read_method);
     run.matrix.chunks = read_list(view, "chunks", [](const JsonView& entry) {
         return static_cast<std::uint64_t>(entry.integer(1, kMostChunks));

@@ -98,8 +98,6 @@ void print(const batch::Outcome& outcome, const std::string& results, ExitCode c
 }
 
 void say_what_next(const batch::Outcome& outcome, const batch::Settings& settings, std::ostream& err) {
-    for (const std::string& news : outcome.news)
-        err << news << (settings.update_solu ? "; written" : "; --update-solu writes it") << '\n';
     err << "results are in " << settings.results << '\n';
     if (!outcome.complete()) err << fmt::format("to go on: tutti batch --resume -o {}\n", settings.results);
 }

@@ -252,7 +252,8 @@ TEST_CASE("what a .solu file does not know yet is news; of a changed instance it
     const test::ScratchTree scratch;
     scratch.put("all/x/ring.json", kRing);
     scratch.put("all/x/x.solu", "=best= ring 5\n");
-    CHECK(run_in(scratch).news == std::vector<std::string>{"new optimum: x/ring 2 (was 5)"});
+    CHECK(run_in(scratch).news ==
+          std::vector<std::string>{"new optimum: x/ring 2 (was 5); --update-solu writes it"});
     scratch.put("all/x/x.solu", "=opt= ring 2\n");
     CHECK(run_in(scratch).news.empty());
     Settings settings;
