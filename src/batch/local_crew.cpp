@@ -118,6 +118,15 @@ std::vector<News> LocalCrew::wait(std::chrono::milliseconds time) {
     return std::exchange(news_, {});
 }
 
+std::vector<int> LocalCrew::descriptors() const {
+    std::vector<int> all;
+    for (const Running& running : running_) {
+        all.push_back(running.child.messages);
+        all.push_back(running.child.words);
+    }
+    return all;
+}
+
 void LocalCrew::listen(std::chrono::milliseconds time) {
     std::vector<pollfd> polled;
     for (const Running& running : running_) {

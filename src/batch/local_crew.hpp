@@ -35,6 +35,9 @@ class LocalCrew final : public Crew {
     [[nodiscard]] std::vector<News> wait(std::chrono::milliseconds time) override;
     void stop() override;
 
+    /// What to poll for reading, so as to wait for children and for something else at once.
+    [[nodiscard]] std::vector<int> descriptors() const;
+
   private:
     struct Running {
         std::size_t number;
