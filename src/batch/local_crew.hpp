@@ -35,6 +35,9 @@ class LocalCrew final : public Crew {
     [[nodiscard]] std::vector<News> wait(std::chrono::milliseconds time) override;
     void stop() override;
 
+    /// What to poll for reading, so as to wait for children and for something else at once.
+    [[nodiscard]] std::vector<int> descriptors() const;
+
   private:
     struct Running {
         std::size_t number;
@@ -63,7 +66,8 @@ class LocalCrew final : public Crew {
     Clock::time_point watched_{};
 };
 
-/// How long a task may go on after its time limit until it is killed.
+/// How long a task may go on after its time limit until it is killed; time in which it was ready to run and
+/// had no core is not counted.
 [[nodiscard]] std::chrono::duration<double> grace_after(double time_limit);
 
 }  // namespace tutti::batch

@@ -1,5 +1,7 @@
 #include "batch/batch.hpp"
 
+#include "batch/cluster/cluster_crew.hpp"
+#include "batch/cluster/worker.hpp"
 #include "batch/expand.hpp"
 #include "batch/local_crew.hpp"
 #include "batch/summary.hpp"
@@ -11,9 +13,11 @@
 
 #include <fmt/chrono.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <thread>
 
 namespace tutti::cli {
@@ -112,9 +116,43 @@ void say_what_next(const batch::Outcome& outcome, const batch::Settings& setting
     if (!outcome.complete()) err << fmt::format("to go on: tutti batch --resume -o {}\n", settings.results);
 }
 
+/// Makes each task last that many seconds longer, so that tests can meet it at work.
+batch::LocalCrew::Work work_of_process() {
+    const char* slow = std::getenv("TUTTI_TEST_SLOW");
+    if (slow == nullptr) return batch::solve;
+    return [wait = std::chrono::duration<double>(std::strtod(slow, nullptr))](auto&&... arguments) {
+        std::this_thread::sleep_for(wait);
+        return batch::solve(arguments...);
+    };
+}
+
+/// What the other ranks of a job do. Only the first talks.
+ExitCode serve(const batch::cluster::Ranks& ranks, const BatchOptions& options, const Process& process) {
+    if (options.results.empty()) return ExitCode::Done;  // the first rank complains
+    batch::cluster::Service service{ranks, options.results, process.interrupted, work_of_process()};
+    service.err = &process.streams.err;
+    return batch::cluster::serve(service) == batch::cluster::Served::Cut ? ExitCode::Failed : ExitCode::Done;
+}
+
+std::unique_ptr<batch::Crew> crew_for(const batch::cluster::Ranks& ranks, const batch::Settings& settings) {
+    const batch::RunFile& run = settings.run;
+    if (ranks.size == 1 && !ranks.follow_parent) {
+        const unsigned cores = run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
+        return std::make_unique<batch::LocalCrew>(
+            batch::LocalCrew::Settings{settings.results, run.limits, cores, work_of_process()});
+    }
+    return std::make_unique<batch::cluster::ClusterCrew>(batch::cluster::ClusterCrew::Settings{
+        ranks, settings.results, run.limits, run.jobs, work_of_process(), settings.remark});
+}
+
 }  // namespace
 
 ExitCode run_batch(const BatchOptions& options, const Process& process) {
+    const auto ranks = batch::cluster::ranks_in([](const char* name) { return std::getenv(name); });
+    if (ranks.rank > 0) return serve(ranks, options, process);
+    if (ranks.size > 1 && options.results.empty())
+        throw InputError("several ranks need a folder of results that all of them know: give one with -o");
+
     batch::Settings settings;
     settings.results = options.results.empty() ? default_results() : options.results;
     settings.run = run_of(options);
@@ -126,9 +164,8 @@ ExitCode run_batch(const BatchOptions& options, const Process& process) {
         settings.remark = [&](const std::string& text) { process.streams.err << text << '\n'; };
 
     const auto tasks = tasks_of(settings.run);
-    const unsigned cores = settings.run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
-    batch::LocalCrew crew({settings.results, settings.run.limits, cores});
-    const batch::Outcome outcome = batch::run(tasks, settings, crew, view_of(options, process.streams));
+    const auto crew = crew_for(ranks, settings);
+    const batch::Outcome outcome = batch::run(tasks, settings, *crew, view_of(options, process.streams));
     const ExitCode code = !outcome.complete() && !outcome.deserted     ? ExitCode::Interrupted
                           : outcome.failures() > 0 || outcome.deserted ? ExitCode::Failed
                                                                        : ExitCode::Done;
