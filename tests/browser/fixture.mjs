@@ -58,7 +58,6 @@ export function make(binary, scratch) {
   }
   writeFileSync(join(scratch, 'in', 'broken.json'), '{"tutti": 1,');
   tutti(binary, scratch, ['batch', 'in', '--method', 'greedy,auto', '--time-limit', '10', '-o', 'run', '-q'], [1]);
-  tutti(binary, scratch, ['view', 'run', '-q']);
   const view = ['view', 'in/mesh.json', 'mesh.schedule.json', '-q'];
   tutti(binary, scratch, ['synth', 'in/mesh.json', '-o', 'mesh.schedule.json', '--method', 'greedy', '-q']);
   tutti(binary, scratch, [...view, '-o', 'mesh.html']);

@@ -24,6 +24,20 @@ function table(page) {
 const points = (page, plot) => page.evaluate((id) => globalThis.echarts.getInstanceByDom(document.getElementById(`plot-${id}`)).getOption().series
   .reduce((sum, series) => sum + series.data.length, 0), plot);
 
+// What the tooltip of the first point says whose name passes.
+function tip(page, box, wanted) {
+  return page.evaluate(([id, test]) => {
+    const chart = globalThis.echarts.getInstanceByDom(document.getElementById(id));
+    const passes = globalThis.eval(test);
+    chart.getOption().series.some((series, seriesIndex) => {
+      const dataIndex = series.data.findIndex((point) => passes(point.name));
+      if (dataIndex >= 0) chart.dispatchAction({ type: 'showTip', seriesIndex, dataIndex });
+      return dataIndex >= 0;
+    });
+    return document.getElementById(id).innerText;
+  }, [box, String(wanted)]);
+}
+
 export function reportTests(browser, made) {
   const failed = made.rows.filter((row) => row.failure !== null);
   const good = made.rows.filter((row) => row.failure === null);
@@ -138,6 +152,7 @@ export function reportTests(browser, made) {
     assert.ok(line.label.includes(hostile.file), line.label);
     const [shown] = (await table(page)).filter((row) => row.key === line.key);
     assert.ok(shown.shown.instance.startsWith(line.label));
+    assert.ok((await tip(page, 'plot-gap', (name) => name.includes('onerror'))).includes(line.label));
     await page.click('#table a:has-text("onerror")');
     assert.ok((await page.textContent('#view-name')).startsWith(hostile.name));
     assert.match(await page.textContent('#groups'), /<b>evil<\/b>/);

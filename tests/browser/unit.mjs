@@ -90,18 +90,20 @@ export function unitTests(pageFolder) {
     assert.equal(T.sends.received(sends, 1, 7), 3);
   });
 
-  test('the timeline draws few runs however many sends there are, and each send alone when zoomed in', () => {
+  test('the timeline draws each send where they are few, and none by itself where they are many', () => {
     const n = 100000;
     const numbers = (make) => Array.from({ length: n }, (_, i) => make(i));
     const view = { x: [0, 1], links: { src: [0, 1], dst: [1, 0] }, sends: { chunk: numbers((i) => i), link: numbers((i) => i % 2), start: numbers((i) => i >> 1),
       free: numbers((i) => (i >> 1) + 1), arrive: numbers((i) => (i >> 1) + 2), group: numbers((i) => (i >> 3) % 5) } };
     const sends = T.sends.prepare(view);
-    const all = T.runs.ofSends(sends, [0, 1], { from: 0, to: n / 2, firstRow: 0, lastRow: 1 }, n / 2 / 800);
-    assert.ok(all.length > 0 && all.length <= 6000, `${all.length} runs`);
-    assert.equal(all.reduce((sum, run) => sum + run[5], 0), n);
-    const few = T.runs.ofSends(sends, [0, 1], { from: 1000, to: 1009, firstRow: 0, lastRow: 1 }, 9 / 800);
-    assert.deepEqual(new Set(few.map((run) => run[5])), new Set([1]));
-    assert.equal(few.length, 22); // those that end where the window begins and start where it ends are in sight too
+    const runs = (from, to) => T.runs.ofSends(sends, [0, 1], { from, to, firstRow: 0, lastRow: 1 }, (to - from) / 800);
+    assert.equal(runs(0, n / 2), null);
+    assert.equal(runs(0, 3200).reduce((sum, run) => sum + run[5], 0), 2 * 3201);
+    assert.equal(runs(0, 3200).length, 2 * 801); // four of one group in a row, a quarter of a pixel each
+    assert.deepEqual(plain(runs(1000, 1009)).map((run) => run[5]), Array(22).fill(1)); // also what ends or starts at the edge of the window
+    assert.equal(T.sends.onLink(sends, 1, 700.5), 1401);
+    assert.equal(T.sends.onLink(sends, 1, -1), -1);
+    assert.equal(T.sends.onLink(sends, 1, n), -1);
   });
 
   test('opposite links bulge to different sides', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'node:test';
-import { dataOf } from './fixture.mjs';
+import { dataOf, withData } from './fixture.mjs';
 import { drawn, misplaced, sizes, withPage } from './browser.mjs';
 
 const boxes = ['#head', '.view-head', '.facts', '.sentence', '.notice', '.player', '#network-card', '#timeline-card', '.player > *', '.tile', '#network-card .card-head > *', '.legend-item'];
@@ -144,7 +144,7 @@ export function viewTests(browser, made) {
     assert.ok(view.sends.shown < view.sends.total);
     assert.equal(await page.textContent('#sends-note'), view.sends.note);
     assert.equal(await page.$eval('.facts [data-fact="sends"]', (node) => node.dataset.value), String(view.sends.total));
-    assert.equal(await page.$eval('#timeline', (node) => node.dataset.runs), '1');
+    assert.equal(await page.$eval('#timeline', (node) => node.dataset.runs), 'picture');
     const shades = await page.$eval('#timeline canvas', (canvas) => {
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
       const seen = new Set();
@@ -153,6 +153,28 @@ export function viewTests(browser, made) {
     });
     assert.ok(shades > 3);
   }));
+
+  test('a hundred thousand sends are a picture, and bars when zoomed in', () => {
+    const data = dataOf(made.view);
+    const [view] = data.views;
+    const links = view.links.src.length;
+    const n = 100000;
+    const numbers = (make) => Array.from({ length: n }, (_, i) => make(i));
+    const slot = (i) => Math.floor(i / links);
+    Object.assign(view, { makespan: slot(n) + 3, lower_bound: slot(n) });
+    Object.assign(view.sends, { total: n, shown: n, chunk: numbers((i) => i), link: numbers((i) => i % links), start: numbers(slot), free: numbers((i) => slot(i) + 1),
+      arrive: numbers((i) => slot(i) + 3), group: numbers((i) => (slot(i) + i) % 2) });
+    view.links.sends = view.links.src.map(() => Math.ceil(n / links));
+    return withPage(browser(), withData(made.view, `${made.scratch}/big.html`, data), {}, async (page) => {
+      const runs = () => page.$eval('#timeline', (node) => node.dataset.runs);
+      assert.equal(await runs(), 'picture');
+      const time = Math.floor(view.makespan / 2) + 0.5;
+      await moveTo(page, time);
+      assert.equal(await page.$eval('#in-flight', (node) => node.dataset.value), String(3 * links));
+      await page.evaluate(() => globalThis.echarts.getInstanceByDom(document.querySelector('#timeline .fill')).dispatchAction({ type: 'dataZoom', dataZoomIndex: 0, start: 50, end: 51 }));
+      await page.waitForFunction(() => Number(document.getElementById('timeline').dataset.runs) > 100);
+    });
+  });
 
   for (const [name, size] of Object.entries(sizes)) {
     for (const [what, file, dark] of [['a schedule', made.view, false], ['a sampled schedule', made.sampled, true]]) {

@@ -1,38 +1,33 @@
-// What the timeline draws at some zoom: never more than a few thousand rectangles, however many sends there are.
+// What the timeline draws where there are few sends in sight: rectangles.
 //
-// A run is [from, to, row, colour, first send, sends]. Sends of one link that follow each other closer than a pixel become one run if they
-// belong to one group. If that leaves too many, runs narrower than 1, 2, 4, … pixels join their neighbours whatever their group; such a mixed
-// run has the colour -1. Zooming in takes the runs apart again.
+// A run is [from, to, row, group, first send, sends]. Sends of one group that follow each other closer than a pixel become one run if they are narrow;
+// wider ones stay apart, so that each can be seen. Where that leaves too many runs for a chart, pictures.js draws instead.
 (function (T) {
   'use strict';
 
   const most = 6000;
   const apart = 3; // sends of this many pixels are drawn one by one
+  const close = 0.7; // pixels
 
-  // window: {from, to, firstRow, lastRow} in ticks and rows; perPixel: ticks; rows: link numbers.
+  // window: {from, to, firstRow, lastRow} in ticks and rows; perPixel: ticks; rows: link numbers. Null if there would be too many.
   function ofSends(sends, rows, window, perPixel) {
-    for (let narrow = 0; ; narrow = Math.max(1, 2 * narrow)) {
-      const runs = [];
-      for (let row = window.firstRow; row <= window.lastRow; row += 1) {
-        addRow(runs, sends, sends.byLink.of(rows[row]), row, window, perPixel, narrow);
-      }
-      if (runs.length <= most || narrow > 512) return runs;
+    const runs = [];
+    for (let row = window.firstRow; row <= window.lastRow && runs.length <= most; row += 1) {
+      addRow(runs, sends, sends.byLink.of(rows[row]), row, window, perPixel);
     }
+    return runs.length <= most ? runs : null;
   }
 
-  function addRow(runs, sends, items, row, window, perPixel, narrow) {
+  function addRow(runs, sends, items, row, window, perPixel) {
     let run = null;
     for (const i of items) {
       const from = sends.start[i];
       const to = Math.max(sends.free[i], from);
       if (to < window.from) continue;
       if (from > window.to) break;
-      const close = run !== null && from - run[1] < perPixel * Math.max(0.7, narrow);
-      const limit = run !== null && run[3] === sends.group[i] ? Math.max(apart, narrow) : narrow;
-      if (close && to - from < limit * perPixel) {
+      if (run !== null && run[3] === sends.group[i] && from - run[1] < close * perPixel && to - from < apart * perPixel) {
         run[1] = Math.max(run[1], to);
         run[5] += 1;
-        if (run[3] !== sends.group[i]) run[3] = -1;
       } else {
         run = [from, to, row, sends.group[i], i, 1];
         runs.push(run);

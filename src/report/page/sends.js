@@ -58,8 +58,21 @@
     return count;
   }
 
+  // The last send that keeps the link busy at the time, or -1.
+  function onLink(sends, link, time) {
+    const items = sends.byLink.of(link);
+    let low = 0;
+    let high = items.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (sends.start[items[middle]] <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low > 0 && sends.free[items[low - 1]] >= time ? items[low - 1] : -1;
+  }
+
   // How many shown sends have arrived at a node by then.
   const received = (sends, node, time) => upTo(sends.arrivals[node], time);
 
-  T.sends = { prepare, inFlight, received, upTo };
+  T.sends = { prepare, inFlight, onLink, received, upTo };
 })((globalThis.Tutti = globalThis.Tutti || {}));

@@ -25,7 +25,7 @@
     // The option without runs, then the runs for what is in sight.
     draw(chart) {
       this.chart = chart;
-      if (this.view.link_load) this.all = T.heat.whole(this.view.link_load);
+      if (this.view.link_load) this.heat = T.pictures.heatOf(this.view.link_load);
       const before = chart.getOption()?.dataZoom; // a change of theme or size keeps what is in sight
       chart.setOption(this.option(before), { notMerge: true });
       this.refill();
@@ -47,8 +47,8 @@
           T.charts.axis({ gridIndex: 1, type: 'category', inverse: true, data: this.rows.map((link) => `${view.links.src[link]} → ${view.links.dst[link]}`), axisTick: { show: false }, splitLine: { show: false },
             axisLabel: { color: theme.muted, fontSize: 11, hideOverlap: true } })],
         dataZoom: this.zooms(before),
-        series: [this.loadSeries(), { id: 'runs', type: 'custom', xAxisIndex: 1, yAxisIndex: 1, clip: true, progressive: 0, dimensions: ['from', 'to', 'row', 'colour', 'first', 'sends'],
-          encode: { x: [0, 1], y: 2 }, renderItem: (params, api) => (view.link_load ? this.heat(api) : this.bar(api)), data: [] }],
+        series: [this.loadSeries(), { id: 'runs', type: 'custom', xAxisIndex: 1, yAxisIndex: 1, clip: true, progressive: 0, dimensions: ['from', 'to', 'row', 'group', 'first', 'sends'],
+          encode: { x: [0, 1], y: 2 }, renderItem: (params, api) => (this.still ? this.picture(api) : this.bar(api)), data: [] }],
       };
     }
 
@@ -92,20 +92,19 @@
       const to = api.coord([api.value(1), api.value(2)]);
       const row = api.size([0, 1])[1];
       const height = row > 4 ? row * 0.8 : row;
-      const colour = api.value(3);
-      const fill = colour < 0 ? this.mixed : T.colours.group(colour);
       const wide = to[0] - from[0];
-      return { type: 'rect', shape: { x: from[0], y: from[1] - height / 2, width: Math.max(wide > 4 ? wide - 0.7 : wide, 0.7), height }, style: { fill } };
+      return { type: 'rect', shape: { x: from[0], y: from[1] - height / 2, width: Math.max(wide > 4 ? wide - 0.7 : wide, 0.7), height }, style: { fill: T.colours.group(api.value(3)) } };
     }
 
-    // All of the heat map that is in sight is one picture.
-    heat(api) {
-      const [x, top] = api.coord([api.value(0), api.value(2)]);
-      const [end, bottom] = api.coord([api.value(1), api.value(3)]);
+    // Everything in sight as one picture.
+    picture(api) {
+      const { still } = this;
+      const [x, top] = api.coord([still.from, still.firstRow]);
+      const [end, bottom] = api.coord([still.to, still.lastRow]);
       const row = api.size([0, 1])[1];
       const shape = { x, y: top - row / 2, width: end - x, height: bottom - top + row };
       const ratio = Math.min(window.devicePixelRatio || 1, 2);
-      return { type: 'image', silent: true, style: { ...shape, image: T.heat.picture(this.all, this.part, shape.width * ratio, shape.height * ratio) } };
+      return { type: 'image', silent: true, style: { ...shape, image: still.paint(shape.width * ratio, shape.height * ratio) } };
     }
 
     // What the chart shows now: ticks and rows at the corners of its grid.
@@ -124,34 +123,40 @@
 
     refill() {
       if (this.rows.length === 0) return;
-      const theme = T.dom.theme();
-      this.mixed = theme.muted;
       const seen = this.inSight();
       this.window = seen;
       const perPixel = (seen.to - seen.from) / Math.max(seen.pixels, 1);
-      const runs = this.view.link_load ? this.heatRun(seen) : T.runs.ofSends(this.sends, this.rows, seen, perPixel);
-      this.box.dataset.runs = runs.length;
+      const runs = this.heat ? null : T.runs.ofSends(this.sends, this.rows, seen, perPixel);
+      this.still = runs ? null : this.heat ? T.pictures.heatStill(this.heat, this.view.makespan, seen) : T.pictures.sendsStill(this.sends, this.rows, seen);
+      const data = runs ?? [[this.still.from, this.still.to, this.still.firstRow, -1, -1, 0]];
+      this.box.dataset.runs = runs ? runs.length : 'picture';
       const every = Math.ceil((14 * (seen.lastRow - seen.firstRow + 1)) / seen.rowPixels); // labels need 14 pixels each
-      this.chart.setOption({ yAxis: [{}, { axisLabel: { interval: (index) => index % every === 0 } }], series: [{}, { id: 'runs', data: runs }] });
+      this.chart.setOption({ yAxis: [{}, { axisLabel: { interval: (index) => index % every === 0 } }], series: [{}, { id: 'runs', data }] });
       this.move(this.time);
     }
 
-    heatRun(seen) {
-      this.part = T.heat.inSight(this.view.link_load, this.view.makespan, seen);
-      const slice = this.view.makespan / this.view.link_load.load[0].length;
-      return [[this.part.firstSlice * slice, (this.part.lastSlice + 1) * slice, this.part.firstRow, this.part.lastRow, -1, 0]];
+    // The tooltip of a picture, which knows no items.
+    hovered(event) {
+      const pixel = [event.offsetX, event.offsetY];
+      if (!this.still || !this.chart.containPixel({ gridIndex: 1 }, pixel)) return T.dom.hideTip();
+      const [time, row] = this.chart.convertFromPixel({ gridIndex: 1 }, pixel);
+      const lines = row < this.rows.length ? (this.heat ? this.loadLines(time, row) : this.sendLines(T.sends.onLink(this.sends, this.rows[row], time))) : [];
+      return lines.length > 0 ? T.dom.showTip(lines, event.event) : T.dom.hideTip();
     }
 
-    // The tooltip of the heat map, whose picture knows no items.
-    hovered(event) {
-      const place = [event.offsetX, event.offsetY];
-      if (!this.view.link_load || !this.chart.containPixel({ gridIndex: 1 }, place)) return T.dom.hideTip();
-      const [time, row] = this.chart.convertFromPixel({ gridIndex: 1 }, place);
+    loadLines(time, row) {
       const load = this.view.link_load.load[row];
-      if (!load) return T.dom.hideTip();
       const slice = this.view.makespan / load.length;
       const at = Math.min(Math.max(Math.floor(time / slice), 0), load.length - 1);
-      return T.dom.showTip([this.linkName(this.rows[row]), this.span(at * slice, (at + 1) * slice), `busy ${T.format.gap(load[at])} of the time`], event.event);
+      return [this.linkName(this.rows[row]), this.span(at * slice, (at + 1) * slice), `busy ${T.format.gap(load[at])} of the time`];
+    }
+
+    sendLines(i) {
+      if (i < 0) return [];
+      const { sends } = this;
+      const group = this.view.groups[sends.group[i]];
+      return [this.linkName(sends.link[i]), `chunk ${sends.chunk[i]}${group ? ` of group ${group.name}` : ''}`, `link busy ${this.span(sends.start[i], sends.free[i])}`,
+        `arrives at ${T.format.ticksText(sends.arrive[i], this.view.units)}`];
     }
 
     linkName(link) {
@@ -164,15 +169,9 @@
     }
 
     lines(p) {
-      const units = this.view.units;
-      if (p.seriesType !== 'custom') return [];
+      if (p.seriesType !== 'custom' || this.still) return [];
       const [from, to, row, , first, count] = p.value;
-      const name = this.linkName(this.rows[row]);
-      const span = this.span(from, to);
-      if (count > 1) return [name, `${count} sends`, span];
-      const { sends } = this;
-      const group = this.view.groups[sends.group[first]];
-      return [name, `chunk ${sends.chunk[first]}${group ? ` of group ${group.name}` : ''}`, `link busy ${span}`, `arrives at ${T.format.ticksText(sends.arrive[first], units)}`];
+      return count > 1 ? [this.linkName(this.rows[row]), `${count} sends`, this.span(from, to)] : this.sendLines(first);
     }
 
     clicked(event) {
