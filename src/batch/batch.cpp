@@ -184,7 +184,7 @@ std::map<std::size_t, io::ResultLine> prepare(const std::vector<Task>& tasks, co
         kept = lines_to_keep(tasks, settings, folder);
         remark(fmt::format("going on: {} of {} done before", kept.size(), tasks.size()));
     } else if (const std::string aside = folder.put_aside(); !aside.empty()) {
-        remark("the results of an earlier run are now " + aside + " (--resume would go on with them)");
+        remark("the results of an earlier run are now " + aside);
     }
     write_run_file(folder.file("run.json"), settings.run);
     return kept;

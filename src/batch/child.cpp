@@ -15,11 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <system_error>
 
@@ -92,6 +94,17 @@ void send_all(std::string_view bytes) {
     }
 }
 
+/// Of a file below /proc; 0 if there is none.
+std::uint64_t second_number_in(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    std::array<char, 128> text{};
+    const ssize_t count = ::read(file, text.data(), text.size() - 1);
+    ::close(file);
+    unsigned long long first = 0, second = 0;
+    return count > 0 && std::sscanf(text.data(), "%llu %llu", &first, &second) == 2 ? second : 0;
+}
+
 [[noreturn]] void live(pid_t parent, int messages, int words, std::optional<std::uint64_t> most_memory,
                        const std::function<void(const Send&)>& work) {
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -139,14 +152,17 @@ Ending reap(Child& child) {
 }
 
 std::uint64_t resident_bytes(pid_t pid) {
-    const int file = ::open(fmt::format("/proc/{}/statm", pid).c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    std::array<char, 128> text{};
-    const ssize_t count = ::read(file, text.data(), text.size() - 1);
-    ::close(file);
-    unsigned long long pages = 0, resident = 0;
-    if (count <= 0 || std::sscanf(text.data(), "%llu %llu", &pages, &resident) != 2) return 0;
-    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return second_number_in(fmt::format("/proc/{}/statm", pid)) *
+           static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+double seconds_waited_for_cores(pid_t pid) {
+    std::uint64_t longest = 0;
+    std::error_code error;
+    std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", pid), error);
+    for (const std::filesystem::directory_iterator end; !error && thread != end; thread.increment(error))
+        longest = std::max(longest, second_number_in((thread->path() / "schedstat").string()));
+    return static_cast<double>(longest) * 1e-9;
 }
 
 std::string signal_text(int signal) {

@@ -40,6 +40,10 @@ struct Ending {
 /// What it holds now; 0 where the system does not tell.
 [[nodiscard]] std::uint64_t resident_bytes(pid_t pid);
 
+/// How long it has been ready to run while others had the cores: of its threads the one that waited longest.
+/// 0 where the system does not tell.
+[[nodiscard]] double seconds_waited_for_cores(pid_t pid);
+
 /// "SIGSEGV (Segmentation fault)".
 [[nodiscard]] std::string signal_text(int signal);
 

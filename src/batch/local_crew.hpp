@@ -66,7 +66,8 @@ class LocalCrew final : public Crew {
     Clock::time_point watched_{};
 };
 
-/// How long a task may go on after its time limit until it is killed.
+/// How long a task may go on after its time limit until it is killed; time in which it was ready to run and
+/// had no core is not counted.
 [[nodiscard]] std::chrono::duration<double> grace_after(double time_limit);
 
 }  // namespace tutti::batch

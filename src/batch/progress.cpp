@@ -126,10 +126,10 @@ std::string Progress::task_line(const Running& running, std::size_t columns) con
         if (running.makespan && running.bound)
             figures += ", gap " + gap_text(tutti::gap(*running.makespan, *running.bound));
     }
-    const std::size_t taken = 2 + figures.size();
-    const std::size_t room = columns > taken + 8 ? columns - taken : 8;
-    std::string name = cut(running.name, std::min<std::size_t>(room, 40));
-    name += std::string(std::min<std::size_t>(room, 40) - width_of(name), ' ');
+    // The same width for all of them, so that the figures stand in columns.
+    const std::size_t width = std::clamp<std::size_t>(columns / 2, 13, 45) - 5;
+    std::string name = cut(running.name, width);
+    name += std::string(width - width_of(name), ' ');
     return cut("  " + name + figures, columns);
 }
 
