@@ -21,7 +21,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -50,7 +49,6 @@ bool same_secret(std::string_view a, std::string_view b) {
 
 ClusterCrew::ClusterCrew(Settings settings)
     : settings_(std::move(settings)),
-      launcher_(::getppid()),
       rendezvous_(settings_.results, settings_.ranks.job),
       secret_(new_secret()),
       local_({settings_.results, settings_.limits, settings_.cores.value_or(cores_of(settings_.ranks)),
@@ -63,11 +61,11 @@ ClusterCrew::ClusterCrew(Settings settings)
     const bool all_here = settings_.ranks.on_this_host == settings_.ranks.size;
     listener_.emplace(all_here);
     Address address{addresses_of_this_host(), listener_->port(), secret_, boot_id()};
-    if (all_here) address.hosts.clear();
+    if (all_here) address.hosts = {"127.0.0.1"};
     rendezvous_.publish(address);
 }
 
-bool ClusterCrew::alive() const { return !settings_.ranks.follow_parent || ::getppid() == launcher_; }
+bool ClusterCrew::alive() const { return !settings_.ranks.follow_parent || !launcher_.gone(); }
 
 void ClusterCrew::remark(const std::string& text) const {
     if (settings_.remark) settings_.remark(text);

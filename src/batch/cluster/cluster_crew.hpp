@@ -5,8 +5,6 @@
 #include "batch/cluster/rendezvous.hpp"
 #include "batch/local_crew.hpp"
 
-#include <sys/types.h>
-
 #include <list>
 #include <map>
 
@@ -72,7 +70,7 @@ class ClusterCrew final : public Crew {
     [[nodiscard]] const Member* member_for(unsigned threads) const;
 
     const Settings settings_;
-    const pid_t launcher_;
+    const Launcher launcher_{};
     const Rendezvous rendezvous_;
     const std::string secret_;
     LocalCrew local_;

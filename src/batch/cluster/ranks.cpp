@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -110,6 +111,14 @@ unsigned cores_of(const Ranks& ranks) {
                               ? static_cast<unsigned>(std::max(1, CPU_COUNT(&bound)))
                               : all;
     return std::clamp(all / std::max(1U, ranks.on_this_host), 1U, mine);
+}
+
+Launcher::Launcher() : parent_(::getppid()) {}
+
+bool Launcher::gone() const {
+    pollfd words{STDERR_FILENO, 0, 0};
+    const bool unheard = ::poll(&words, 1, 0) == 1 && (words.revents & (POLLERR | POLLHUP)) != 0;
+    return unheard || ::getppid() != parent_;
 }
 
 std::string host_name() {

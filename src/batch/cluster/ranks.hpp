@@ -28,6 +28,17 @@ using Environment = std::function<const char*(const char* name)>;
 /// more than its part of the machine.
 [[nodiscard]] unsigned cores_of(const Ranks& ranks);
 
+/// Whoever started this process; constructed at the start of it.
+class Launcher {
+  public:
+    Launcher();
+    /// Its process has ended, or nobody reads any more what this one says: there may be a script in between.
+    [[nodiscard]] bool gone() const;
+
+  private:
+    int parent_;
+};
+
 /// The machine's name.
 [[nodiscard]] std::string host_name();
 

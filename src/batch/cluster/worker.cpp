@@ -37,7 +37,7 @@ constexpr auto kForWelcome = 600s;
 
 class Worker {
   public:
-    explicit Worker(const Service& service) : service_(service), launcher_(::getppid()) {}
+    explicit Worker(const Service& service) : service_(service) {}
 
     Served serve() {
         const auto patience = Clock::now() + service_.patience;
@@ -48,7 +48,9 @@ class Worker {
             if (answer.address) welcome_ = welcome_at(*answer.address);
             if (cut()) return Served::Cut;
             if (!welcome_ && Clock::now() > patience) {
-                say(fmt::format("found no rank 0 by way of {}: is it the same folder on all machines?",
+                say(
+                    fmt::format("found no rank 0 by way of {}: is it the same folder for all ranks? "
+                                "(TUTTI_RANKS=1 lets each run by itself)",
                                 service_.results));
                 return Served::NotFound;
             }
@@ -71,7 +73,7 @@ class Worker {
     }
 
     [[nodiscard]] bool cut() const {
-        const bool left_alone = service_.ranks.follow_parent && !detached_ && ::getppid() != launcher_;
+        const bool left_alone = service_.ranks.follow_parent && !detached_ && launcher_.gone();
         return left_alone || (service_.interrupted != nullptr && service_.interrupted->load());
     }
 
@@ -144,7 +146,7 @@ class Worker {
     }
 
     const Service& service_;
-    const pid_t launcher_;
+    const Launcher launcher_{};
     std::optional<Link> link_{};
     std::optional<Welcome> welcome_{};
     std::vector<std::string> early_{};  ///< what came with the welcome
