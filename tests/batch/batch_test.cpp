@@ -151,7 +151,7 @@ TEST_CASE("half a schedule that a killed process has left is removed, and nothin
     scratch.put("all/x/a.json", kRing);
     scratch.put("out/schedules/x/.tutti-99-0.tmp", "half");
     scratch.put("out/schedules/x/mine.tmp", "mine");
-    const auto half = [&](const Task&, const std::string&, const Limits&, const Found&) -> io::ResultLine {
+    const auto half = [&](const Task&, const std::string&, const Limits&, const OnFound&) -> io::ResultLine {
         scratch.put("out/schedules/x/.tutti-98-0.tmp", "half");
         std::abort();
     };

@@ -72,7 +72,7 @@ struct Rank0 {
         settings.results = folder.path;
         settings.limits.time = 2.5;
         settings.cores = cores;
-        settings.work = [](const Task& task, const std::string&, const Limits&, const Found&) {
+        settings.work = [](const Task& task, const std::string&, const Limits&, const OnFound&) {
             while (task.job.name == "endless") ::pause();
             io::ResultLine line = fine(task);
             line.host = "rank 0";
@@ -148,7 +148,7 @@ struct WorkerProcess {
     }
 };
 
-io::ResultLine by_worker(const Task& task, const std::string&, const Limits& limits, const Found& found) {
+io::ResultLine by_worker(const Task& task, const std::string&, const Limits& limits, const OnFound& found) {
     found(Ticks(9), Ticks(5));
     io::ResultLine line = fine(task);
     line.host = "worker";
@@ -351,7 +351,7 @@ TEST_CASE("what a worker was at is lost when it closes, is silent or talks nonse
 TEST_CASE("a task that takes its worker with it begins again elsewhere, and the others go on") {
     Rank0 rank0(3);
     const auto deadly = [](const Task& task, const std::string& results, const Limits& limits,
-                           const Found& found) {
+                           const OnFound& found) {
         // As if the whole machine went down: the parent of this child is the worker.
         if (task.job.name == "deadly") (void)::kill(::getppid(), SIGKILL);
         return by_worker(task, results, limits, found);
@@ -402,7 +402,7 @@ TEST_CASE("a worker whose rank 0 vanishes ends its children and itself") {
         ::_exit(0);
     }
     WorkerProcess worker(folder.path, 1, 2,
-                         [&](const Task& task, const std::string&, const Limits&, const Found& found) {
+                         [&](const Task& task, const std::string&, const Limits&, const OnFound& found) {
                              found(Ticks(1), {});
                              for (;;) ::pause();
                              return fine(task);
