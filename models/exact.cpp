@@ -116,6 +116,9 @@ class Walk {
     void tell(const std::string& line) const {
         if (request_.story) request_.story(line);
     }
+    void tell_found() const {
+        if (request_.found) request_.found(result_.schedule.makespan, result_.bound.value);
+    }
 
     void open_runners() {
         const bool flows = std::ranges::all_of(routing_.commodities(),
@@ -272,6 +275,7 @@ class Walk {
                 result_.schedule = std::move(schedule);
                 result_.found_by = runner.name;
                 hint_ = transfers_of(routing_, high(), result_.schedule);
+                tell_found();
             }
             return Reply::Yes;
         }
@@ -300,6 +304,7 @@ class Walk {
                                              std::string(name_of(runner.encoding)), value - Ticks(1)},
                                  answer.seconds};
                 result_.refuted_by = runner.name;
+                tell_found();
             }
             return Reply::No;
         }

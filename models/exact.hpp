@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct WalkRequest {
     std::function<void(const std::string&)> story;
     /// Judges every schedule that a solver claims; throws if it is not valid or not as short as asked.
     std::function<void(const Schedule&, const std::string& who)> judge;
+    /// Told of each answer that brings the incumbent down or the bound up. May be empty.
+    std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};
 };
 
 struct WalkResult {

@@ -143,9 +143,9 @@ int default_max_chunks(Ratio least_ratio) {
 
 namespace {
 
-class Walk {
+class ParetoWalk {
   public:
-    Walk(const StepProblem& problem, const ParetoRequest& request)
+    ParetoWalk(const StepProblem& problem, const ParetoRequest& request)
         : request_(request), oracle_(problem, request) {
         frontier_.fewest_steps = std::max(1, oracle_.bounds().fewest_steps());
         frontier_.least_ratio = oracle_.bounds().least_ratio();
@@ -237,7 +237,7 @@ class Walk {
 
 Frontier pareto(const StepProblem& problem, const ParetoRequest& request) {
     const auto begin = Stop::Clock::now();
-    Frontier frontier = Walk(problem, request).run();
+    Frontier frontier = ParetoWalk(problem, request).run();
     frontier.seconds = seconds_since(begin);
     return frontier;
 }

@@ -19,7 +19,7 @@ namespace tutti::heuristics {
 namespace {
 
 /// So many rounds in a row may gain nothing.
-constexpr unsigned kPatience = 4;
+constexpr unsigned kFruitlessRounds = 4;
 
 /// When a link is busy; intervals that touch are one.
 class Gaps {
@@ -152,7 +152,7 @@ Ticks justify(const SpreadProblem& problem, const TreePlan& plan, std::vector<Ti
     Justifier justifier(problem, plan, starts);
     Ticks best = justifier.makespan();
     unsigned idle = 0;
-    for (unsigned round = 0; round < rounds && idle < kPatience && best > goal && !stop.requested();
+    for (unsigned round = 0; round < rounds && idle < kFruitlessRounds && best > goal && !stop.requested();
          ++round) {
         justifier.move_late();
         justifier.move_early();

@@ -29,10 +29,10 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNobody = UINT32_MAX;
 
 /// How many events ahead the records are fetched.
-constexpr std::size_t kAhead = 12;
+constexpr std::size_t kSlotsAhead = 12;
 
 /// A planned transfer: 16 bytes, four to a cache line.
 struct Arc {
@@ -90,7 +90,7 @@ class ListScheduler {
             events_.pop(batch_);
             const std::int64_t now = batch_.front().time;
             for (std::size_t i = 0; i < batch_.size(); ++i) {
-                if (i + kAhead < batch_.size()) fetch(batch_[i + kAhead].arc);
+                if (i + kSlotsAhead < batch_.size()) fetch(batch_[i + kSlotsAhead].arc);
                 const Event& event = batch_[i];
                 if ((event.what & kBegins) != 0) wait(event.arc, now);
                 if ((event.what & kFrees) != 0) free(event.what >> kFlags, now);
@@ -125,15 +125,15 @@ class ListScheduler {
             const auto kind = static_cast<std::uint16_t>(times_.kind(i));
             for (std::uint32_t a = plan_.begin[i]; a < plan_.begin[i + 1]; ++a) {
                 const bool last = plan_.parents.empty() && a + 1 == plan_.begin[i + 1];
-                arcs_[a] = {plan_.hops[a].value(), chunk, kNone, kind, ranks[a], last};
+                arcs_[a] = {plan_.hops[a].value(), chunk, kNobody, kind, ranks[a], last};
             }
         }
     }
 
     /// Each arc's children as a list: the first of them, and each one's next sibling.
     void set_up_children() {
-        first_child_.assign(arcs_.size(), kNone);
-        sibling_.assign(arcs_.size(), kNone);
+        first_child_.assign(arcs_.size(), kNobody);
+        sibling_.assign(arcs_.size(), kNobody);
         for (std::size_t a = arcs_.size(); a-- > 0;) {
             const std::uint32_t parent = plan_.parents[a];
             if (parent == TreePlan::kRoot) continue;
@@ -175,7 +175,7 @@ class ListScheduler {
         Arc& arc = arcs_[a];
         Queue& queue = queues_[arc.hop];
         const std::uint64_t bit = std::uint64_t{1} << arc.rank;
-        arc.next = (queue.filled & bit) != 0 ? queue.first[arc.rank] : kNone;
+        arc.next = (queue.filled & bit) != 0 ? queue.first[arc.rank] : kNobody;
         queue.first[arc.rank] = a;
         queue.filled |= bit;
         if (queue.free <= now) mark(arc.hop);
@@ -189,15 +189,15 @@ class ListScheduler {
 
     void serve(std::int64_t now) {
         for (std::size_t i = 0; i < marked_.size(); ++i) {
-            if (i + kAhead < marked_.size()) {
-                const Queue& later = queues_[marked_[i + kAhead]];
+            if (i + kSlotsAhead < marked_.size()) {
+                const Queue& later = queues_[marked_[i + kSlotsAhead]];
                 __builtin_prefetch(&arcs_[later.first[most_urgent(later)]]);
             }
             Queue& queue = queues_[marked_[i]];
             queue.marked = false;
             const unsigned rank = most_urgent(queue);
             const std::uint32_t a = look_ > 1 ? take_hungriest(queue.first[rank]) : take(queue.first[rank]);
-            if (queue.first[rank] == kNone) queue.filled &= ~(std::uint64_t{1} << rank);
+            if (queue.first[rank] == kNobody) queue.filled &= ~(std::uint64_t{1} << rank);
             start(a, queue, now);
         }
         marked_.clear();
@@ -215,7 +215,7 @@ class ListScheduler {
         std::uint32_t* best = &first;
         std::int64_t most = -1;
         std::uint32_t* place = &first;
-        for (unsigned i = 0; i < look_ && *place != kNone; ++i) {
+        for (unsigned i = 0; i < look_ && *place != kNobody; ++i) {
             std::int64_t hunger = 0;
             for_children(*place,
                          [&](std::uint32_t child) { hunger = std::max(hunger, to_come_[arcs_[child].hop]); });
@@ -238,7 +238,7 @@ class ListScheduler {
             if (!arcs_[arc].last) visit(arc + 1);
             return;
         }
-        for (std::uint32_t child = first_child_[arc]; child != kNone; child = sibling_[child]) visit(child);
+        for (std::uint32_t child = first_child_[arc]; child != kNobody; child = sibling_[child]) visit(child);
     }
 
     /// Precondition: something waits.

@@ -24,7 +24,7 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNoPort = UINT32_MAX;
 
 class PortScheduler {
   public:
@@ -40,8 +40,8 @@ class PortScheduler {
           link_free_(graph_.instance().topology().links().size()),
           ranks_(urgency_ranks(problem, HopTimes(problem), plan, options)),
           spread_of_(plan.hops.size()),
-          first_child_(plan.hops.size(), kNone),
-          sibling_(plan.hops.size(), kNone),
+          first_child_(plan.hops.size(), kNoPort),
+          sibling_(plan.hops.size(), kNoPort),
           queues_(graph_.hops()) {
         set_up_ports();
         set_up_arcs();
@@ -92,11 +92,11 @@ class PortScheduler {
 
     void set_up_ports() {
         port_of_.resize(graph_.hops());
-        std::vector<std::uint32_t> port_of_link(link_free_.size(), kNone);
+        std::vector<std::uint32_t> port_of_link(link_free_.size(), kNoPort);
         for (std::size_t n = 0; n < graph_.nodes(); ++n) {
             for (const HopId hop : graph_.out(NodeId(n))) {
                 std::uint32_t& port = port_of_link[graph_.hop(hop).legs.front().index()];
-                if (port == kNone) {
+                if (port == kNoPort) {
                     port = static_cast<std::uint32_t>(ports_.size());
                     ports_.emplace_back();
                 }
@@ -209,7 +209,7 @@ class PortScheduler {
             free = std::max(free, now + leg.offset + leg.busy);
         }
         const Ticks arrival = now + graph_.transit(hop, chunk);
-        for (std::uint32_t child = first_child_[arc]; child != kNone; child = sibling_[child]) {
+        for (std::uint32_t child = first_child_[arc]; child != kNoPort; child = sibling_[child]) {
             events_.push({arrival.count(), child, false});
         }
         solution_.transfers.push_back({hop, chunk, now});

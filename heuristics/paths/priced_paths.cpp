@@ -41,7 +41,7 @@ constexpr std::size_t kMany = 65'536;
 constexpr std::size_t kMostArcs = std::size_t{1} << 21;
 
 /// So many starts may be improved, counted each time.
-constexpr std::size_t kMoves = std::size_t{1} << 21;
+constexpr std::size_t kWayMoves = std::size_t{1} << 21;
 
 /// Hops to look at for a lower bound, at most.
 constexpr std::size_t kMostWork = std::size_t{1} << 26;
@@ -342,7 +342,7 @@ std::optional<SpreadSolution> timed(const SpreadProblem& problem, const TreePlan
     if (!solution || solution->makespan <= goal || arcs > kMostArcs) return solution;
     auto starts = list_starts(problem, plan, options, stop);
     if (!starts) return solution;
-    const auto rounds = static_cast<unsigned>(std::clamp<std::size_t>(kMoves / arcs, 2, 64));
+    const auto rounds = static_cast<unsigned>(std::clamp<std::size_t>(kWayMoves / arcs, 2, 64));
     if (justify(problem, plan, *starts, rounds, goal, stop) < solution->makespan) {
         return solution_of(problem, plan, *starts);
     }

@@ -4,7 +4,7 @@
 // rail cluster the servers, in a dragonfly routers and, if the cables between them are longer or slower,
 // groups.
 //
-// Networks with many kinds of links have many levels; the kMaxLevels kept are those after which the weight
+// Networks with many kinds of links have many levels; the kLevelsKept kept are those after which the weight
 // grows by the largest factor.
 
 #include "heuristics/switches/switch_clusters.hpp"
@@ -16,7 +16,7 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::size_t kMaxLevels = 3;
+constexpr std::size_t kLevelsKept = 3;
 
 class UnionFind {
   public:
@@ -101,7 +101,7 @@ SwitchClusters::SwitchClusters(const HopGraph& graph, ChunkId chunk) {
         for (std::uint32_t n = 0; n < part.size(); ++n) part[n] = joined.find(n);
         parts_.push_back(std::move(part));
         steps.push_back(static_cast<double>(edges[i].weight.count()) / static_cast<double>(weight.count()));
-        if (parts_.size() > kMaxLevels) {
+        if (parts_.size() > kLevelsKept) {
             const auto least = std::ranges::min_element(steps) - steps.begin();
             parts_.erase(parts_.begin() + least);
             steps.erase(steps.begin() + least);

@@ -8,8 +8,8 @@
 //    of these with chance. Faster machines choose before slower ones, sometimes the reverse. In some starts a
 //    machine takes first what opens a part of the network: where no place that faster machines join with the
 //    head has the chunk yet, or is about to.
-// 2. Search. With the best priorities so far: no machine may start what would arrive after (best - 1); count
-// the
+// 2. QuotientSearch. With the best priorities so far: no machine may start what would arrive after (best -
+// 1); count the
 //    places left over. Change a few priorities at random, keep the change if no more are left over, and when
 //    none is, there is a better flood. Priorities instead of a schedule as the thing to change: every change
 //    gives a schedule without conflicts or idle machines, so there is nothing to repair.
@@ -98,10 +98,10 @@ constexpr std::array<Start, 14> kStarts{{{Bias::None, 0, {}},
                                          {Bias::Far, 6, kSlowFirst},
                                          {Bias::Long, 1, {}}}};
 
-class Search {
+class QuotientSearch {
   public:
-    Search(const QuotientNetwork& network, const std::vector<std::uint32_t>& roots, Ticks target,
-           std::uint64_t effort, Rng& rng, const Stop& stop)
+    QuotientSearch(const QuotientNetwork& network, const std::vector<std::uint32_t>& roots, Ticks target,
+                   std::uint64_t effort, Rng& rng, const Stop& stop)
         : network_(network),
           roots_(roots),
           target_(target.count()),
@@ -224,7 +224,7 @@ class Search {
 std::optional<QuotientFlood> quotient_flood(const QuotientNetwork& network,
                                             const std::vector<std::uint32_t>& roots, Ticks target,
                                             std::uint64_t effort, Rng& rng, const Stop& stop) {
-    return Search(network, roots, target, effort, rng, stop).run();
+    return QuotientSearch(network, roots, target, effort, rng, stop).run();
 }
 
 }  // namespace tutti::heuristics

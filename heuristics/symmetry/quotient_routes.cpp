@@ -161,6 +161,8 @@ std::optional<QuotientFlood> quotient_routes(const QuotientNetwork& network,
     std::optional<QuotientFlood> best;
     const std::uint64_t tries = std::max<std::uint64_t>(effort / std::max<std::uint64_t>(shop.hops(), 1), 2);
     for (std::uint64_t i = 0; i < tries && !(best && best->makespan <= target); ++i) {
+        // A run of a small shop is over before it looks at the clock itself.
+        if (best && stop.requested()) break;
         auto flood = shop.run(rng, stop);
         if (!flood) break;
         if (!best || flood->makespan < best->makespan) best = std::move(flood);

@@ -18,11 +18,11 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::uint32_t kNone = ~0U;
+constexpr std::uint32_t kNoWay = ~0U;
 /// Shortest path trees from which ways are taken.
 constexpr std::size_t kTrees = 12;
 /// Hops of all jobs together: more are left to others.
-constexpr std::uint64_t kMaxHops = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMostHops = std::uint64_t{1} << 26;
 
 class Ways {
   public:
@@ -48,7 +48,7 @@ class Ways {
                 if (stop.requested()) return std::nullopt;
                 grow_tree(origin, lengths);
                 for (const std::uint32_t j : own) {
-                    if (jobs_[j].to != origin && parent_[jobs_[j].to] == kNone) return std::nullopt;
+                    if (jobs_[j].to != origin && parent_[jobs_[j].to] == kNoWay) return std::nullopt;
                     Way way = way_to(origin, jobs_[j].to);
                     for (const Run& run : way) {
                         load_[run.machine] += static_cast<double>(run.count) * busy(run.machine);
@@ -58,7 +58,7 @@ class Ways {
                     if (std::ranges::find(known, way) == known.end()) known.push_back(std::move(way));
                 }
             }
-            if (hops > kMaxHops) return std::nullopt;
+            if (hops > kMostHops) return std::nullopt;
         }
         return settle();
     }
@@ -84,8 +84,8 @@ class Ways {
 
     void grow_tree(std::uint32_t origin, const std::vector<double>& lengths) {
         distance_.assign(network_.places(), std::numeric_limits<double>::infinity());
-        parent_.assign(network_.places(), kNone);
-        over_.assign(network_.places(), kNone);
+        parent_.assign(network_.places(), kNoWay);
+        over_.assign(network_.places(), kNoWay);
         using Entry = std::pair<double, std::uint32_t>;
         std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
         distance_[origin] = 0;

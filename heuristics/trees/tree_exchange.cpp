@@ -17,7 +17,7 @@ namespace tutti::heuristics {
 namespace {
 
 /// So many places are tried for one target, by depth of the chain of exchanges.
-constexpr std::array<std::size_t, 3> kTries{48, 6, 3};
+constexpr std::array<std::size_t, 3> kTreeTries{48, 6, 3};
 /// And so many in all: a growth each.
 constexpr std::uint64_t kTriesInAll = 1024;
 
@@ -49,7 +49,7 @@ bool TreeExchange::complete(std::uint32_t spread, unsigned depth) {
     if (depth == 0) journal_.clear();
     const std::size_t mark = journal_.size();
     while (const auto target = missing_target(spread)) {
-        if (depth == kTries.size() || !bring(spread, *target, depth)) {
+        if (depth == kTreeTries.size() || !bring(spread, *target, depth)) {
             roll_back(mark);
             return false;
         }
@@ -60,7 +60,7 @@ bool TreeExchange::complete(std::uint32_t spread, unsigned depth) {
 bool TreeExchange::bring(std::uint32_t spread, NodeId target, unsigned depth) {
     auto hops = in_hops_[target.index()];
     rng_.shuffle(hops);
-    std::size_t tries = kTries[depth];
+    std::size_t tries = kTreeTries[depth];
     for (const HopId hop : hops) {
         const std::size_t mark = journal_.size();
         const NodeId from = problem_.graph.hop(hop).from;

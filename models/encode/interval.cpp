@@ -17,7 +17,7 @@
 namespace tutti::models {
 namespace {
 
-constexpr std::size_t kMostWays = 200'000;
+constexpr std::size_t kMostWaysOfInterval = 200'000;
 
 /// Hops from one keeper to another; at the stops between, the chunk may wait.
 struct Way {
@@ -32,7 +32,7 @@ std::vector<Way> ways_of(const Network& network) {
     for (std::size_t n = 0; n < network.rule.size(); ++n) {
         if (network.rule[n] != StopRule::Keeps) continue;
         open.push_back({NodeId(n), NodeId(n), {}, 0});
-        while (!open.empty() && ways.size() + open.size() < kMostWays) {
+        while (!open.empty() && ways.size() + open.size() < kMostWaysOfInterval) {
             const Way way = open.back();
             open.pop_back();
             for (const std::uint32_t h : network.out[way.to.index()]) {
@@ -285,7 +285,8 @@ std::string why_no_interval(const Routing& routing) {
         if (network.has_trees) return "a cut-through switch branches";
         const bool passes = std::ranges::any_of(network.passages, [](const auto& p) { return !p.empty(); });
         if (passes && network.order_matters) return "links at cut-through switches differ in beta";
-        if (ways_of(network).size() + 1 >= kMostWays) return "there are too many ways through switches";
+        if (ways_of(network).size() + 1 >= kMostWaysOfInterval)
+            return "there are too many ways through switches";
     }
     return {};
 }

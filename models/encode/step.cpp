@@ -24,7 +24,7 @@
 namespace tutti::models {
 namespace {
 
-bool contains(std::span<const NodeId> sorted, NodeId node) {
+bool has_node(std::span<const NodeId> sorted, NodeId node) {
     return std::ranges::binary_search(sorted, node);
 }
 
@@ -135,7 +135,7 @@ void StepModel::add_multicast(std::size_t chunk_class) {
                 one.push_back(!*held[v][s]);
                 program_.choice(Promise::ExactlyOne, one);  // S3
             }
-            if (contains(kind.receivers, NodeId(v))) program_.fix(*held[v][steps]);  // S5
+            if (has_node(kind.receivers, NodeId(v))) program_.fix(*held[v][steps]);  // S5
         }
         std::vector<Literal> witness;
         for (const auto& literal : held[kind.receivers.front().index()]) {

@@ -80,10 +80,10 @@ std::vector<std::int64_t> prices_to(const TimedCase& timed, const KindNetwork& n
 
 /// What to multiply the duals by before rounding. Small ones first: they are easier on people, and exact if
 /// the duals are simple fractions.
-constexpr std::int64_t kScales[] = {1, 2, 3, 4, 6, 12, 60, 2520, 1'000'000};
+constexpr std::int64_t kTimedScales[] = {1, 2, 3, 4, 6, 12, 60, 2520, 1'000'000};
 
 std::optional<std::vector<WholeWeight>> whole_weights(const TimedCase& timed, const TimedAnswer& answer) {
-    for (const std::int64_t scale : kScales) {
+    for (const std::int64_t scale : kTimedScales) {
         std::vector<WholeWeight> weights;
         for (const auto& [link, window, weight] : answer.weights) {
             const std::int64_t whole = std::llround(weight * static_cast<double>(scale));

@@ -1,184 +1,193 @@
 #include "batch/batch.hpp"
 
 #include "batch/figures.hpp"
-#include "batch/known_values.hpp"
-#include "batch/memory.hpp"
 #include "batch/result_line.hpp"
-#include "batch/schedule_output.hpp"
+#include "batch/results_folder.hpp"
+#include "batch/solu_files.hpp"
 #include "batch/summary.hpp"
-#include "core/error.hpp"
+#include "batch/variant_instance.hpp"
 #include "io/atomic_file.hpp"
-#include "io/instance_json.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
+#include <chrono>
 #include <deque>
 #include <filesystem>
-#include <map>
-#include <mutex>
-#include <new>
-#include <thread>
 
 namespace tutti::batch {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
+constexpr std::uint32_t kMostAttempts = 2;
+constexpr std::chrono::milliseconds kBetweenLooks{100};
+
+/// The earlier lines that still answer their tasks, by the tasks' numbers.
+std::map<std::size_t, io::ResultLine> lines_to_keep(const std::vector<Task>& tasks, const Settings& settings,
+                                                    const ResultsFolder& folder) {
+    std::map<std::size_t, io::ResultLine> kept;
+    auto earlier = folder.earlier();
+    std::map<std::filesystem::path, std::string> digests;
+    std::size_t changed = 0;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        const auto found = earlier.find(tasks[i].key);
+        if (found == earlier.end() || found->second.failure == io::Failure::Lost) continue;
+        if (settings.retry_failed && found->second.failure != io::Failure::None) continue;
+        const auto [digest, added] = digests.try_emplace(tasks[i].job.path);
+        if (added) digest->second = digest_of(tasks[i].job.path);
+        if (digest->second != found->second.digest) {
+            ++changed;
+            continue;
+        }
+        kept.emplace(i, std::move(found->second));
+    }
+    if (settings.remark && changed > 0) {
+        settings.remark(
+            fmt::format("{} changed since the earlier run: solved again", count_text(changed, "file")));
+    }
+    return kept;
 }
 
-bool raised(const std::atomic<bool>* flag) { return flag != nullptr && flag->load(); }
-
-void make_folder(const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (!error && !fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
-    if (error) throw InputError("the folder cannot be made: " + error.message(), {}, folder.string());
-}
-
-fs::path schedule_stem(const Job& job, const Settings& settings) {
-    fs::path folder = fs::path(settings.results) / "schedules";
-    for (const fs::path& part : fs::path(job.family)) folder /= file_name_of(part.string());
-    return folder / file_name_of(job.name);
-}
-
-void synthesize_into(io::ResultLine& line, const Job& job, const Settings& settings) {
-    const Instance instance = io::read_instance(job.path.string());
-    line.instance = instance.name();
-    synth::Request request;
-    request.method = settings.method;
-    request.seed = settings.seed;
-    request.threads = settings.threads;
-    request.memory_bytes = settings.memory_limit;
-    request.stop =
-        Stop(settings.time_limit ? std::optional(std::chrono::duration<double>(*settings.time_limit))
-                                 : std::nullopt,
-             settings.interrupted);
-    const fs::path stem = schedule_stem(job, settings);
-    make_folder(stem.parent_path());
-    ScheduleOutput output(instance, {.stem = stem.string()});
-    request.tap = [&output](SendSource& sends) { return output.tap(sends); };
-    const synth::Result result = synth::synthesize(instance, request);
-    enter(line, result);
-    line.schedule = output.write(result);
-}
-
-/// A .solu file knows instances by name, so it cannot speak of two that have the same.
-void drop_shared_names(std::vector<io::ResultLine>& lines) {
-    std::map<std::string, int> uses;
-    for (const io::ResultLine& line : lines) ++uses[line.instance];
-    std::erase_if(lines, [&](const io::ResultLine& line) { return uses[line.instance] > 1; });
-}
-
-/// The .solu files of the jobs' folders, each read once.
-class SoluFiles {
+/// The work between the first task and the last line.
+class Driver {
   public:
-    explicit SoluFiles(const std::vector<Job>& jobs) {
-        for (const Job& job : jobs) {
-            const fs::path path = solu_path(job.path.parent_path());
-            const auto [file, added] = files_.try_emplace(path.string());
-            if (!added || !fs::exists(path)) continue;
-            file->second.entries = io::read_solu(path.string());
-            file->second.values = known_values(file->second.entries);
+    Driver(const std::vector<Task>& tasks, const Settings& settings, Crew& crew, const SoluFiles& known,
+           io::ResultJournal& journal, const ProgressView& view)
+        : tasks_(tasks),
+          settings_(settings),
+          crew_(crew),
+          known_(known),
+          journal_(journal),
+          progress_(view, tasks.size()),
+          attempts_(tasks.size(), 0),
+          rows_(tasks.size()) {}
+
+    void keep(std::map<std::size_t, io::ResultLine> lines) {
+        for (auto& [number, line] : lines) {
+            Row row{tasks_[number], line, false};
+            row.failed = known_.judge(row.task, row.line);
+            if (row.line != line) journal_.append(row.line);  // a .solu file has changed
+            rows_[number] = std::move(row);
         }
+        progress_.kept(lines.size());
+        kept_ = lines.size();
     }
 
-    void judge(Row& row) const {
-        const KnownValues& values = files_.at(solu_path(row.job.path.parent_path()).string()).values;
-        const auto known = values.find(row.line.instance);
-        row.failed = !row.line.error.empty();
-        if (known == values.end()) return;
-        if (const auto complaint = contradiction(row.line, known->second)) {
-            row.line.error = *complaint;
-            row.failed = true;
-        } else if (row.line.status == Status::Infeasible && known->second.infeasible) {
-            row.failed = false;
-        }
-    }
-
-    void update(const std::vector<Row>& rows) const {
-        std::map<std::string, std::vector<io::ResultLine>> results;
-        for (const Row& row : rows)
-            results[solu_path(row.job.path.parent_path()).string()].push_back(row.line);
-        for (auto& [path, lines] : results) {
-            drop_shared_names(lines);
-            const auto entries = updated(files_.at(path).entries, lines);
-            if (entries != files_.at(path).entries) io::write_solu(path, entries);
-        }
-    }
-
-  private:
-    struct File {
-        std::vector<io::SoluEntry> entries;
-        KnownValues values;
-    };
-    std::map<std::string, File> files_;
-};
-
-/// Workers take jobs in order and hand their results to the one thread that writes and talks.
-class Pool {
-  public:
-    struct News {
-        std::size_t job;
-        bool finished;                       ///< else it has just begun
-        std::optional<io::ResultLine> line;  ///< of a finished job, unless it was interrupted
-    };
-
-    Pool(const std::vector<Job>& jobs, const Settings& settings) : jobs_(jobs), settings_(settings) {
-        const std::size_t count =
-            std::clamp<std::size_t>(settings.jobs, 1, std::max<std::size_t>(jobs.size(), 1));
-        working_ = count;
-        for (std::size_t i = 0; i < count; ++i) workers_.emplace_back([this] { work(); });
-    }
-    /// An exception on the way out must not have to wait for all the other jobs.
-    ~Pool() { next_ = jobs_.size(); }
-
-    /// What happened next, if anything does within the time. `over` when nothing will happen any more.
-    std::optional<News> wait(std::chrono::milliseconds time, bool& over) {
-        std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, time, [&] { return !news_.empty() || working_ == 0; });
-        over = news_.empty() && working_ == 0;
-        if (news_.empty()) return std::nullopt;
-        News first = std::move(news_.front());
-        news_.pop_front();
-        return first;
-    }
-
-  private:
     void work() {
-        for (std::size_t job = next_++; job < jobs_.size() && !raised(settings_.interrupted); job = next_++) {
-            tell({job, false, std::nullopt});
-            tell({job, true, solve(jobs_[job], settings_)});
+        for (std::size_t i = 0; i < tasks_.size(); ++i) {
+            if (!rows_[i]) waiting_.push_back(i);
         }
-        const std::lock_guard lock(mutex_);
-        --working_;
-        changed_.notify_one();
+        left_ = waiting_.size();
+        while (left_ > 0 && !interrupted() && crew_.alive()) {
+            begin_what_fits();
+            for (News& news : crew_.wait(kBetweenLooks)) take(std::move(news));
+            if (unsynced_) journal_.sync();
+            unsynced_ = false;
+            progress_.tick();
+        }
+        crew_.stop();
     }
 
-    void tell(News news) {
-        const std::lock_guard lock(mutex_);
-        news_.push_back(std::move(news));
-        changed_.notify_one();
+    [[nodiscard]] Outcome outcome() && {
+        Outcome outcome;
+        outcome.planned = tasks_.size();
+        outcome.kept = kept_;
+        outcome.deserted = left_ > 0 && !interrupted();
+        for (std::optional<Row>& row : rows_) {
+            if (row) outcome.rows.push_back(std::move(*row));
+        }
+        return outcome;
     }
 
-    const std::vector<Job>& jobs_;
+  private:
+    [[nodiscard]] bool interrupted() const {
+        return settings_.interrupted != nullptr && settings_.interrupted->load();
+    }
+
+    /// In order, so that small tasks cannot keep a wide one waiting for ever.
+    void begin_what_fits() {
+        while (!waiting_.empty() && !interrupted() &&
+               crew_.has_room(tasks_[waiting_.front()].variant.threads)) {
+            const std::size_t number = waiting_.front();
+            waiting_.pop_front();
+            ++attempts_[number];
+            progress_.begin(number, tasks_[number].key);
+            crew_.begin(number, tasks_[number]);
+        }
+    }
+
+    void take(News news) {
+        const std::size_t number = news.task;
+        switch (news.kind) {
+            case News::Kind::Found:
+                progress_.found(number, news.makespan, news.lower_bound);
+                break;
+            case News::Kind::Lost:
+                if (attempts_[number] < kMostAttempts) {
+                    progress_.lost(number);
+                    waiting_.push_front(number);
+                    break;
+                }
+                end(number, failed_line(tasks_[number], settings_.run.limits, io::Failure::Lost,
+                                        fmt::format("lost twice, last with {}: whoever was at it went away",
+                                                    news.who.empty() ? "its worker" : news.who)));
+                break;
+            case News::Kind::Ended:
+                end(number, std::move(*news.line));
+                break;
+        }
+    }
+
+    void end(std::size_t number, io::ResultLine line) {
+        line.attempts = attempts_[number];
+        Row row{tasks_[number], std::move(line), false};
+        row.failed = known_.judge(row.task, row.line);
+        journal_.append(row.line);
+        unsynced_ = true;
+        progress_.end(number, row.failed ? row.line.error : std::string());
+        rows_[number] = std::move(row);
+        --left_;
+    }
+
+    const std::vector<Task>& tasks_;
     const Settings& settings_;
-    std::atomic<std::size_t> next_ = 0;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<News> news_;
-    std::size_t working_ = 0;
-    std::vector<std::jthread> workers_;  ///< last: they use all of the above until they are joined
+    Crew& crew_;
+    const SoluFiles& known_;
+    io::ResultJournal& journal_;
+    Progress progress_;
+    std::deque<std::size_t> waiting_;
+    std::vector<std::uint32_t> attempts_;
+    std::vector<std::optional<Row>> rows_;
+    std::size_t left_ = 0, kept_ = 0;
+    bool unsynced_ = false;
 };
 
-void write_file(const fs::path& path, std::string_view text) {
-    io::AtomicFile file(path.string());
+void write_file(const std::string& path, std::string_view text) {
+    io::AtomicFile file(path);
     file.write(text);
     file.commit();
+}
+
+std::map<std::size_t, io::ResultLine> prepare(const std::vector<Task>& tasks, const Settings& settings,
+                                              const ResultsFolder& folder) {
+    const auto remark = [&](const std::string& text) {
+        if (settings.remark) settings.remark(text);
+    };
+    std::map<std::size_t, io::ResultLine> kept;
+    if (settings.resume) {
+        if (std::error_code error; std::filesystem::exists(folder.file("run.json"), error)) {
+            for (const std::string& difference :
+                 differences(read_run_file(folder.file("run.json")), settings.run))
+                remark("warning: not as in the run that this one goes on with: " + difference);
+        }
+        kept = lines_to_keep(tasks, settings, folder);
+        remark(fmt::format("going on: {} of {} done before", kept.size(), tasks.size()));
+    } else if (const std::string aside = folder.put_aside(); !aside.empty()) {
+        remark("the results of an earlier run are now " + aside);
+    }
+    write_run_file(folder.file("run.json"), settings.run);
+    return kept;
 }
 
 }  // namespace
@@ -187,72 +196,29 @@ std::size_t Outcome::failures() const {
     return static_cast<std::size_t>(std::ranges::count(rows, true, &Row::failed));
 }
 
-std::optional<io::ResultLine> solve(const Job& job, const Settings& settings) {
-    // With several jobs at a time, the peak is that of all of them.
-    if (settings.jobs == 1) forget_peak_memory();
+Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew, const ProgressView& view) {
     const auto begin = Clock::now();
-    io::ResultLine line;
-    line.instance = job.name;
-    line.file = job.path.string();
-    line.method = settings.method;
-    line.seed = settings.seed;
-    try {
-        synthesize_into(line, job, settings);
-    } catch (const InfeasibleError& error) {
-        line.status = Status::Infeasible;
-        line.error = error.what();
-    } catch (const LimitError& error) {
-        if (raised(settings.interrupted)) return std::nullopt;
-        line.error = error.what();
-    } catch (const InputError& error) {
-        line.error = error.what();
-    } catch (const std::bad_alloc&) {
-        line.error = "out of memory";
-    } catch (const std::exception& error) {
-        line.error = fmt::format("a bug in tutti: {} (to see it again: tutti synth {} --method {} --seed {})",
-                                 error.what(), job.path.string(), settings.method, settings.seed);
-    }
-    line.seconds = seconds_since(begin);
-    line.peak_memory_bytes = peak_memory_bytes();
-    return line;
-}
-
-Outcome run(const std::vector<Job>& jobs, const Settings& settings, const ProgressView& view) {
-    const auto begin = Clock::now();
-    const SoluFiles known(jobs);
-    const fs::path folder(settings.results);
-    make_folder(folder);
-    write_file(folder / "results.jsonl", "");
-    io::ResultJournal journal((folder / "results.jsonl").string());
-
-    std::vector<std::optional<Row>> rows(jobs.size());
-    {
-        Progress progress(view, jobs.size());
-        Pool pool(jobs, settings);
-        for (bool over = false; !over;) {
-            const auto news = pool.wait(std::chrono::milliseconds(100), over);
-            if (!news) {
-                progress.tick();
-            } else if (!news->finished) {
-                progress.working_on(jobs[news->job].label());
-            } else if (news->line) {
-                Row row{jobs[news->job], *news->line, false};
-                known.judge(row);
-                journal.append(row.line);
-                progress.done(row.failed);
-                rows[news->job] = std::move(row);
-            }
-        }
-    }
-
+    const SoluFiles known(tasks);
+    const ResultsFolder folder(settings.results);
+    folder.sweep();
+    auto kept = prepare(tasks, settings, folder);
+    io::ResultJournal journal(folder.file("results.jsonl"));
     Outcome outcome;
-    outcome.planned = jobs.size();
-    for (std::optional<Row>& row : rows) {
-        if (row) outcome.rows.push_back(std::move(*row));
+    {
+        Driver driver(tasks, settings, crew, known, journal, view);
+        driver.keep(std::move(kept));
+        driver.work();
+        outcome = std::move(driver).outcome();
     }
-    outcome.seconds = seconds_since(begin);
-    write_file(folder / "table.txt", table_text(outcome));
-    if (settings.update_solu) known.update(outcome.rows);
+    journal.sync();
+    folder.sweep();
+    SoluFiles::Results results;
+    for (const Row& row : outcome.rows) results.emplace_back(&row.task, &row.line);
+    for (const std::string& news : known.news(results))
+        outcome.news.push_back(news + (settings.update_solu ? "; written" : "; --update-solu writes it"));
+    if (settings.update_solu) known.update(results);
+    outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    write_file(folder.file("table.txt"), table_text(outcome));
     return outcome;
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
-#include "batch/expand.hpp"
+#include "batch/crew.hpp"
 #include "batch/progress.hpp"
+#include "batch/run_file.hpp"
+#include "batch/task.hpp"
 #include "io/result_jsonl.hpp"
 
 #include <atomic>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,41 +15,43 @@ namespace tutti::batch {
 
 struct Settings {
     std::string results{};  ///< the folder of the run; made if need be, and nothing in it is deleted
-    std::string method = "auto";
-    std::uint64_t seed = 1;
-    unsigned threads = 1;                       ///< of each synthesis
-    unsigned jobs = 1;                          ///< instances at a time
-    std::optional<double> time_limit{};         ///< seconds for each instance
-    std::optional<std::size_t> memory_limit{};  ///< bytes, for the whole process
+    RunFile run{};          ///< stored in the folder, so that it can go on by itself
+    bool resume = false;    ///< go on with what is in the folder
+    bool retry_failed = false;
     bool update_solu = false;
-    const std::atomic<bool>* interrupted = nullptr;  ///< raised to end the run early; may be null
+    const std::atomic<bool>* interrupted = nullptr;    ///< raised to end the run early; may be null
+    std::function<void(const std::string&)> remark{};  ///< told what people should know, before the work
 };
 
-/// What became of one job.
+/// What became of one task.
 struct Row {
-    Job job;
+    Task task;
     io::ResultLine line;
     /// There is an error. Infeasibility is none where a .solu file says so too.
     bool failed = false;
 };
 
 struct Outcome {
-    std::vector<Row> rows{};  ///< in the order of the jobs; those that an interrupt left out are missing
-    std::size_t planned = 0;  ///< the number of jobs
+    std::vector<Row> rows{};  ///< in the order of the tasks; those that were left out are missing
+    std::size_t planned = 0;  ///< the number of tasks
+    std::size_t kept = 0;     ///< of those rows, how many are of an earlier run
+    bool deserted = false;    ///< what is missing is so because nobody was left to do it
     double seconds = 0;
+    std::vector<std::string> news{};  ///< what the .solu files do not know yet, a sentence each
 
     [[nodiscard]] bool complete() const { return rows.size() == planned; }
     [[nodiscard]] std::size_t failures() const;
 };
 
-/// Synthesizes and verifies every job and writes, below settings.results: results.jsonl (a line as soon as
-/// there is one; that of an earlier run is replaced), schedules/<family>/<name>.schedule.json and table.txt.
-/// A job that fails is a row, not an exception; InputError means that the results cannot be written or a
-/// .solu cannot be read.
-[[nodiscard]] Outcome run(const std::vector<Job>& jobs, const Settings& settings, const ProgressView& view);
-
-/// One job, without judging it by known values: reads, synthesizes, verifies, writes the schedule.
-/// Null when it was interrupted.
-[[nodiscard]] std::optional<io::ResultLine> solve(const Job& job, const Settings& settings);
+/// Has the crew do the tasks and writes, below settings.results: results.jsonl (a line as soon as there is
+/// one, on the disk before the next is waited for), run.json and table.txt; the crew writes the schedules. A
+/// task that fails is a row, not an exception. One that its worker is lost with is begun once more.
+/// InputError means that the results cannot be written or a .solu cannot be read.
+///
+/// With settings.resume, tasks are not done again that have a line in results.jsonl with their key and the
+/// digest of their file (unless it failed and settings.retry_failed). Without it the earlier results.jsonl is
+/// put aside as results.jsonl.old.
+[[nodiscard]] Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew,
+                          const ProgressView& view);
 
 }  // namespace tutti::batch

@@ -1,9 +1,11 @@
 #include "batch/expand.hpp"
 
 #include "core/error.hpp"
+#include "io/solu.hpp"
 #include "io/source.hpp"
 
 #include <fmt/format.h>
+#include <glob.h>
 
 #include <algorithm>
 #include <set>
@@ -20,6 +22,12 @@ bool is_instance_name(const std::string& name) {
     return name.ends_with(kSuffix) && !name.ends_with(".schedule.json") && !name.starts_with('.');
 }
 
+/// The run file that a batch left beside its results.
+bool is_of_results(const fs::path& file) {
+    std::error_code error;
+    return file.filename() == "run.json" && fs::exists(file.parent_path() / "results.jsonl", error);
+}
+
 /// The folder's own name, also for "." and "instances/".
 std::string folder_name(const fs::path& folder) {
     std::error_code error;
@@ -27,27 +35,100 @@ std::string folder_name(const fs::path& folder) {
     return error ? folder.filename().string() : whole.filename().string();
 }
 
-Job job_of(const fs::path& file, std::string family) {
-    std::string name = file.filename().string();
-    if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
-    return {file, std::move(family), std::move(name)};
+/// The length of the UTF-8 character that begins here; 0 if none does.
+std::size_t character_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const std::size_t length = byte(0) < 0x80                       ? 1
+                               : byte(0) >= 0xC2 && byte(0) <= 0xDF ? 2
+                               : byte(0) >= 0xE0 && byte(0) <= 0xEF ? 3
+                               : byte(0) >= 0xF0 && byte(0) <= 0xF4 ? 4
+                                                                    : 0;
+    if (length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xC0U) != 0x80U) return 0;
+    }
+    return length;
 }
 
-void search(const fs::path& root, std::vector<Job>& jobs) {
-    std::error_code error;
-    fs::recursive_directory_iterator it(root, error);
-    for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
-        const std::string name = it->path().filename().string();
-        std::error_code ignored;
-        if (it->is_directory(ignored)) {
-            if (name == "schema" || name.starts_with('.')) it.disable_recursion_pending();
-        } else if (is_instance_name(name)) {
-            const fs::path folder = it->path().parent_path().lexically_relative(root);
-            jobs.push_back(job_of(it->path(), folder == "." ? folder_name(root) : folder.generic_string()));
+/// A name that can stand in a table, in JSON and in a key: no control characters, only UTF-8.
+std::string printable(std::string_view name) {
+    std::string text;
+    for (std::size_t i = 0; i < name.size();) {
+        const auto byte = static_cast<unsigned char>(name[i]);
+        const std::size_t length = byte < ' ' || byte == 0x7F ? 0 : character_length(name.substr(i));
+        text += length == 0 ? fmt::format("\\x{:02x}", byte) : std::string(name.substr(i, length));
+        i += std::max<std::size_t>(length, 1);
+    }
+    return text;
+}
+
+Job job_of(const fs::path& file, const std::string& family, const fs::path& solu = {}) {
+    std::string name = file.filename().string();
+    if (name.ends_with(kSuffix) && name.size() > kSuffix.size()) name.resize(name.size() - kSuffix.size());
+    return {file, printable(family), printable(name), solu};
+}
+
+/// Collects what the paths mean.
+class Search {
+  public:
+    void add(const std::string& given) {
+        std::error_code error;
+        const std::string path = tidied(given).string();
+        if (!fs::exists(fs::symlink_status(path, error))) {
+            add_pattern(given);
+        } else if (fs::is_directory(fs::status(path, error))) {
+            search(path, path);
+        } else if (path.ends_with(".test")) {
+            for (const std::string& file : read_test_set(path)) add_file(file);
+        } else if (path.ends_with(".solu")) {
+            for (const std::string& file : files_named_by(path)) add_file(file, path);
+        } else {
+            add_file(path);
         }
     }
-    if (error) throw InputError("cannot be searched: " + error.message(), {}, root.string());
-}
+    [[nodiscard]] std::vector<Job> jobs() && { return std::move(jobs_); }
+
+  private:
+    void add_file(const std::string& path, const fs::path& solu = {}) {
+        jobs_.push_back(job_of(path, folder_name(fs::path(path).parent_path()), solu));
+    }
+
+    void add_pattern(const std::string& pattern) {
+        if (pattern.find_first_of("*?[{") == pattern.npos)
+            throw InputError("there is no such file or folder", {}, pattern);
+        ::glob_t found{};
+        const int code = ::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found);
+        std::vector<std::string> paths;
+        for (std::size_t i = 0; code == 0 && i < found.gl_pathc; ++i) paths.emplace_back(found.gl_pathv[i]);
+        ::globfree(&found);
+        // Without a match GLOB_BRACE may give the pattern itself.
+        std::erase(paths, pattern);
+        if (paths.empty()) throw InputError("no file or folder matches this pattern", {}, pattern);
+        for (const std::string& path : paths) {
+            if (!path.ends_with(".schedule.json")) add(path);
+        }
+    }
+
+    void search(const fs::path& folder, const fs::path& root) {
+        std::error_code error;
+        fs::directory_iterator it(folder, error);
+        const fs::path from_root = folder.lexically_relative(root);
+        const std::string family = from_root == "." ? folder_name(root) : from_root.generic_string();
+        for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+            const std::string name = it->path().filename().string();
+            std::error_code ignored;
+            const bool is_folder = it->is_directory(ignored) && !it->is_symlink(ignored);
+            if (is_instance_name(name) && !is_of_results(it->path()))
+                jobs_.push_back(job_of(it->path(), family));
+            if (is_folder && name != "schema" && !name.starts_with('.')) search(it->path(), root);
+        }
+        if (!error) return;
+        if (folder == root) throw InputError("cannot be searched: " + error.message(), {}, root.string());
+        jobs_.push_back(job_of(folder, family));
+    }
+
+    std::vector<Job> jobs_;
+};
 
 fs::path identity(const fs::path& path) {
     std::error_code error;
@@ -66,19 +147,19 @@ void number_clashes(std::vector<Job>& jobs) {
 
 }  // namespace
 
+fs::path tidied(const fs::path& path) {
+    fs::path normal = path.lexically_normal();
+    return identity(normal) == identity(path) ? normal : path;
+}
+
 std::vector<Job> expand(const std::vector<std::string>& paths) {
-    std::vector<Job> jobs;
-    for (const std::string& path : paths) {
-        std::error_code error;
-        const fs::file_status status = fs::status(path, error);
-        if (!fs::exists(status)) throw InputError("there is no such file or folder", {}, path);
-        if (fs::is_directory(status)) {
-            search(path, jobs);
-        } else {
-            jobs.push_back(job_of(path, folder_name(fs::path(path).parent_path())));
-        }
-    }
-    std::ranges::stable_sort(jobs, {}, &Job::path);
+    Search found;
+    for (const std::string& path : paths) found.add(path);
+    std::vector<Job> jobs = std::move(found).jobs();
+    // Of a file that is found twice, the one with a .solu of its own counts.
+    std::ranges::stable_sort(jobs, [](const Job& a, const Job& b) {
+        return a.path != b.path ? a.path < b.path : a.solu.empty() < b.solu.empty();
+    });
     std::set<fs::path> seen;
     std::erase_if(jobs, [&](const Job& job) { return !seen.insert(identity(job.path)).second; });
     if (jobs.empty()) {
@@ -87,6 +168,27 @@ std::vector<Job> expand(const std::vector<std::string>& paths) {
     }
     number_clashes(jobs);
     return jobs;
+}
+
+std::vector<std::string> files_named_by(const std::string& solu) {
+    const fs::path path(solu);
+    const fs::path folder = path.parent_path();
+    std::vector<std::string> files;
+    std::set<std::string> seen;
+    for (const io::SoluEntry& entry : io::read_solu(solu)) {
+        if (!seen.insert(entry.name).second) continue;
+        const std::string name = entry.name + std::string(kSuffix);
+        std::error_code error;
+        fs::path file = folder / name;
+        if (!fs::exists(file, error)) file = folder / path.stem() / name;
+        if (!fs::exists(file, error)) {
+            throw InputError(fmt::format("names '{}', but there is no {} beside it or in the folder '{}'",
+                                         entry.name, name, path.stem().string()),
+                             {}, solu);
+        }
+        files.push_back(file.string());
+    }
+    return files;
 }
 
 std::vector<std::string> read_test_set(const std::string& path) {

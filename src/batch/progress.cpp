@@ -1,5 +1,8 @@
 #include "batch/progress.hpp"
 
+#include "batch/figures.hpp"
+#include "core/outcome.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +28,10 @@ std::string cut(const std::string& text, std::size_t columns) {
     return text.substr(0, bytes);
 }
 
+std::string ticks_or_dash(const std::optional<Ticks>& ticks) {
+    return ticks ? std::to_string(ticks->count()) : "-";
+}
+
 }  // namespace
 
 Progress::Progress(ProgressView view, std::size_t total)
@@ -32,9 +39,7 @@ Progress::Progress(ProgressView view, std::size_t total)
     if (view_.kind == ProgressView::Kind::Bar && view_.silent_for.count() == 0) draw();
 }
 
-Progress::~Progress() {
-    if (drawn_) *view_.out << "\r\033[K" << std::flush;
-}
+Progress::~Progress() { wipe(); }
 
 void Progress::working_on(const std::string& what) {
     what_ = what;
@@ -47,6 +52,36 @@ void Progress::done(bool failed) {
     tick();
 }
 
+void Progress::begin(std::size_t task, const std::string& name) {
+    running_.insert_or_assign(task, Running{name, view_.now()});
+    tick();
+}
+
+void Progress::found(std::size_t task, std::optional<Ticks> makespan, std::optional<Ticks> bound) {
+    const auto running = running_.find(task);
+    if (running == running_.end()) return;
+    running->second.makespan = makespan;
+    running->second.bound = bound;
+}
+
+void Progress::end(std::size_t task, const std::string& error) {
+    const auto running = running_.find(task);
+    if (!error.empty() && view_.kind == ProgressView::Kind::Lines && running != running_.end())
+        *view_.out << fmt::format("failed: {}: {}\n", running->second.name, error) << std::flush;
+    if (running != running_.end()) running_.erase(running);
+    done(!error.empty());
+}
+
+void Progress::lost(std::size_t task) {
+    running_.erase(task);
+    tick();
+}
+
+void Progress::kept(std::size_t count) {
+    kept_ += count;
+    done_ += count;
+}
+
 void Progress::tick() {
     if (view_.kind == ProgressView::Kind::Silent || view_.now() - begin_ < view_.silent_for) return;
     const bool bar = view_.kind == ProgressView::Kind::Bar;
@@ -55,33 +90,83 @@ void Progress::tick() {
     if (!bar && elapsed >= kBetweenLines) say();
 }
 
-std::string Progress::line(std::size_t columns) const {
-    const auto elapsed = view_.now() - begin_;
-    std::string facts = fmt::format(" {}/{}", done_, total_);
-    if (failed_ > 0) facts += fmt::format(", {} failed", failed_);
-    facts += ", " + duration_text(elapsed);
-    if (!what_.empty()) facts += "  " + what_;
+/// As if what is left were like what is done. Nothing before there is something to go by.
+std::string Progress::time_left() const {
+    const std::size_t mine = done_ - kept_;
+    const std::chrono::duration<double> elapsed = view_.now() - begin_;
+    if (running_.empty() || mine == 0 || elapsed < std::chrono::seconds(2)) return {};
+    const auto left = elapsed * (static_cast<double>(total_ - done_) / static_cast<double>(mine));
+    return fmt::format(", about {} left", duration_text(left));
+}
+
+std::string Progress::facts() const {
+    std::string text;
+    if (!running_.empty()) text += fmt::format(", {} running", running_.size());
+    if (failed_ > 0) text += fmt::format(", {} failed", failed_);
+    return fmt::format("{}, {}{}", text, duration_text(view_.now() - begin_), time_left());
+}
+
+std::string Progress::bar_line(std::size_t columns) const {
+    std::string text = fmt::format(" {}/{}{}", done_, total_, facts());
+    if (!what_.empty()) text += "  " + what_;
 
     // The bar takes a third of the line: names are worth more than blocks.
     const std::size_t width = std::clamp<std::size_t>(columns / 3, 4, 40);
     const std::size_t full = total_ == 0 ? width : width * done_ / total_;
     const std::string bar = "[" + std::string(full, '#') + std::string(width - full, '.') + "]";
-    return cut(bar + facts, columns);
+    return cut(bar + text, columns);
+}
+
+/// "  ring/a   12 s   makespan 40, bound 38, gap 5.3 %"; a name that is too long loses its end.
+std::string Progress::task_line(const Running& running, std::size_t columns) const {
+    std::string figures = fmt::format("  {:>8}", duration_text(view_.now() - running.begin));
+    if (running.makespan || running.bound) {
+        figures += fmt::format("  makespan {}, bound {}", ticks_or_dash(running.makespan),
+                               ticks_or_dash(running.bound));
+        if (running.makespan && running.bound)
+            figures += ", gap " + gap_text(tutti::gap(*running.makespan, *running.bound));
+    }
+    // The same width for all of them, so that the figures stand in columns.
+    const std::size_t width = std::clamp<std::size_t>(columns / 2, 13, 45) - 5;
+    std::string name = cut(running.name, width);
+    name += std::string(width - width_of(name), ' ');
+    return cut("  " + name + figures, columns);
 }
 
 void Progress::draw() {
     // The last column stays free: some terminals break the line when it is written.
     const std::size_t columns = std::max<std::size_t>(view_.columns(), 2) - 1;
-    *view_.out << '\r' << line(columns) << "\033[K" << std::flush;
-    drawn_ = true;
+    const std::size_t rows = std::max<std::size_t>(view_.rows(), 2);
+    std::string text = drawn_ > 1 ? fmt::format("\r\033[{}A", drawn_ - 1) : "\r";
+    text += bar_line(columns) + "\033[K";
+    std::size_t lines = 1;
+    for (const auto& [number, running] : running_) {
+        if (lines + 1 >= rows) break;
+        text += "\n" + task_line(running, columns) + "\033[K";
+        ++lines;
+    }
+    if (lines < drawn_) text += "\033[J";
+    // At once, so that no half of it is seen.
+    *view_.out << text << std::flush;
+    drawn_ = lines;
     last_ = view_.now();
+}
+
+void Progress::wipe() {
+    if (drawn_ == 0) return;
+    *view_.out << (drawn_ > 1 ? fmt::format("\r\033[{}A\033[J", drawn_ - 1) : std::string("\r\033[K"))
+               << std::flush;
+    drawn_ = 0;
 }
 
 void Progress::say() {
     last_ = view_.now();
-    *view_.out << fmt::format("{} of {} done{}, {}{}\n", done_, total_,
+    std::string now = what_;
+    if (!running_.empty()) now = running_.begin()->second.name;
+    if (running_.size() > 1) now += fmt::format(" and {} more", running_.size() - 1);
+    *view_.out << fmt::format("{} of {} done{}, {}{}{}\n", done_, total_,
                               failed_ > 0 ? fmt::format(", {} failed", failed_) : "",
-                              duration_text(last_ - begin_), what_.empty() ? "" : "; now " + what_)
+                              duration_text(last_ - begin_), time_left(), now.empty() ? "" : "; now " + now)
                << std::flush;
 }
 

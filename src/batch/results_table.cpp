@@ -151,15 +151,15 @@ std::string text_of(const std::vector<Column>& columns, std::size_t rows) {
     return table.text();
 }
 
-struct Totals {
+struct ShownTotals {
     std::size_t verified = 0, optimal = 0, failed = 0;
     /// Over all that have one; the geometric mean is that of 1 + gap, less 1.
     std::optional<double> mean_gap{}, geomean_gap{};
     double seconds = 0;
 };
 
-Totals totals_of(const std::vector<ShownRow>& rows) {
-    Totals totals;
+ShownTotals totals_of(const std::vector<ShownRow>& rows) {
+    ShownTotals totals;
     double sum = 0, logarithms = 0;
     std::size_t gaps = 0;
     for (const ShownRow& row : rows) {
@@ -185,7 +185,7 @@ Totals totals_of(const std::vector<ShownRow>& rows) {
 }
 
 std::string summary_line(const std::vector<ShownRow>& rows) {
-    const Totals totals = totals_of(rows);
+    const ShownTotals totals = totals_of(rows);
     return fmt::format("{}: {} verified, {} optimal, {} failed, mean gap {} (geometric {}), {} s",
                        count_text(rows.size(), "result"), totals.verified, totals.optimal, totals.failed,
                        gap_text(totals.mean_gap), gap_text(totals.geomean_gap), seconds_text(totals.seconds));
@@ -228,7 +228,7 @@ std::vector<TonedLine> results_table(const std::vector<ShownRow>& rows, const Re
 }
 
 io::Json results_json(const std::vector<ShownRow>& rows, bool names_runs) {
-    const Totals totals = totals_of(rows);
+    const ShownTotals totals = totals_of(rows);
     const auto or_null = [](const std::optional<double>& value) {
         return value ? io::Json(*value) : io::Json(nullptr);
     };

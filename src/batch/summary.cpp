@@ -70,12 +70,14 @@ std::string table_text(const Outcome& outcome) {
     std::string errors;
     for (const Row& row : outcome.rows) {
         const io::ResultLine& line = row.line;
-        table.add({row.job.label(), line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
+        table.add({row.task.key, line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
                    ticks_cell(line.lower_bound), gap_text(line.gap()), verified_cell(row),
                    line.makespan ? std::to_string(line.sends) : "-", seconds_text(line.seconds)});
-        if (row.failed) errors += fmt::format("failed: {}: {}\n", row.job.label(), line.error);
+        if (row.failed) errors += fmt::format("failed: {}: {}\n", row.task.key, line.error);
     }
-    return table.text() + "\n" + errors + summary_line(outcome) + "\n";
+    std::string news;
+    for (const std::string& sentence : outcome.news) news += sentence + "\n";
+    return table.text() + "\n" + errors + news + summary_line(outcome) + "\n";
 }
 
 io::Json outcome_json(const Outcome& outcome) {
@@ -86,7 +88,8 @@ io::Json outcome_json(const Outcome& outcome) {
                   {"failed", totals.failed},
                   {"mean_gap", totals.mean_gap ? io::Json(*totals.mean_gap) : io::Json(nullptr)},
                   {"seconds", outcome.seconds},
-                  {"complete", outcome.complete()}};
+                  {"complete", outcome.complete()},
+                  {"news", outcome.news}};
     io::Json& results = json["results"] = io::Json::array();
     for (const Row& row : outcome.rows) results.push_back(io::result_json(row.line));
     return json;

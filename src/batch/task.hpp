@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tutti::batch {
 
@@ -24,9 +26,42 @@ struct Variant {
 struct Task {
     Job job;
     Variant variant;
-    std::string key{};  ///< names it within its run, by which a later one finds it again
+    std::string key{};   ///< names it within its run, by which a later one finds it again
+    std::string stem{};  ///< of its schedule's file, below the folder of the results: "schedules/ring/a"
 
     friend bool operator==(const Task&, const Task&) = default;
 };
+
+/// What holds for every task of a run.
+struct Limits {
+    std::optional<double> time{};           ///< seconds for each
+    std::optional<std::uint64_t> memory{};  ///< bytes for each
+
+    friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+/// What is varied. An empty list leaves that as it is: the method auto, seed 1, what the instances say.
+struct Matrix {
+    std::vector<std::string> methods{};
+    std::vector<std::uint64_t> chunks{};
+    std::vector<Bytes> bytes{};
+    std::vector<std::uint64_t> seeds{};
+    unsigned threads = 1;
+
+    friend bool operator==(const Matrix&, const Matrix&) = default;
+};
+
+/// Every job with every combination, instance by instance. The key is the job's label, then `chunks` and
+/// `bytes` where they are given (they make another problem of it) and `method` and `seed` where there are
+/// several (they make another answer): "ring/a method=greedy bytes=1048576 seed=2".
+[[nodiscard]] std::vector<Task> tasks_of(const std::vector<Job>& jobs, const Matrix& matrix);
+
+/// One part of a run that several share: those tasks whose number modulo `of` is `part` modulo `of`, so that
+/// the parts 0…of-1, or 1…of, are all of them.
+struct Shard {
+    std::uint64_t part = 0, of = 1;
+    friend bool operator==(const Shard&, const Shard&) = default;
+};
+[[nodiscard]] std::vector<Task> shard_of(std::vector<Task> tasks, Shard shard);
 
 }  // namespace tutti::batch

@@ -13,8 +13,8 @@
 namespace tutti::bounds {
 namespace {
 
-constexpr std::size_t kWorkLimit = 10'000'000;  ///< pairs and links looked at
-constexpr std::size_t kMostPairs = 20'000;      ///< more than this are sampled
+constexpr std::size_t kMostBlockWork = 10'000'000;  ///< pairs and links looked at
+constexpr std::size_t kMostBlockPairs = 20'000;     ///< more than this are sampled
 constexpr std::size_t kMostRated = 2;
 /// The loads are estimates; less than this above the best bound is not worth a rating.
 constexpr double kWorthwhile = 1.01;
@@ -33,8 +33,8 @@ std::vector<Pair> pairs_of(const Traffic& traffic) {
         if (demand.holders.size() > 1 || demand.receivers.size() > 1) return {};
     }
     Rng rng(1);
-    const bool all = classes.size() <= kMostPairs;
-    const std::size_t count = all ? classes.size() : kMostPairs;
+    const bool all = classes.size() <= kMostBlockPairs;
+    const std::size_t count = all ? classes.size() : kMostBlockPairs;
     const double each =
         static_cast<double>(classes.size()) / static_cast<double>(std::max<std::size_t>(count, 1));
     std::vector<Pair> pairs;
@@ -79,7 +79,7 @@ Bound block_cuts(Traffic& traffic, Ticks above, const Stop& stop) {
     Bound best{"cut", Ticks(0), {}, 0};
     const auto pairs = pairs_of(traffic);
     if (pairs.empty()) return best;
-    Effort effort(kWorkLimit, stop);
+    Effort effort(kMostBlockWork, stop);
     std::vector<Weighed> heaviest;
     const double worthwhile = kWorthwhile * static_cast<double>(above.count());
     visit_blocks(traffic.topology(), [&](std::vector<bool> inside) {

@@ -12,7 +12,7 @@ namespace tutti::bounds {
 namespace {
 
 constexpr std::size_t kMostNodesToEnumerate = 16;
-constexpr std::size_t kWorkLimit = 100'000'000;
+constexpr std::size_t kMostCutWork = 100'000'000;
 constexpr std::size_t kEnumerationLimit = 80'000'000;  ///< about half a second
 /// Above this a cut among many is only rated roughly.
 constexpr std::size_t kWorkForOneCut = 20'000'000;
@@ -148,7 +148,7 @@ class EveryCut {
 
 Bound searched(Traffic& traffic, const Stop& stop) {
     Bound best{"cut", Ticks(0), {}, 0};
-    Effort effort(kWorkLimit, stop);
+    Effort effort(kMostCutWork, stop);
     CutRater rater(traffic);
     std::vector<const ChunkClass*> entering;
     search_cuts(traffic, stop, [&](std::vector<bool> inside) {

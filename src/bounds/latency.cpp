@@ -14,7 +14,7 @@
 namespace tutti::bounds {
 namespace {
 
-constexpr std::size_t kWorkLimit = 2'000'000;  ///< links looked at, beyond which probes are chosen
+constexpr std::size_t kMostProbing = 2'000'000;  ///< links looked at, beyond which probes are chosen
 constexpr std::size_t kMostStarts = 8;
 constexpr std::size_t kFewestProbes = 2;
 
@@ -38,10 +38,10 @@ class Latency {
         const std::size_t each = traffic_.topology().links().size() + traffic_.topology().nodes();
         std::size_t receivers = 0;
         for (const ChunkClass& c : traffic_.classes()) receivers += traffic_.demand(c).receivers.size();
-        if (probes_.size() * each + receivers <= kWorkLimit) {
+        if (probes_.size() * each + receivers <= kMostProbing) {
             for (std::size_t i = 0; i < probes_.size(); ++i) (void)look(i);
         } else {
-            look_at_some(std::max(kFewestProbes, kWorkLimit / 2 / each));
+            look_at_some(std::max(kFewestProbes, kMostProbing / 2 / each));
         }
         return slowest_ ? certified(*slowest_) : Bound{"latency", Ticks(0), {}, 0};
     }

@@ -22,8 +22,8 @@
 namespace tutti::bounds {
 namespace {
 
-constexpr std::size_t kWorkLimit = 30'000'000;         ///< links relaxed
-constexpr std::size_t kWorkLimitForTrees = 5'000'000;  ///< they seldom prove much there
+constexpr std::size_t kMostRelaxing = 30'000'000;         ///< links relaxed
+constexpr std::size_t kMostRelaxingForTrees = 5'000'000;  ///< they seldom prove much there
 constexpr int kMostPhases = 100;
 constexpr int kPhasesForTrees = 8;  ///< where chunks have many receivers, only one of which counts
 constexpr double kLongest = 1e6;
@@ -105,14 +105,14 @@ std::vector<std::int64_t> in_lowest_terms(std::vector<std::int64_t> lengths) {
 class Lengths {
   public:
     Lengths(Traffic& traffic, const Stop& stop)
-        : traffic_(traffic), effort_(kWorkLimit, stop), rooms_(rooms_of_all_links(traffic)) {
+        : traffic_(traffic), effort_(kMostRelaxing, stop), rooms_(rooms_of_all_links(traffic)) {
         bool trees = false;
         for (const ChunkClass& c : traffic.classes()) {
             const Demand demand = traffic.demand(c);
             trees = trees || demand.receivers.size() > 1 || (demand.reduction && demand.holders.size() > 1);
         }
         phases_ = trees ? kPhasesForTrees : kMostPhases;
-        if (trees) effort_ = Effort(kWorkLimitForTrees, stop);
+        if (trees) effort_ = Effort(kMostRelaxingForTrees, stop);
     }
 
     Bound run() {

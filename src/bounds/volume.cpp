@@ -12,7 +12,7 @@
 namespace tutti::bounds {
 namespace {
 
-constexpr std::size_t kWorkLimit = 100'000'000;
+constexpr std::size_t kMostVolumeWork = 100'000'000;
 
 /// Fewest links from a node of the set to every NPU (at least one link), or from every NPU to the set, with
 /// only nodes outside the set in between.
@@ -57,7 +57,7 @@ std::vector<Room> merged(const std::vector<Room>& rooms) {
 
 class Volume {
   public:
-    Volume(Traffic& traffic, const Stop& stop) : traffic_(traffic), effort_(kWorkLimit, stop) {
+    Volume(Traffic& traffic, const Stop& stop) : traffic_(traffic), effort_(kMostVolumeWork, stop) {
         const Topology& topology = traffic.topology();
         std::vector<bool> copiers(topology.nodes(), true), npus(topology.nodes(), true);
         bool all_plain = true;

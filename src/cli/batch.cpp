@@ -1,44 +1,80 @@
 #include "batch/batch.hpp"
 
+#include "batch/cluster/cluster_crew.hpp"
+#include "batch/cluster/worker.hpp"
 #include "batch/expand.hpp"
+#include "batch/local_crew.hpp"
 #include "batch/summary.hpp"
 #include "cli/run.hpp"
+#include "cli/run_report.hpp"
 #include "cli/terminal.hpp"
 #include "core/error.hpp"
 #include "io/json_text.hpp"
 
 #include <fmt/chrono.h>
 
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <thread>
 
 namespace tutti::cli {
 namespace {
 
-std::vector<batch::Job> jobs_of(const BatchOptions& options) {
-    if (options.set.empty()) return batch::expand(options.paths);
-    const auto set = batch::read_test_set(options.set);
-    if (options.paths.empty()) return batch::expand(set);
-    auto jobs = batch::restricted(batch::expand(options.paths), set);
-    if (jobs.empty()) throw InputError("lists none of the instances that were given", {}, options.set);
-    return jobs;
+namespace fs = std::filesystem;
+
+/// What the run file says, and where the command line says otherwise, that.
+batch::RunFile overruled(batch::RunFile run, const BatchOptions::Asked& asked) {
+    const auto list = [](auto& values, const auto& wanted) {
+        if (!wanted.empty()) values.assign(wanted.begin(), wanted.end());
+    };
+    list(run.instances, asked.paths);
+    if (!asked.paths.empty()) run.set.clear();
+    if (asked.set) run.set = *asked.set;
+    list(run.matrix.methods, asked.methods);
+    list(run.matrix.chunks, asked.chunks);
+    list(run.matrix.seeds, asked.seeds);
+    if (!asked.bytes.empty()) run.matrix.bytes.clear();
+    for (const std::int64_t bytes : asked.bytes) run.matrix.bytes.push_back({bytes});
+    run.matrix.threads = asked.threads.value_or(run.matrix.threads);
+    if (asked.jobs) run.jobs = asked.jobs;
+    if (asked.time_limit) run.limits.time = asked.time_limit;
+    if (asked.memory_limit) run.limits.memory = asked.memory_limit;
+    if (asked.shard) run.shard = batch::Shard{asked.shard->first, asked.shard->second};
+    return run;
+}
+
+/// A run file, or that of the run to go on with, if nothing else says what to do.
+batch::RunFile run_of(const BatchOptions& options) {
+    if (options.run) return overruled(batch::read_run_file(*options.run), options.asked);
+    const std::string stored = (fs::path(options.results) / "run.json").string();
+    const bool says_nothing = options.asked.paths.empty() && !options.asked.set;
+    if (!options.resume || !says_nothing) return overruled({}, options.asked);
+    if (std::error_code error; !fs::exists(stored, error)) {
+        throw InputError("there is no run to go on with, and no path says what to run", {}, stored);
+    }
+    return overruled(batch::read_run_file(stored), options.asked);
+}
+
+std::vector<batch::Task> tasks_of(const batch::RunFile& run) {
+    std::vector<batch::Job> jobs;
+    if (run.set.empty()) {
+        if (run.instances.empty()) throw InputError("the run names no instances");
+        jobs = batch::expand(run.instances);
+    } else {
+        const auto set = batch::read_test_set(run.set);
+        jobs =
+            run.instances.empty() ? batch::expand(set) : batch::restricted(batch::expand(run.instances), set);
+        if (jobs.empty()) throw InputError("lists none of the instances that were given", {}, run.set);
+    }
+    auto tasks = batch::tasks_of(jobs, run.matrix);
+    return run.shard ? batch::shard_of(std::move(tasks), *run.shard) : tasks;
 }
 
 std::string default_results() {
     return fmt::format("results/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
-}
-
-batch::Settings settings_of(const BatchOptions& options, const Process& process) {
-    batch::Settings settings;
-    settings.results = options.results.empty() ? default_results() : options.results;
-    settings.method = options.method;
-    settings.seed = options.seed;
-    settings.threads = options.threads;
-    settings.jobs = options.jobs;
-    settings.time_limit = options.time_limit;
-    settings.memory_limit = options.memory_limit;
-    settings.update_solu = options.update_solu;
-    settings.interrupted = process.interrupted;
-    return settings;
 }
 
 batch::ProgressView view_of(const BatchOptions& options, const Streams& streams) {
@@ -47,27 +83,99 @@ batch::ProgressView view_of(const BatchOptions& options, const Streams& streams)
     view.kind = options.quiet ? Kind::Silent : streams.terminal_err ? Kind::Bar : Kind::Lines;
     view.out = &streams.err;
     view.columns = terminal_columns;
+    view.rows = terminal_rows;
     return view;
+}
+
+void print(const batch::Outcome& outcome, const std::string& results, ExitCode code, bool as_json,
+           std::ostream& out) {
+    if (!as_json) {
+        out << batch::table_text(outcome);
+        return;
+    }
+    io::Json json = batch::outcome_json(outcome);
+    json["results_folder"] = results;
+    json["exit_code"] = static_cast<int>(code);
+    out << io::json_line(json) << '\n';
+}
+
+/// The page is a convenience: what keeps it from being made is told, and no failure of the run.
+void make_report(const std::string& results, const std::function<void(const std::string&)>& note) {
+    constexpr double kMostSeconds = 30;
+    report::ReportWish wish;
+    wish.stop = Stop(Stop::Seconds(kMostSeconds));
+    try {
+        note(fmt::format("a page to look at: {}", write_run_report(results, {}, wish).path));
+    } catch (const std::exception& error) {
+        note(fmt::format("warning: the report could not be made: {}", error.what()));
+    }
+}
+
+void say_what_next(const batch::Outcome& outcome, const batch::Settings& settings, std::ostream& err) {
+    err << "results are in " << settings.results << '\n';
+    if (!outcome.complete()) err << fmt::format("to go on: tutti batch --resume -o {}\n", settings.results);
+}
+
+/// Makes each task last that many seconds longer, so that tests can meet it at work.
+batch::LocalCrew::Work work_of_process() {
+    const char* slow = std::getenv("TUTTI_TEST_SLOW");
+    if (slow == nullptr) return batch::solve;
+    return [wait = std::chrono::duration<double>(std::strtod(slow, nullptr))](auto&&... arguments) {
+        std::this_thread::sleep_for(wait);
+        return batch::solve(arguments...);
+    };
+}
+
+/// What the other ranks of a job do. Only the first talks.
+ExitCode serve(const batch::cluster::Ranks& ranks, const BatchOptions& options, const Process& process) {
+    if (options.results.empty()) return ExitCode::Done;  // the first rank complains
+    batch::cluster::Service service{ranks, options.results, process.interrupted, work_of_process()};
+    service.err = &process.streams.err;
+    return batch::cluster::serve(service) == batch::cluster::Served::Cut ? ExitCode::Failed : ExitCode::Done;
+}
+
+std::unique_ptr<batch::Crew> crew_for(const batch::cluster::Ranks& ranks, const batch::Settings& settings) {
+    const batch::RunFile& run = settings.run;
+    if (ranks.size == 1 && !ranks.follow_parent) {
+        const unsigned cores = run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
+        return std::make_unique<batch::LocalCrew>(
+            batch::LocalCrew::Settings{settings.results, run.limits, cores, work_of_process()});
+    }
+    return std::make_unique<batch::cluster::ClusterCrew>(batch::cluster::ClusterCrew::Settings{
+        ranks, settings.results, run.limits, run.jobs, work_of_process(), settings.remark});
 }
 
 }  // namespace
 
 ExitCode run_batch(const BatchOptions& options, const Process& process) {
-    const batch::Settings settings = settings_of(options, process);
-    const auto jobs = jobs_of(options);
-    const batch::Outcome outcome = batch::run(jobs, settings, view_of(options, process.streams));
-    const ExitCode code = !outcome.complete()      ? ExitCode::Interrupted
-                          : outcome.failures() > 0 ? ExitCode::Failed
-                                                   : ExitCode::Done;
-    if (options.json) {
-        io::Json json = batch::outcome_json(outcome);
-        json["results_folder"] = settings.results;
-        json["exit_code"] = static_cast<int>(code);
-        process.streams.out << io::json_line(json) << '\n';
-    } else {
-        process.streams.out << batch::table_text(outcome);
+    const auto ranks = batch::cluster::ranks_in([](const char* name) { return std::getenv(name); });
+    if (ranks.rank > 0) return serve(ranks, options, process);
+    if (ranks.size > 1 && options.results.empty())
+        throw InputError("several ranks need a folder of results that all of them know: give one with -o");
+
+    batch::Settings settings;
+    settings.results = options.results.empty() ? default_results() : options.results;
+    settings.run = run_of(options);
+    settings.resume = options.resume;
+    settings.retry_failed = options.retry_failed;
+    settings.update_solu = options.update_solu;
+    settings.interrupted = process.interrupted;
+    if (!options.quiet)
+        settings.remark = [&](const std::string& text) { process.streams.err << text << '\n'; };
+
+    const auto tasks = tasks_of(settings.run);
+    const auto crew = crew_for(ranks, settings);
+    const batch::Outcome outcome = batch::run(tasks, settings, *crew, view_of(options, process.streams));
+    const ExitCode code = !outcome.complete() && !outcome.deserted     ? ExitCode::Interrupted
+                          : outcome.failures() > 0 || outcome.deserted ? ExitCode::Failed
+                                                                       : ExitCode::Done;
+    print(outcome, settings.results, code, options.json, process.streams.out);
+    if (options.report) {
+        make_report(settings.results, [&](const std::string& text) {
+            if (!options.quiet) process.streams.err << text << '\n';
+        });
     }
-    if (!options.quiet) process.streams.err << "results are in " << settings.results << '\n';
+    if (!options.quiet) say_what_next(outcome, settings, process.streams.err);
     return code;
 }
 

@@ -278,35 +278,68 @@ Command topology_command() {
     return command;
 }
 
+OptionGroup batch_search() {
+    OptionGroup group{"Search (lists make a run of every combination)"};
+    group.options.add_options()                                                                     //
+        ("method", text("LIST"), (method_help() + "\nseveral, with commas: greedy,cpsat").c_str())  //
+        ("chunks", text("LIST"), "in place of the collectives' own, like 1,2,4")                    //
+        ("bytes", text("LIST"),
+         "the size of a call as nccl-tests counts it, in place of chunk_bytes, like 1K,1M,1G; for networks "
+         "with bandwidths")                                                                    //
+        ("seeds", text("LIST"), "of the random choices (default 1), like 1,2,3; also --seed")  //
+        ("seed", text("N"), "the same with one of them")                                       //
+        ("threads", text("N"), "threads for one synthesis (default 1)")                        //
+        ("time-limit", text("SECONDS"),
+         "for each instance; one that goes on for longer (by a quarter, at least 2 s) is killed")  //
+        ("memory-limit", text("MB"),
+         "for each instance, also like 4G; the search ends with the best schedule so far when it comes near "
+         "the limit, and is killed beyond it");
+    return group;
+}
+
 Command batch_command() {
     Command command;
     command.name = "batch";
     command.summary = "synthesize and verify many instances, print one table";
-    command.usage = "DIR-OR-FILES... [options]";
+    command.usage = "PATH... [-o DIR] [options]";
     command.about =
-        "Searches folders for instances (*.json, but not *.schedule.json nor folders called\n"
-        "schema), solves each, prints one table and writes below the results folder:\n"
-        "results.jsonl (a line per instance, as soon as it is done), schedules/ and table.txt.\n"
-        "An instance that fails is a row with its error, and the exit code is then 1. So is a\n"
-        "result that contradicts a value in FOLDER/FOLDER.solu or FOLDER.solu. Ctrl-C ends the run\n"
-        "after what is done so far is written (exit code 130); a second one kills it.\n"
+        "Solves every instance, each in a process of its own, prints one table and writes below\n"
+        "the results folder: results.jsonl (a line per instance, on the disk as soon as it is\n"
+        "done), schedules/, table.txt and run.json. A PATH is an instance, a folder (searched for\n"
+        "*.json, but not *.schedule.json nor folders called schema), a pattern in quotes, a .test\n"
+        "file that lists instances, or a .solu file that names them.\n"
+        "An instance that fails, crashes or exceeds its limits is a row with its error, and the\n"
+        "exit code is then 1. So is a result that contradicts a value in FOLDER/FOLDER.solu or\n"
+        "FOLDER.solu. Ctrl-C ends the run after what is done so far is written (exit code 130);\n"
+        "--resume goes on with it, also after a crash. docs/batch.md has more.\n"
         "Times are in ticks, which are 1 ps for instances in physical units. Without a time\n"
         "limit, auto looks for a proof for a minute where greedy does not meet the bound.\n";
     command.examples =
         "tutti batch instances --time-limit 2\n"
-        "tutti batch instances/mesh a.json --results results/mine --time-limit 60 --jobs 2\n"
-        "tutti batch --set instances/sets/short.test --json\n";
+        "tutti batch instances/mesh 'more/*/ring*.json' -o results/mine --time-limit 60\n"
+        "tutti batch --resume -o results/mine\n"
+        "tutti batch dgx.json --bytes 1K,1M,1G --method greedy,cpsat -o results/sweep\n"
+        "tutti batch instances --shard $SLURM_ARRAY_TASK_ID/8 -o results/all-$SLURM_ARRAY_TASK_ID\n";
     OptionGroup what{"Selection and results"};
     what.options.add_options()  //
         ("set", text("FILE.test"),
          "only the instances that this file lists, a path per line, relative to its folder or the one "
-         "above")  //
-        ("results", text("DIR"),
-         "where results go (default results/<time>); nothing there is deleted, but "
-         "results.jsonl is replaced")                           //
-        ("jobs", text("N"), "instances at a time (default 1)")  //
-        ("update-solu", flag(), "write proven and best values into the folders' .solu files");
-    command.groups = std::vector<OptionGroup>{what, search("for each instance"), common()};
+         "above")                                                                                     //
+        ("run", text("FILE.json"), "a run as a file (docs/batch.md); the command line overrules it")  //
+        ("output,o", text("DIR"),
+         "where results go (default results/<time>); nothing there is deleted, but an earlier "
+         "results.jsonl becomes results.jsonl.old")           //
+        ("results", text("DIR"), "the old name of --output")  //
+        ("resume", flag(),
+         "go on with the run in DIR: what has a line there is not done again, unless its file has changed; "
+         "without PATHs all is as in that run")                         //
+        ("retry-failed", flag(), "--resume, but do again what failed")  //
+        ("shard", text("I/N"),
+         "only every Nth instance, beginning with the Ith: one part of a run of N parts")           //
+        ("jobs", text("N"), "cores to use (default all); a task of several threads takes as many")  //
+        ("update-solu", flag(), "write proven and best values into the .solu files")                //
+        ("no-report", flag(), "do not make the page report.html");
+    command.groups = std::vector<OptionGroup>{what, batch_search(), common()};
     command.positional = "paths";
     return command;
 }
@@ -361,6 +394,36 @@ Command results_command() {
         ("output,o", text("NAME"), "merge: the new folder; show --csv: the file (default: standard output)");
     command.groups = std::vector<OptionGroup>{results_show(), compare, merge, output, common()};
     command.positional = "runs";
+    return command;
+}
+
+Command view_command() {
+    Command command;
+    command.name = "view";
+    command.summary = "make a page that shows a schedule, or the results of a batch";
+    command.usage = "SCHEDULE [INSTANCE] [-o page.html] | RESULTS_FOLDER [-o report.html]";
+    command.about =
+        "Makes one HTML file that any browser shows without a network: the topology with its\n"
+        "links coloured by use, every send on a line of time, chunks as they move, and what proves\n"
+        "the lower bound. The schedule (any form) is verified first; an invalid one is not shown,\n"
+        "and the exit code is 1. Of a large schedule all sends of some chunks are shown, and the\n"
+        "page says how many; sums and loads are always those of all sends. The instance of a schedule\n"
+        "below a folder of results need not be named.\n\n"
+        "Of a folder that tutti batch wrote it makes report.html anew: the table of results.jsonl,\n"
+        "plots, and the schedules that are there.\n";
+    command.examples =
+        "tutti view ring4.schedule.json ring4.json -o ring4.html\n"
+        "tutti view big.tsch big.json --sends 20000\n"
+        "tutti view results/latest\n";
+    OptionGroup page{"Page"};
+    page.options.add_options()                                                               //
+        ("instance", text("FILE"), "the schedule's instance, if it is not among the files")  //
+        ("output,o", text("FILE"),
+         "where the page goes (default: the schedule's name with .html, in this folder; report.html in the "
+         "folder of results); - is standard output")  //
+        ("sends", text("N"), "show at most N sends (default 100000; of results 4000 each and 300000 in all)");
+    command.groups = std::vector<OptionGroup>{page, common()};
+    command.positional = "files";
     return command;
 }
 
@@ -483,8 +546,9 @@ std::vector<std::string> Command::option_names() const {
 }
 
 std::vector<Command> commands() {
-    return {synth_command(),   verify_command(), convert_command(), bound_command(),    batch_command(),
-            results_command(), pareto_command(), model_command(),   topology_command(), doctor_command()};
+    return {synth_command(), verify_command(),   convert_command(), bound_command(),
+            batch_command(), results_command(),  view_command(),    pareto_command(),
+            model_command(), topology_command(), doctor_command()};
 }
 
 }  // namespace tutti::cli

@@ -1,5 +1,6 @@
 #include "cli/options.hpp"
 
+#include "batch/run_file.hpp"
 #include "cli/commands.hpp"
 #include "core/error.hpp"
 #include "io/json_view.hpp"
@@ -12,8 +13,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 namespace tutti::cli {
@@ -328,22 +331,112 @@ TopologyOptions topology_options(const Values& values, const po::parsed_options&
     return options;
 }
 
+/// "1,2,4": what stands between the commas, each read by `read`.
+template <class T>
+std::vector<T> comma_list(const Values& values, const char* name, std::string_view expected,
+                          const std::function<std::optional<T>(std::string_view)>& read) {
+    std::vector<T> list;
+    const auto text = values.text(name);
+    if (!text) return list;
+    for (std::size_t begin = 0; begin <= text->size();) {
+        const std::size_t end = std::min(text->find(',', begin), text->size());
+        const std::string item = text->substr(begin, end - begin);
+        const auto value = read(item);
+        if (!value) values.refuse(fmt::format("option --{}: expected {}, found '{}'", name, expected, item));
+        list.push_back(*value);
+        begin = end + 1;
+    }
+    return list;
+}
+
+template <class Number>
+std::function<std::optional<Number>(std::string_view)> whole_number(Number least, Number most) {
+    return [least, most](std::string_view text) -> std::optional<Number> {
+        Number value{};
+        const char* const last = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), last, value);
+        if (error != std::errc() || stop != last || value < least || value > most) return std::nullopt;
+        return value;
+    };
+}
+
+/// --seeds, or --seed as other commands have it.
+std::vector<std::uint64_t> seeds_of(const Values& values) {
+    if (values.flag("seed") && values.flag("seeds"))
+        values.refuse("--seed and --seeds say the same; expected one of them");
+    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+    return comma_list<std::uint64_t>(values, values.flag("seed") ? "seed" : "seeds",
+                                     fmt::format("whole numbers from 0 to {}, like 1,2,3", kMost),
+                                     whole_number<std::uint64_t>(0, kMost));
+}
+
+std::vector<std::string> methods_of(const Values& values) {
+    Names names;
+    for (const synth::Method& method : synth::methods()) names.push_back(method.name);
+    return comma_list<std::string>(values, "method", fmt::format("{}", fmt::join(names, " or ")),
+                                   [&](std::string_view text) -> std::optional<std::string> {
+                                       if (std::ranges::find(names, text) == names.end()) return std::nullopt;
+                                       return std::string(text);
+                                   });
+}
+
+/// Megabytes, as `synth` has it, or with a letter: "4G".
+std::optional<std::uint64_t> memory_of(const Values& values) {
+    const auto text = values.text("memory-limit");
+    if (!text) return std::nullopt;
+    if (const auto size = batch::size_in(*text);
+        size && !std::isdigit(static_cast<unsigned char>(text->back())))
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1));
+    return values.megabytes("memory-limit");
+}
+
+BatchOptions::Asked asked_of(const Values& values) {
+    BatchOptions::Asked asked;
+    asked.paths = values.list("paths");
+    asked.set = values.text("set");
+    asked.methods = methods_of(values);
+    constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 26;
+    asked.chunks = comma_list<std::uint64_t>(
+        values, "chunks", fmt::format("whole numbers from 1 to {}, like 1,2,4", kMostChunks),
+        whole_number<std::uint64_t>(1, kMostChunks));
+    asked.bytes = comma_list<std::int64_t>(
+        values, "bytes", "numbers of bytes like 1048576 or 1M (at most 2^50)", [](std::string_view text) {
+            auto size = batch::size_in(text);
+            return size && *size >= 1 ? size : std::nullopt;
+        });
+    asked.seeds = seeds_of(values);
+    if (values.flag("threads")) asked.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
+    if (values.flag("jobs")) asked.jobs = values.number<unsigned>("jobs", 1, 1, kMostThreads);
+    asked.time_limit = values.seconds("time-limit");
+    asked.memory_limit = memory_of(values);
+    if (const auto text = values.text("shard")) {
+        const auto shard = batch::shard_in(*text);
+        if (!shard)
+            values.refuse(
+                fmt::format("option --shard: expected a part of the run, like 1/8, found '{}'", *text));
+        asked.shard = {shard->part, shard->of};
+    }
+    return asked;
+}
+
 BatchOptions batch_options(const Values& values) {
     BatchOptions options;
-    options.paths = values.list("paths");
-    options.set = values.text("set").value_or("");
-    options.results = values.text("results").value_or("");
-    options.method = values.method();
-    options.seed = values.number<std::uint64_t>("seed", 1, 0);
-    options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
-    options.jobs = values.number<unsigned>("jobs", 1, 1, kMostThreads);
-    options.time_limit = values.seconds("time-limit");
-    options.memory_limit = values.megabytes("memory-limit");
+    options.asked = asked_of(values);
+    options.run = values.text("run");
+    if (values.flag("results") && values.flag("output"))
+        values.refuse("--results is the old name of --output; expected one of them");
+    options.results = values.text(values.flag("results") ? "results" : "output").value_or("");
+    options.resume = values.flag("resume") || values.flag("retry-failed");
+    options.retry_failed = values.flag("retry-failed");
     options.update_solu = values.flag("update-solu");
+    options.report = !values.flag("no-report");
     options.json = values.flag("json");
     options.quiet = values.flag("quiet");
-    if (options.paths.empty() && options.set.empty()) {
-        values.refuse("expected folders or files with instances, or --set FILE.test");
+    if (options.resume && options.results.empty())
+        values.refuse("--resume goes on with the results of a folder; expected --output DIR too");
+    const bool nothing = options.asked.paths.empty() && !options.asked.set && !options.run && !options.resume;
+    if (nothing) {
+        values.refuse("expected folders or files with instances, --set FILE.test or --run FILE.json");
     }
     return options;
 }
@@ -435,6 +528,27 @@ ResultsOptions results_options(const Values& values) {
     if (options.action != ResultsAction::Merge && !output.empty() && !options.csv)
         values.refuse("--output is for --csv and for tutti results merge");
     if (options.csv && options.json) values.refuse("expected one of --csv and --json");
+    return options;
+}
+
+ViewOptions view_options(const Values& values) {
+    /// Far beyond what a browser can hold.
+    constexpr std::uint64_t kMostSends = 10'000'000;
+    ViewOptions options;
+    options.files = values.list("files");
+    options.output = values.text("output").value_or("");
+    if (values.flag("sends")) options.sends = values.number<std::uint64_t>("sends", 1, 1, kMostSends);
+    options.json = values.flag("json");
+    options.quiet = values.flag("quiet");
+    options.instance = values.text("instance");
+    if (options.files.empty() || options.files.size() > (options.instance ? 1 : 2)) {
+        values.refuse("expected a schedule and its instance, or a folder with results");
+    }
+    const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0);
+    if (inputs > 1) values.refuse("only one file can be standard input (-)");
+    if (options.json && options.output == "-") {
+        values.refuse("--json and --output - both want standard output; give one of them a file");
+    }
     return options;
 }
 
@@ -600,6 +714,7 @@ Options command_options(const Command& command, const std::vector<std::string>& 
     if (command.name == "topology") return topology_options(values, parsed);
     if (command.name == "batch") return batch_options(values);
     if (command.name == "results") return results_options(values);
+    if (command.name == "view") return view_options(values);
     if (command.name == "pareto") return pareto_options(values);
     if (command.name == "model") return model_options(values);
     if (command.name == "doctor") return doctor_options(values);
@@ -621,7 +736,8 @@ const Command& find_command(const std::vector<Command>& table, const std::string
 Options parse(const std::vector<std::string>& arguments) {
     if (arguments.empty()) {
         fail(
-            "expected a command: synth, verify, convert, bound, batch, results, pareto, model, topology or "
+            "expected a command: synth, verify, convert, bound, batch, results, view, pareto, model, "
+            "topology or "
             "doctor",
             "");
     }

@@ -87,16 +87,26 @@ struct TopologyOptions {
 };
 
 struct BatchOptions {
-    std::vector<std::string> paths{};
-    std::string set{};      ///< a .test file, or empty
-    std::string results{};  ///< a folder, or empty for results/<time>
-    std::string method = "auto";
-    std::uint64_t seed = 1;
-    unsigned threads = 1;
-    unsigned jobs = 1;
-    std::optional<double> time_limit{};         ///< seconds, for each instance
-    std::optional<std::size_t> memory_limit{};  ///< bytes, of the whole process
+    /// What the command line says of the run; a run file has what it leaves open.
+    struct Asked {
+        std::vector<std::string> paths{};
+        std::optional<std::string> set{};  ///< a .test file
+        std::vector<std::string> methods{};
+        std::vector<std::uint64_t> chunks{}, seeds{};
+        std::vector<std::int64_t> bytes{};
+        std::optional<unsigned> threads{}, jobs{};
+        std::optional<double> time_limit{};           ///< seconds, for each instance
+        std::optional<std::uint64_t> memory_limit{};  ///< bytes, for each instance
+        std::optional<std::pair<std::uint64_t, std::uint64_t>> shard{};
+        friend bool operator==(const Asked&, const Asked&) = default;
+    };
+    Asked asked{};
+    std::optional<std::string> run{};  ///< a run file
+    std::string results{};             ///< a folder, or empty for results/<time>
+    bool resume = false;
+    bool retry_failed = false;
     bool update_solu = false;
+    bool report = true;  ///< make report.html
     bool json = false;
     bool quiet = false;
     friend bool operator==(const BatchOptions&, const BatchOptions&) = default;
@@ -115,6 +125,17 @@ struct ResultsOptions {
     bool json = false;
     bool quiet = false;
     friend bool operator==(const ResultsOptions&, const ResultsOptions&) = default;
+};
+
+struct ViewOptions {
+    /// A schedule and its instance, in any order, unless `instance` names it; or a folder with results.
+    std::vector<std::string> files{};
+    std::optional<std::string> instance{};
+    std::string output{};                  ///< a path or "-"; empty: named after the schedule or the folder
+    std::optional<std::uint64_t> sends{};  ///< at most so many are shown
+    bool json = false;
+    bool quiet = false;
+    friend bool operator==(const ViewOptions&, const ViewOptions&) = default;
 };
 
 struct ParetoOptions {
@@ -181,9 +202,9 @@ struct DoctorOptions {
     friend bool operator==(const DoctorOptions&, const DoctorOptions&) = default;
 };
 
-using Options =
-    std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions, BoundOptions,
-                 TopologyOptions, BatchOptions, ResultsOptions, ParetoOptions, ModelOptions, DoctorOptions>;
+using Options = std::variant<HelpOptions, VersionOptions, SynthOptions, VerifyOptions, ConvertOptions,
+                             BoundOptions, TopologyOptions, BatchOptions, ResultsOptions, ViewOptions,
+                             ParetoOptions, ModelOptions, DoctorOptions>;
 
 /// `arguments` are those after the program's name. Throws InputError, with a suggestion where a name is
 /// close.

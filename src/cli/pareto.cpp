@@ -124,13 +124,13 @@ std::string table_of(const std::vector<ParetoPoint>& points, Units units) {
     return table.text();
 }
 
-bool interrupted(const Process& process) {
+bool was_interrupted(const Process& process) {
     return process.interrupted != nullptr && process.interrupted->load();
 }
 
 ExitCode exit_code(bool decided, const Process& process) {
     if (decided) return ExitCode::Done;
-    return interrupted(process) ? ExitCode::Interrupted : ExitCode::LimitReached;
+    return was_interrupted(process) ? ExitCode::Interrupted : ExitCode::LimitReached;
 }
 
 ExitCode show(const synth::ParetoResult& result, const Instance& instance, const ParetoOptions& options,

@@ -26,10 +26,10 @@ struct FinerInstance {
     Instance instance;
     std::uint64_t times = 1;  ///< chunks of the instance per chunk of a plan
 };
-/// A lower bound of it holds for every cut of the plans' chunks into up to `times` equal parts: links are as
-/// fast as the parts together, never slower by rounding, and carry the next chunk while one is on its way
-/// even where the topology does not let them. None in abstract units, where a chunk has no size, and where
-/// the parts would be too many or too small.
+/// A lower bound of it holds for every cut of the plans' chunks into as many equal parts as divide `times`, a
+/// power of two: links are as fast as the parts together, never slower by rounding, and carry the next chunk
+/// while one is on its way even where the topology does not let them. None in abstract units, where a chunk
+/// has no size, and where the parts would be too many or too small.
 [[nodiscard]] std::optional<FinerInstance> finer_instance_of(std::span<const BoundJob> jobs,
                                                              const Topology& topology);
 

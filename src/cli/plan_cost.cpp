@@ -71,6 +71,14 @@ std::string bandwidth_text(const std::optional<double>& value) {
     return value ? fmt::format("{:.3f} GB/s", *value) : "-";
 }
 
+/// One of several plans, in a line.
+std::string job_text(const run::JobTiming& job, Units units) {
+    const std::string end = "ends at " + batch::ticks_text(job.makespan, units);
+    if (!job.algbw_GBps) return end;
+    return fmt::format("{}, algbw {}, busbw {}", end, bandwidth_text(job.algbw_GBps),
+                       bandwidth_text(job.busbw_GBps));
+}
+
 /// The busiest links, the first of equals.
 std::vector<const run::LinkLoad*> busiest(const run::PlanTiming& timing, std::size_t most) {
     std::vector<const run::LinkLoad*> loads;
@@ -135,12 +143,15 @@ PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const 
         timed.push_back({job.plan, std::move(wish)});
     }
     cost.timing = run::time_plans(timed, topology, false, stop);
-    for (const run::JobTiming& job : cost.timing.jobs) {
-        cost.notes.insert(cost.notes.end(), job.notes.begin(), job.notes.end());
+    for (std::size_t i = 0; i < cost.timing.jobs.size(); ++i) {
+        const run::JobTiming& job = cost.timing.jobs[i];
+        std::vector<std::string> notes = job.notes;
         if (job.relayed > 0) {
-            cost.notes.push_back(fmt::format("{} of {} lead through other NPUs, which store and forward",
-                                             job.relayed, batch::count_text(job.connections, "connection")));
+            notes.push_back(fmt::format("{} of {} lead through other NPUs, which store and forward",
+                                        job.relayed, batch::count_text(job.connections, "connection")));
         }
+        for (const std::string& note : notes)
+            cost.notes.push_back(jobs.size() > 1 ? fmt::format("plan {}: {}", i + 1, note) : note);
     }
     hold_against_bound(cost, jobs, topology, stop);
     return cost;
@@ -161,10 +172,15 @@ std::vector<std::pair<std::string, std::string>> facts_of(const PlanCost& cost, 
                                  batch::ticks_text(cost.finer->bound.value, units), cost.finer->bound.kind,
                                  batch::gap_text(cost.finer->gap), cost.finer->times));
     }
-    for (const run::JobTiming& job : cost.timing.jobs) {
-        if (!job.algbw_GBps) continue;
-        facts.emplace_back("algbw", bandwidth_text(job.algbw_GBps));
-        facts.emplace_back("busbw", bandwidth_text(job.busbw_GBps));
+    const bool is_alone = cost.timing.jobs.size() == 1;
+    for (std::size_t i = 0; i < cost.timing.jobs.size(); ++i) {
+        const run::JobTiming& job = cost.timing.jobs[i];
+        if (is_alone && job.algbw_GBps) {
+            facts.emplace_back("algbw", bandwidth_text(job.algbw_GBps));
+            facts.emplace_back("busbw", bandwidth_text(job.busbw_GBps));
+        } else if (!is_alone) {
+            facts.emplace_back(fmt::format("plan {}", i + 1), job_text(job, units));
+        }
     }
     facts.emplace_back("links", links_text(cost, topology));
     for (const std::string& note : cost.notes) facts.emplace_back("note", note);

@@ -85,6 +85,7 @@ JudgedPlan PlanJudge::judge(const std::string& file) const {
         judged.file = file;
         judged.verdict = cli::judge(plan, reading_);
         judged.verdict.format = format;
+        judged.right_as = right_as(plan, judged.verdict);
         if (keep_plans_) judged.plan = std::move(plan);
         return judged;
     } catch (const plan::PlanError& error) {
@@ -92,6 +93,31 @@ JudgedPlan PlanJudge::judge(const std::string& file) const {
     } catch (const InputError& error) {
         return malformed(file, format, std::string(code), error);
     }
+}
+
+/// Files are mislabelled more often than one would think: an all-to-all that says allgather. The strongest
+/// goals come first, as who reduces to all also reduces to one.
+std::optional<plan::Goal> PlanJudge::right_as(const AnyPlan& plan, const plan::PlanVerdict& verdict) const {
+    using enum plan::Goal;
+    constexpr std::int64_t kMostSteps = 20'000;
+    const bool asks =
+        verdict.verdict == plan::PlanClass::Invalid || verdict.verdict == plan::PlanClass::StructureOnly;
+    if (!asks || strangers_ == Strangers::Skipped || reading_.goal || reading_.condition ||
+        static_cast<std::int64_t>(verdict.steps) > kMostSteps) {
+        return std::nullopt;
+    }
+    verify::PlanReading reading = reading_;
+    for (const plan::Goal goal :
+         {AllReduce, AllToAll, AllGather, ReduceScatter, Broadcast, Reduce, Gather, Scatter}) {
+        reading.goal = goal;
+        try {
+            const plan::PlanClass found = cli::judge(plan, reading).verdict;
+            if (found == plan::PlanClass::Valid || found == plan::PlanClass::ValidIfBuffered) return goal;
+        } catch (const InputError&) {
+            // What cannot even be read as that is not that.
+        }
+    }
+    return std::nullopt;
 }
 
 JudgedPlan PlanJudge::judge_stranger(const std::string& file, io::Source& source,

@@ -18,6 +18,8 @@ struct JudgedPlan {
     std::optional<AnyPlan> plan{};  ///< where it was read and asked for
     std::optional<PlanCost> cost{};
     std::string not_timed{};  ///< why it has no cost, where that was asked for
+    /// Of a plan that is not what it says it is, or does not say: what it is.
+    std::optional<plan::Goal> right_as{};
 };
 
 /// The readings that the options ask for. Reads the condition's file: throws InputError.
@@ -40,6 +42,9 @@ class PlanJudge {
   private:
     [[nodiscard]] JudgedPlan judge_stranger(const std::string& file, io::Source& source,
                                             const Beginning& beginning) const;
+
+    [[nodiscard]] std::optional<plan::Goal> right_as(const AnyPlan& plan,
+                                                     const plan::PlanVerdict& verdict) const;
 
     verify::PlanReading reading_;
     Strangers strangers_;

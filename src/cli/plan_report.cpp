@@ -103,6 +103,9 @@ std::string plan_page(const JudgedPlan& judged, const ReportView& view) {
     Facts facts = facts_of(verdict);
     if (judged.cost)
         std::ranges::move(cli::facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
+    if (judged.right_as) {
+        facts.emplace_back("right as", fmt::format("{0}: --as {0} accepts it", name_of(*judged.right_as)));
+    }
     if (!judged.not_timed.empty()) facts.emplace_back("makespan", "not known: " + judged.not_timed);
     page += batch::fact_sheet(facts, 2);
     if (!judged.place.empty() && verdict.violations.size() == 1) {
@@ -120,6 +123,7 @@ std::string plan_line(const JudgedPlan& judged, const ReportView& view) {
                "\n";
     }
     io::Json json = io::plan_verdict_json(judged.file, judged.verdict, view.group);
+    if (judged.right_as) json["right_as"] = name_of(*judged.right_as);
     if (judged.cost) json.update(json_of(*judged.cost, *view.topology));
     if (view.topology != nullptr && !judged.cost) {
         json.update(io::Json{{"makespan", nullptr}, {"lower_bound", nullptr}, {"gap", nullptr}});

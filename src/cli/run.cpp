@@ -23,6 +23,7 @@ struct Runner {
     ExitCode operator()(const TopologyOptions& options) const { return run_topology(options, process); }
     ExitCode operator()(const BatchOptions& options) const { return run_batch(options, process); }
     ExitCode operator()(const ResultsOptions& options) const { return run_results(options, process); }
+    ExitCode operator()(const ViewOptions& options) const { return run_view(options, process); }
     ExitCode operator()(const ParetoOptions& options) const { return run_pareto(options, process); }
     ExitCode operator()(const ModelOptions& options) const { return run_model(options, process); }
     ExitCode operator()(const DoctorOptions& options) const { return run_doctor(options, process); }

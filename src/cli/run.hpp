@@ -22,6 +22,7 @@ struct Process {
 [[nodiscard]] ExitCode run_topology(const TopologyOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_batch(const BatchOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_results(const ResultsOptions& options, const Process& process);
+[[nodiscard]] ExitCode run_view(const ViewOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_pareto(const ParetoOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_model(const ModelOptions& options, const Process& process);
 [[nodiscard]] ExitCode run_doctor(const DoctorOptions& options, const Process& process);

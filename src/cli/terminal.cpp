@@ -36,6 +36,12 @@ std::size_t terminal_columns() {
     return size.ws_col;
 }
 
+std::size_t terminal_rows() {
+    winsize size{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return 24;
+    return size.ws_row;
+}
+
 ExitCode flushed(const Streams& streams, ExitCode code) {
     streams.out.flush();
     if (streams.out.good() || reader_has_gone()) return code;

@@ -12,6 +12,8 @@ namespace tutti::cli {
 
 /// The width of the terminal on standard error; 80 where it does not tell.
 [[nodiscard]] std::size_t terminal_columns();
+/// Its height; 24 where it does not tell.
+[[nodiscard]] std::size_t terminal_rows();
 
 /// Flushes the answer. If it could not be written, says so and turns the exit code into that of bad input;
 /// except where the reader has gone (`tutti … | head`), who wants no more of it.

@@ -113,7 +113,7 @@ std::string range_text(const std::pair<std::size_t, std::size_t>& range) {
 }
 
 std::string summary(const Topology& topology) {
-    const TopologyFacts facts = facts_of(topology);
+    const TopologyFacts facts = tutti::cli::facts_of(topology);
     const bool physical = topology.units() == Units::Physical;
     const std::string diameter = facts.diameter               ? fmt::format("{} hops", *facts.diameter)
                                  : !facts.unreachable.empty() ? "infinite"

@@ -27,9 +27,9 @@ std::optional<Bound> bound_of(const Instance& instance) {
     return bounds::simple_bounds(instance).front();
 }
 
-class Judge {
+class ScheduleJudge {
   public:
-    Judge(const Instance& instance, const VerifyOptions& options, const Process& process)
+    ScheduleJudge(const Instance& instance, const VerifyOptions& options, const Process& process)
         : instance_(instance),
           options_(options),
           streams_(process.streams),
@@ -168,10 +168,10 @@ ExitCode verify_schedules(const ScheduleFiles& files, const VerifyOptions& optio
     try {
         instance = io::read_instance(files.instance);
     } catch (const InputError& error) {
-        return Judge::report_malformed(files.instance, error, options, process.streams);
+        return ScheduleJudge::report_malformed(files.instance, error, options, process.streams);
     }
     return with_reproducer(*instance, [&] {
-        const Judge judge(*instance, options, process);
+        const ScheduleJudge judge(*instance, options, process);
         ExitCode worst = ExitCode::Done;
         for (const std::string& file : files.schedules) worst = std::max(worst, judge.judge(file));
         return worst;

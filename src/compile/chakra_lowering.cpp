@@ -75,11 +75,11 @@ std::vector<TaggedMessage> all_messages(const Instance& instance, const Schedule
 }
 
 /// What a node of an NPU comes from: a message that leaves or one that arrives.
-struct Event {
+struct ChakraEvent {
     Ticks tick;
     bool leaves = false;
     std::uint32_t tag = 0;
-    auto operator<=>(const Event&) const = default;
+    auto operator<=>(const ChakraEvent&) const = default;
 };
 
 /// The trace of one NPU.
@@ -88,9 +88,9 @@ class TraceWriter {
     TraceWriter(const Instance& instance, const std::vector<TaggedMessage>& messages, NodeId npu)
         : instance_(instance), messages_(messages), npu_(npu) {}
 
-    std::vector<ChakraNode> write(std::vector<Event>& events) && {
+    std::vector<ChakraNode> write(std::vector<ChakraEvent>& events) && {
         std::ranges::sort(events);
-        for (const Event& event : events) {
+        for (const ChakraEvent& event : events) {
             const TaggedMessage& tagged = messages_[event.tag];
             if (event.leaves) {
                 send(tagged, event.tag);
@@ -240,7 +240,7 @@ void add_groups(const Instance& instance, ChakraTraces& traces) {
 ChakraTraces lower_to_chakra(const Instance& instance, const Schedule& schedule) {
     const std::vector<TaggedMessage> messages = all_messages(instance, schedule);
     check_units(instance, messages);
-    std::vector<std::vector<Event>> events(instance.topology().npus());
+    std::vector<std::vector<ChakraEvent>> events(instance.topology().npus());
     for (std::size_t i = 0; i < messages.size(); ++i) {
         const Message& message = messages[i].message;
         const auto tag = static_cast<std::uint32_t>(i);

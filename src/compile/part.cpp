@@ -17,7 +17,7 @@
 namespace tutti::compile {
 namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNoMessage = ~std::uint32_t{0};
 
 /// Any of both kinds of messages.
 template <class Some>
@@ -41,7 +41,7 @@ class Versions {
   public:
     Versions(const Demand& demand, std::span<Message> messages) : demand_(demand), messages_(messages) {
         for (const NodeId holder : demand.holders) write(holder, {});
-        carried_.resize(messages.size(), kNone);
+        carried_.resize(messages.size(), kNoMessage);
         for (const Event& event : ordered(std::span<const Message>(messages))) {
             event.arrives ? arrive(event.message) : leave(event.message);
         }
@@ -53,16 +53,16 @@ class Versions {
         std::vector<bool> seen(versions_.size(), false);
         std::vector<std::uint32_t> open;
         const auto want = [&](std::uint32_t version) {
-            if (version == kNone || seen[version]) return;
+            if (version == kNoMessage || seen[version]) return;
             seen[version] = true;
             open.push_back(version);
         };
         for (const NodeId receiver : demand_.receivers)
-            want(now_.contains(receiver) ? now_.at(receiver) : kNone);
+            want(now_.contains(receiver) ? now_.at(receiver) : kNoMessage);
         while (!open.empty()) {
             const Version version = versions_[open.back()];
             open.pop_back();
-            if (version.message == kNone) continue;
+            if (version.message == kNoMessage) continue;
             messages[version.message] = true;
             want(version.before);
             want(carried_[version.message]);
@@ -72,8 +72,8 @@ class Versions {
 
   private:
     struct Version {
-        std::uint32_t message = kNone;  ///< that made it; kNone: there from the start
-        std::uint32_t before = kNone;   ///< that the message was added to
+        std::uint32_t message = kNoMessage;  ///< that made it; kNoMessage: there from the start
+        std::uint32_t before = kNoMessage;   ///< that the message was added to
     };
     void write(NodeId node, Version version) {
         now_[node] = static_cast<std::uint32_t>(versions_.size());
@@ -93,7 +93,7 @@ class Versions {
         const auto held = now_.find(message.to);
         if (held == now_.end()) message.op = Op::Copy;
         if (held != now_.end() && !demand_.reduction) return;
-        write(message.to, {i, message.op == Op::Reduce ? held->second : kNone});
+        write(message.to, {i, message.op == Op::Reduce ? held->second : kNoMessage});
     }
 
     Demand demand_;
@@ -154,13 +154,13 @@ Part part_of(const Instance& instance, const Schedule& schedule, CollectiveId co
         if (part.chunks++ == 0) part.first_chunk = c;
     }
     check_sizes(instance, part);
-    std::vector<std::uint32_t> rank(instance.topology().npus(), kNone);
+    std::vector<std::uint32_t> rank(instance.topology().npus(), kNoMessage);
     for (std::uint32_t r = 0; r < part.ranks; ++r) rank[group.members[r].index()] = r;
 
     Messages messages = messages_of(instance, schedule, collective);
     for (const Message& m : needed_of(instance, std::move(messages.all))) {
         for (const NodeId npu : {m.from, m.to}) {
-            if (rank[npu.index()] != kNone) continue;
+            if (rank[npu.index()] != kNoMessage) continue;
             throw InputError(fmt::format(
                 "NPU {} passes chunk {} on at tick {} but is outside group '{}' of collective '{}', so no "
                 "rank of "

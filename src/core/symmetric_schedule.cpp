@@ -18,7 +18,7 @@
 namespace tutti {
 namespace {
 
-constexpr std::size_t kBatch = 4096;
+constexpr std::size_t kSendsAtOnce = 4096;
 /// Below this part of all links a tick is listed and sorted.
 constexpr std::size_t kSparse = 16;
 
@@ -64,8 +64,8 @@ SymmetricSource::SymmetricSource(const Instance& instance, const SymmetricSchedu
         link_orbit_.push_back(orbit == kNoImage ? static_cast<std::uint32_t>(links_.size()) : orbit);
     }
     link_ = link_orbit_.size();
-    batch_.reserve(kBatch);
-    origins_.reserve(kBatch);
+    batch_.reserve(kSendsAtOnce);
+    origins_.reserve(kSendsAtOnce);
 }
 
 void SymmetricSource::fill(const Send& send, std::uint32_t* chunks) const {
@@ -127,7 +127,7 @@ std::span<const Send> SymmetricSource::next() {
         return batch_;
     }
     const Ticks start = schedule_.sends[order_[begin_]].start;
-    while (batch_.size() < kBatch && link_ < link_orbit_.size()) {
+    while (batch_.size() < kSendsAtOnce && link_ < link_orbit_.size()) {
         const std::uint32_t on = send_on_[link_orbit_[link_]];
         if (on != kNoImage) {
             const std::uint32_t origin = order_[begin_ + on];

@@ -43,7 +43,7 @@ constexpr std::size_t kMaxDimensions = 32;
 constexpr std::uint64_t kMostNpus = std::uint64_t{1} << 20, kMostLinks = std::uint64_t{1} << 23;
 
 // As wide as our own format is; see wire_json.cpp.
-constexpr double kLeastBandwidth = 1e-6, kMostBandwidth = 9e8, kMostLatency = 8e12;
+constexpr double kLeastAstraBandwidth = 1e-6, kMostAstraBandwidth = 9e8, kMostAstraLatency = 8e12;
 
 Block block_of(const YamlWord& word) {
     static const std::vector<std::string_view> kNames{"Ring", "FullyConnected", "Switch", "Mesh"};
@@ -127,8 +127,9 @@ std::vector<Dimension> dimensions_of(const FlatYaml& yaml) {
     const auto& latencies = words_of(yaml, "latency", blocks.size());
     std::vector<Dimension> dimensions;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        const Decimal bandwidth = decimal_of(bandwidths[i], kLeastBandwidth, kMostBandwidth, "GB/s");
-        const Decimal latency = decimal_of(latencies[i], 0, kMostLatency, "ns");
+        const Decimal bandwidth =
+            decimal_of(bandwidths[i], kLeastAstraBandwidth, kMostAstraBandwidth, "GB/s");
+        const Decimal latency = decimal_of(latencies[i], 0, kMostAstraLatency, "ns");
         dimensions.push_back({block_of(blocks[i]), count_of(counts[i]),
                               Wire{alpha_of(latency), Ticks(0), decimal_gigabytes(bandwidth)},
                               counts[i].place});

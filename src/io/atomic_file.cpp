@@ -88,9 +88,11 @@ void AtomicFile::commit() {
     if (::fsync(descriptor_) != 0) fail(errno);
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
     temporary_.clear();
-    // The name is in the directory, which has to reach the disk too; a file system that cannot do this has no
-    // need to.
-    const std::string directory = std::filesystem::path(target_).parent_path().string();
+    sync_folder_of(target_);
+}
+
+void sync_folder_of(const std::string& path) {
+    const std::string directory = std::filesystem::path(path).parent_path().string();
     const int handle =
         ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (handle >= 0) {

@@ -36,4 +36,8 @@ class AtomicFile {
     std::uint64_t size_ = 0;
 };
 
+/// The names in the file's directory are on the disk when this returns; a file system that cannot do this has
+/// no need to.
+void sync_folder_of(const std::string& path);
+
 }  // namespace tutti::io

@@ -11,8 +11,8 @@
 namespace tutti::io {
 namespace {
 
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 18;
-constexpr int kMaxDepth = 16;
+constexpr std::uint64_t kMaxYaml = std::uint64_t{1} << 18;
+constexpr int kMaxNesting = 16;
 
 std::string place_of(const YAML::Mark& mark) {
     return mark.is_null() ? std::string() : fmt::format("{}:{}", mark.line + 1, mark.column + 1);
@@ -55,8 +55,8 @@ class Listener final : public YAML::EventHandler {
         if (depth_ == 1 && map) entries_.back().flat = false;
         if (depth_ == 1) expects_key_ = true;
         if (depth_ >= 2) entries_.back().flat = false;
-        if (++depth_ > kMaxDepth) {
-            throw InputError(fmt::format("lists and maps are nested more than {} deep", kMaxDepth),
+        if (++depth_ > kMaxNesting) {
+            throw InputError(fmt::format("lists and maps are nested more than {} deep", kMaxNesting),
                              place_of(mark));
         }
     }
@@ -91,7 +91,7 @@ class Listener final : public YAML::EventHandler {
 }  // namespace
 
 FlatYaml::FlatYaml(Source& source) {
-    std::istringstream text(read_text(source, kMaxBytes));
+    std::istringstream text(read_text(source, kMaxYaml));
     try {
         YAML::Parser parser(text);
         Listener listener(entries_);

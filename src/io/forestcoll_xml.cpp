@@ -19,11 +19,11 @@ namespace {
 
 using plan::SendPlan;
 
-enum TreeAttribute : std::size_t { kRoot, kIndex, kChunks, kHeight };
+enum TreeAttribute : std::size_t { kRoot, kIndex, kTreeChunks, kHeight };
 constexpr std::array<const char*, 4> kTree{"root", "index", "nchunks", "height"};
 enum SendAttribute : std::size_t { kSrc, kDst, kPath };
 constexpr std::array<const char*, 3> kSend{"src", "dst", "path"};
-constexpr std::array<const char*, 1> kAlgo{"nchunkspernode"};
+constexpr std::array<const char*, 1> kForest{"nchunkspernode"};
 
 /// The names of a path; none if its parentheses or quotes are not closed.
 std::vector<std::string_view> names_of(std::string_view path) {
@@ -62,11 +62,11 @@ class TreeReader {
                            fmt::format("expected the root <Algo nchunkspernode>, found <{}>", root.name()),
                            root);
         }
-        XmlAttributes attributes(document_, kAlgo);
+        XmlAttributes attributes(document_, kForest);
         attributes.read(root);
         plan_.format = "forestcoll-xml";
         plan_.clock = plan::SendClock::Trees;
-        plan_.tree_chunks = attributes.integer<std::int64_t>(0, 1, kMostChunks);
+        plan_.tree_chunks = attributes.integer<std::int64_t>(0, 1, kMostTreeChunks);
         for (const pugi::xml_node child : root.children("tree")) read_tree(child);
         number_nodes();
         for (const auto& [ends, chunks] : loads_) plan_.busiest_link = std::max(plan_.busiest_link, chunks);
@@ -74,7 +74,7 @@ class TreeReader {
     }
 
   private:
-    static constexpr std::int64_t kMostChunks = std::int64_t{1} << 40U;
+    static constexpr std::int64_t kMostTreeChunks = std::int64_t{1} << 40U;
 
     std::int32_t name(std::string_view text) {
         const auto [known, added] =
@@ -96,9 +96,9 @@ class TreeReader {
         attributes.read(element);
         plan::SendTree tree;
         tree.root = node(attributes.required(kRoot));
-        tree.index = attributes.integer<std::int64_t>(kIndex, 0, kMostChunks);
-        tree.chunks = attributes.integer<std::int64_t>(kChunks, 1, kMostChunks);
-        tree.height = attributes.integer<std::int64_t>(kHeight, 0, kMostChunks);
+        tree.index = attributes.integer<std::int64_t>(kIndex, 0, kMostTreeChunks);
+        tree.chunks = attributes.integer<std::int64_t>(kTreeChunks, 1, kMostTreeChunks);
+        tree.height = attributes.integer<std::int64_t>(kHeight, 0, kMostTreeChunks);
         XmlAttributes send_attributes(document_, kSend);
         plan::NodeSend send;
         send.list = static_cast<std::int32_t>(plan_.trees.size());

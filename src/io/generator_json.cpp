@@ -36,7 +36,7 @@ struct Context {
     int depth = 0;
     std::optional<std::uint64_t> npus;
 };
-constexpr int kMaxDepth = 8;
+constexpr int kMaxClusters = 8;
 
 TopologyParts read_nested(const JsonView& generate, const Context& context);
 
@@ -322,8 +322,8 @@ const Kind& kind_of(const JsonView& generate) {
 }
 
 TopologyParts read_nested(const JsonView& generate, const Context& context) {
-    if (context.depth > kMaxDepth) {
-        generate.fail(fmt::format("clusters are nested more than {} deep", kMaxDepth));
+    if (context.depth > kMaxClusters) {
+        generate.fail(fmt::format("clusters are nested more than {} deep", kMaxClusters));
     }
     const Kind& kind = kind_of(generate);
     generate.only(fields({"kind"}, kind.about.fields));

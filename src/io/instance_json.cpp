@@ -14,7 +14,7 @@
 namespace tutti::io {
 namespace {
 
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 53;
+constexpr std::int64_t kMaxChunkBytes = std::int64_t{1} << 53;
 constexpr std::size_t kLongestName = 255;
 
 /// Which kinds of collective a field belongs to; fields that are not here belong to all.
@@ -153,18 +153,18 @@ std::vector<CustomDemand> read_demands(const JsonView& view, const TopologyParts
         demand.holders = read_npus(item.at("holders"), topology);
         demand.receivers = read_npus(item.at("receivers"), topology);
         if (const auto reduce = item.find("reduce")) demand.reduction = reduce->boolean();
-        if (const auto bytes = item.find("bytes")) demand.bytes = Bytes{bytes->integer(1, kMaxBytes)};
+        if (const auto bytes = item.find("bytes")) demand.bytes = Bytes{bytes->integer(1, kMaxChunkBytes)};
     }
     return demands;
 }
 
-struct Context {
+struct CollectiveContext {
     const TopologyParts& topology;
     GroupTable& groups;
     Forwarding forwarding;
 };
 
-Collective read_collective(const JsonView& view, std::size_t index, const Context& context) {
+Collective read_collective(const JsonView& view, std::size_t index, const CollectiveContext& context) {
     Collective collective;
     collective.kind = *kind_named(collective_kind_names()[view.at("kind").choice(collective_kind_names())]);
     check_fields(view, collective.kind);
@@ -182,7 +182,7 @@ Collective read_collective(const JsonView& view, std::size_t index, const Contex
         collective.root = root ? read_rank(*root, ranks) : Rank(0);
     }
     if (const auto bytes = view.find("chunk_bytes"))
-        collective.chunk_bytes = Bytes{bytes->integer(1, kMaxBytes)};
+        collective.chunk_bytes = Bytes{bytes->integer(1, kMaxChunkBytes)};
     if (const auto release = view.find("release")) {
         collective.release = Ticks(release->integer(0, kMaxLinkTicks.count()));
     }
@@ -197,7 +197,7 @@ Collective read_collective(const JsonView& view, std::size_t index, const Contex
 }
 
 /// Before any field is judged: another kind of file, or another version, has other fields.
-void check_format(const JsonView& view) {
+void check_instance_format(const JsonView& view) {
     if (!view.is_object()) view.fail_expecting("an instance, which is an object");
     if (view.find("tutti_schedule")) view.fail("this is a schedule, expected an instance");
     const JsonView version = view.at("tutti");
@@ -252,7 +252,7 @@ bool is_implied(const Instance& instance, std::size_t group) {
 
 Instance parse_instance(const Json& json, const std::string& fallback_name) {
     const JsonView view(json);
-    check_format(view);
+    check_instance_format(view);
     view.only({"tutti", "name", "about", "topology", "groups", "forwarding", "collectives"});
     if (const auto about = view.find("about")) (void)about->string();
 
@@ -262,8 +262,8 @@ Instance parse_instance(const Json& json, const std::string& fallback_name) {
     parts.topology = read_topology(view.at("topology"));
     GroupTable groups(view.find("groups"), parts.topology);
     const auto forwarding = view.find("forwarding");
-    const Context context{parts.topology, groups,
-                          forwarding ? read_forwarding(*forwarding) : Forwarding::Any};
+    const CollectiveContext context{parts.topology, groups,
+                                    forwarding ? read_forwarding(*forwarding) : Forwarding::Any};
     for (const JsonView& collective : view.at("collectives").elements()) {
         parts.collectives.push_back(read_collective(collective, parts.collectives.size(), context));
     }

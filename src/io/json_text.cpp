@@ -160,9 +160,9 @@ void check_beginning(Source& source) {
 }
 
 /// Builds the value that the events tell of.
-class Builder {
+class JsonBuilder {
   public:
-    explicit Builder(std::size_t max_values) : left_(max_values), max_values_(max_values) {}
+    explicit JsonBuilder(std::size_t max_values) : left_(max_values), max_values_(max_values) {}
 
     void take(JsonEvent event, Json& value) {
         switch (event) {
@@ -334,7 +334,7 @@ void parse_json_events(Source& source, const JsonListener& listener) {
 
 Json parse_json(Source& source, const JsonLimits& limits) {
     source.limit(limits.bytes);
-    Builder builder(limits.values);
+    JsonBuilder builder(limits.values);
     parse_json_events(source, [&](JsonEvent event, Json& value) { builder.take(event, value); });
     return std::move(builder).result();
 }

@@ -61,9 +61,9 @@ class PrunedTree {
     std::vector<std::vector<std::size_t>> below_;
 };
 
-class Builder {
+class MachineBuilder {
   public:
-    explicit Builder(NcclMachine& machine) : machine_(machine), tree_(machine) {}
+    explicit MachineBuilder(NcclMachine& machine) : machine_(machine), tree_(machine) {}
 
     TopologyParts build() && {
         number_npus();
@@ -193,6 +193,6 @@ class Builder {
 
 }  // namespace
 
-TopologyParts topology_of(NcclMachine machine) { return Builder(machine).build(); }
+TopologyParts topology_of(NcclMachine machine) { return MachineBuilder(machine).build(); }
 
 }  // namespace tutti::io

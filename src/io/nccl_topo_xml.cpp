@@ -24,9 +24,9 @@ namespace tutti::io {
 namespace {
 
 // A rack of 72 GPUs takes about 200 kB.
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 24;
+constexpr std::uint64_t kMaxDump = std::uint64_t{1} << 24;
 constexpr std::size_t kMaxGpus = 4096, kMaxCpus = 1024;
-constexpr int kMaxDepth = 64;
+constexpr int kMaxPciDepth = 64;
 
 using Bus = std::pair<std::size_t, std::uint64_t>;  ///< host and number
 
@@ -158,8 +158,9 @@ class Reader {
     }
 
     void read_pci(pugi::xml_node element, std::optional<std::size_t> parent, int depth) {
-        if (depth > kMaxDepth) {
-            document_.fail("too-deep", fmt::format("<pci> is nested more than {} deep", kMaxDepth), element);
+        if (depth > kMaxPciDepth) {
+            document_.fail("too-deep", fmt::format("<pci> is nested more than {} deep", kMaxPciDepth),
+                           element);
         }
         const std::size_t cpu = machine_.cpus.size() - 1;
         const std::size_t self = machine_.devices.size();
@@ -267,7 +268,7 @@ class Reader {
 }  // namespace
 
 TopologyParts read_nccl_topology(Source& source) {
-    const XmlDocument document(source, kMaxBytes);
+    const XmlDocument document(source, kMaxDump);
     return topology_of(Reader(document).read());
 }
 

@@ -14,7 +14,7 @@
 namespace tutti::io {
 namespace {
 
-constexpr std::string_view kFormatField = "tutti_condition";
+constexpr std::string_view kConditionField = "tutti_condition";
 constexpr std::int64_t kLastRank = (1 << 20) - 1;
 constexpr std::int64_t kLastChunk = std::numeric_limits<std::int32_t>::max();
 /// Ranges make large conditions of few bytes; this is how many chunks and contributions they may come to.
@@ -48,8 +48,8 @@ class ConditionReader {
   public:
     plan::Condition read(const JsonView& view) {
         if (!view.is_object()) view.fail_expecting("a condition, which is an object");
-        check_format(view.at(kFormatField));
-        view.only({kFormatField, "comment", "inputs", "outputs"});
+        check_format(view.at(kConditionField));
+        view.only({kConditionField, "comment", "inputs", "outputs"});
         plan::Condition condition;
         if (const auto inputs = view.find("inputs")) {
             for (const auto& [rank, chunks] : inputs->fields())
@@ -195,7 +195,7 @@ std::string plan_condition_text(const plan::Condition& condition) {
     for (const auto& [rank, chunks] : condition.inputs) inputs[fmt::format("{}", rank)] = chunks_json(chunks);
     for (const auto& [rank, chunks] : condition.outputs)
         outputs[fmt::format("{}", rank)] = outputs_json(chunks);
-    return json_page({{kFormatField, kConditionFormat}, {"inputs", inputs}, {"outputs", outputs}});
+    return json_page({{kConditionField, kConditionFormat}, {"inputs", inputs}, {"outputs", outputs}});
 }
 
 plan::Condition read_plan_condition(Source& source) {

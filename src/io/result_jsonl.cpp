@@ -1,11 +1,13 @@
 #include "io/result_jsonl.hpp"
 
+#include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <limits>
@@ -63,6 +65,8 @@ void add_task(Json& json, const ResultLine& result) {
     json["label"] = result.label;
     json["digest"] = or_null(result.digest);
     json["asked"] = result.asked;
+    json["asked_chunks"] = or_null(result.asked_chunks);
+    json["asked_bytes"] = or_null(result.asked_bytes);
     json["threads"] = result.threads;
     json["time_limit"] = or_null(result.time_limit);
     json["collective"] = or_null(result.collective);
@@ -98,6 +102,8 @@ void read_task(const JsonView& view, ResultLine& result) {
     result.label = read_string(view, "label");
     result.digest = read_string(view, "digest");
     result.asked = read_string(view, "asked");
+    result.asked_chunks = read_count(view, "asked_chunks");
+    result.asked_bytes = read_count(view, "asked_bytes");
     result.threads = read_small_count(view, "threads", 1);
     result.time_limit = read_number(view, "time_limit");
     result.collective = read_string(view, "collective");
@@ -183,24 +189,44 @@ ResultLine parse_result(const Json& json) {
 
 ResultJournal::ResultJournal(const std::string& path) : path_(path) {
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) {
-        throw InputError("cannot be written: " + std::generic_category().message(errno), {}, path_);
-    }
-    const off_t size = ::lseek(descriptor_, 0, SEEK_END);
-    char last = '\n';
-    if (size > 0 && ::pread(descriptor_, &last, 1, size - 1) == 1 && last != '\n') write("\n");
+    if (descriptor_ < 0) fail();
+    cut_half_line();
+    sync();
+    sync_folder_of(path);
 }
 
 ResultJournal::~ResultJournal() { ::close(descriptor_); }
 
 void ResultJournal::append(const ResultLine& result) { write(json_line(result_json(result)) + "\n"); }
 
+void ResultJournal::sync() {
+    // What cannot be synced (a pipe) has no disk to reach.
+    if (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail();
+}
+
+void ResultJournal::cut_half_line() {
+    const off_t size = ::lseek(descriptor_, 0, SEEK_END);
+    off_t end = size;
+    std::array<char, 4096> block{};
+    while (end > 0) {
+        const auto count = static_cast<std::size_t>(std::min<off_t>(end, block.size()));
+        const off_t begin = end - static_cast<off_t>(count);
+        if (::pread(descriptor_, block.data(), count, begin) != static_cast<ssize_t>(count)) fail();
+        const std::size_t newline = std::string_view(block.data(), count).rfind('\n');
+        end = newline == std::string_view::npos ? begin : begin + static_cast<off_t>(newline) + 1;
+        if (newline != std::string_view::npos) break;
+    }
+    if (end < size && ::ftruncate(descriptor_, end) != 0) fail();
+}
+
+void ResultJournal::fail() const {
+    throw InputError("cannot be written: " + std::generic_category().message(errno), {}, path_);
+}
+
 void ResultJournal::write(std::string_view text) {
     while (!text.empty()) {
         const ssize_t count = ::write(descriptor_, text.data(), text.size());
-        if (count < 0 && errno != EINTR) {
-            throw InputError("cannot be written: " + std::generic_category().message(errno), {}, path_);
-        }
+        if (count < 0 && errno != EINTR) fail();
         if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
     }
 }

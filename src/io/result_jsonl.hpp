@@ -55,6 +55,7 @@ struct ResultLine {
     std::string label;   ///< family and name of the instance: "ring/a"
     std::string digest;  ///< of the instance's file, by which a changed one is noticed
     std::string asked;   ///< the method asked for; `method` is what made the schedule
+    std::optional<std::uint64_t> asked_chunks, asked_bytes;  ///< in place of what the file says
     std::uint32_t threads = 1;
     std::optional<double> time_limit;  ///< seconds
 
@@ -86,19 +87,22 @@ struct ResultLine {
 [[nodiscard]] ResultLine parse_result(const Json& json);
 
 /// Appends lines to a results.jsonl; each is in the file, whole, when append() returns, so that a killed run
-/// loses nothing but the instance it was at.
+/// loses nothing but the instances it was at, and on the disk when sync() returns.
 class ResultJournal {
   public:
-    /// Goes on with an existing file; half a line left by a killed run is ended first. Throws InputError.
+    /// Goes on with an existing file; half a line left by a killed run is cut off first. Throws InputError.
     explicit ResultJournal(const std::string& path);
     ResultJournal(const ResultJournal&) = delete;
     ResultJournal& operator=(const ResultJournal&) = delete;
     ~ResultJournal();
 
     void append(const ResultLine& result);
+    void sync();
 
   private:
     void write(std::string_view text);
+    void cut_half_line();
+    [[noreturn]] void fail() const;  ///< with errno
 
     std::string path_;
     int descriptor_ = -1;

@@ -18,8 +18,8 @@ using plan::NodeLink;
 using plan::SendPlan;
 
 constexpr std::int64_t kTimesScale = 10;
-constexpr std::size_t kMostLinks = std::size_t{1} << 24U;
-constexpr double kMostLatency = 1e9;
+constexpr std::size_t kMostCopiedLinks = std::size_t{1} << 24U;
+constexpr double kMostAlpha = 1e9;
 constexpr std::int64_t kMostCapacity = std::int64_t{1} << 40U;
 
 std::int32_t node_of(const PlanField& field, std::int32_t nodes) {
@@ -75,7 +75,7 @@ void read_links(const PlanField& topology, SendPlan& plan) {
 }
 
 std::int64_t fine_time(const PlanField& field) {
-    const double units = field.number(0, kMostLatency) * static_cast<double>(kTimesScale);
+    const double units = field.number(0, kMostAlpha) * static_cast<double>(kTimesScale);
     return std::llround(units * static_cast<double>(plan::kFinePerTime));
 }
 
@@ -98,8 +98,8 @@ void read_machine_links(const PlanField& topology, const Machines& machines, Sen
         if (next == inside.size() || inside[next].dst != dst || inside[next].src != src) return;
         inside[next++].beta = time;
     });
-    if (inside.size() > kMostLinks / static_cast<std::size_t>(machines.copies)) {
-        topology.fail("too-large", fmt::format("this makes more than {} links", kMostLinks));
+    if (inside.size() > kMostCopiedLinks / static_cast<std::size_t>(machines.copies)) {
+        topology.fail("too-large", fmt::format("this makes more than {} links", kMostCopiedLinks));
     }
     for (std::int32_t copy = 0; copy < machines.copies; ++copy) {
         const std::int32_t first = copy * machines.size;
@@ -128,8 +128,8 @@ void read_links_between(const PlanField& topology, const Machines& machines, Sen
         for (const std::int32_t dst : node_set(targets, machines.size)) ends.emplace_back(src, dst);
     }
     const auto copies = static_cast<std::size_t>(machines.copies);
-    if (ends.size() > kMostLinks / (copies * copies)) {
-        topology.fail("too-large", fmt::format("this makes more than {} links", kMostLinks));
+    if (ends.size() > kMostCopiedLinks / (copies * copies)) {
+        topology.fail("too-large", fmt::format("this makes more than {} links", kMostCopiedLinks));
     }
     const std::int64_t alpha = fine_time(topology.at("remote_alpha"));
     const std::int64_t beta = fine_time(topology.at("remote_beta"));

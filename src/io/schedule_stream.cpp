@@ -52,7 +52,7 @@ constexpr std::size_t kBlockRoom = kBlockTarget + 4 * kMaxNumber + 2 * kMaxShort
 static_assert(kBlockRoom <= kMaxRaw);
 /// The reader asks after each send or two numbers of a head whether it has run past the end.
 constexpr std::size_t kPadding = 2 * kMaxNumber;
-constexpr std::uint64_t kLastId = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMost32Bits = std::numeric_limits<std::uint32_t>::max();
 
 /// Writes at most kMaxNumber bytes; returns where the next number goes.
 char* put_number(char* out, std::uint64_t value) {
@@ -383,7 +383,7 @@ void StreamSource::decode_sends(Op op) {
         link += link_distance;
         // A negative sum wraps to more than any number of a chunk.
         chunk += static_cast<std::uint64_t>(unzigzag(chunk_distance));
-        if (link > kLastId || chunk > kLastId) fail("a link or chunk of more than 32 bits");
+        if (link > kMost32Bits || chunk > kMost32Bits) fail("a link or chunk of more than 32 bits");
         send = {ChunkId(chunk), LinkId(link), Ticks(start_), op};
     }
     cursor_ = cursor;

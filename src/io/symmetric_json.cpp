@@ -11,12 +11,12 @@
 namespace tutti::io {
 namespace {
 
-constexpr std::int64_t kLastTick = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kFirstTick = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kLastId = std::numeric_limits<std::uint32_t>::max();
-constexpr std::string_view kFormatField = "tutti_symmetric_schedule";
+constexpr std::int64_t kMaxTick = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMinTick = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMaxId = std::numeric_limits<std::uint32_t>::max();
+constexpr std::string_view kSymmetricField = "tutti_symmetric_schedule";
 
-void check_format(const JsonView& version) {
+void check_symmetric_format(const JsonView& version) {
     if (version.json() == kSymmetricFormat) return;
     if (!version.is_number())
         version.fail_expecting(fmt::format("{}, the version of the format", kSymmetricFormat));
@@ -24,18 +24,18 @@ void check_format(const JsonView& version) {
                              kSymmetricFormat));
 }
 
-Generator read_generator(const JsonView& view) {
+Generator read_symmetry(const JsonView& view) {
     view.only({"order", "images"});
     Generator generator;
-    generator.order = static_cast<std::uint32_t>(view.at("order").integer(2, kLastId));
+    generator.order = static_cast<std::uint32_t>(view.at("order").integer(2, kMaxId));
     const JsonView images = view.at("images");
     generator.images.reserve(images.size());
     for (std::size_t i = 0; i < images.size(); ++i) {
         // The usual case first: without it, a path would be written for every number.
         const Json& image = images.json()[i];
-        const bool plain = image.is_number_unsigned() && image.get<std::uint64_t>() <= kLastId;
+        const bool plain = image.is_number_unsigned() && image.get<std::uint64_t>() <= kMaxId;
         generator.images.emplace_back(plain ? image.get<std::size_t>()
-                                            : static_cast<std::size_t>(images[i].integer(0, kLastId)));
+                                            : static_cast<std::size_t>(images[i].integer(0, kMaxId)));
     }
     return generator;
 }
@@ -43,9 +43,9 @@ Generator read_generator(const JsonView& view) {
 Send read_send(const JsonView& view) {
     view.only({"chunk", "link", "start", "op"});
     Send send;
-    send.chunk = ChunkId(static_cast<std::size_t>(view.at("chunk").integer(0, kLastId)));
-    send.link = LinkId(static_cast<std::size_t>(view.at("link").integer(0, kLastId)));
-    send.start = Ticks(view.at("start").integer(kFirstTick, kLastTick));
+    send.chunk = ChunkId(static_cast<std::size_t>(view.at("chunk").integer(0, kMaxId)));
+    send.link = LinkId(static_cast<std::size_t>(view.at("link").integer(0, kMaxId)));
+    send.start = Ticks(view.at("start").integer(kMinTick, kMaxTick));
     if (const auto op = view.find("op"))
         send.op = op->choice({"copy", "reduce"}) == 0 ? Op::Copy : Op::Reduce;
     return send;
@@ -60,13 +60,13 @@ SymmetricSchedule read_symmetric_json(Source& source) {
         if (!view.is_object()) view.fail_expecting("a symmetric schedule, which is an object");
         if (view.find("tutti_schedule"))
             view.fail("this is a schedule written out, expected a symmetric one");
-        view.only({kFormatField, "instance", "makespan", "symmetry", "sends"});
-        check_format(view.at(kFormatField));
+        view.only({kSymmetricField, "instance", "makespan", "symmetry", "sends"});
+        check_symmetric_format(view.at(kSymmetricField));
         SymmetricSchedule schedule;
         schedule.instance = view.at("instance").string();
-        schedule.makespan = Ticks(view.at("makespan").integer(kFirstTick, kLastTick));
+        schedule.makespan = Ticks(view.at("makespan").integer(kMinTick, kMaxTick));
         for (const JsonView& generator : view.at("symmetry").elements())
-            schedule.generators.push_back(read_generator(generator));
+            schedule.generators.push_back(read_symmetry(generator));
         const JsonView sends = view.at("sends");
         schedule.sends.reserve(sends.size());
         for (std::size_t i = 0; i < sends.size(); ++i) schedule.sends.push_back(read_send(sends[i]));
@@ -79,13 +79,13 @@ SymmetricSchedule read_symmetric_json(Source& source) {
 bool looks_symmetric(Source& source) {
     const std::string_view text = source.peek(Source::kBlock);
     const std::size_t field = text.find_first_not_of(" \t\r\n{");
-    return field != text.npos && text.substr(field).starts_with(fmt::format("\"{}\"", kFormatField));
+    return field != text.npos && text.substr(field).starts_with(fmt::format("\"{}\"", kSymmetricField));
 }
 
 void write_symmetric_json(const std::string& path, const SymmetricSchedule& schedule) {
     AtomicFile file(path);
     file.write(fmt::format("{{\n  \"{}\": {},\n  \"instance\": {},\n  \"makespan\": {},\n  \"symmetry\": [",
-                           kFormatField, kSymmetricFormat, json_line(schedule.instance),
+                           kSymmetricField, kSymmetricFormat, json_line(schedule.instance),
                            schedule.makespan.count()));
     std::string line;
     for (const Generator& generator : schedule.generators) {

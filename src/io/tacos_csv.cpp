@@ -20,8 +20,8 @@ using plan::PlanError;
 using plan::SendPlan;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28U;
-constexpr std::int64_t kMostNodes = std::int64_t{1} << 20U;
-constexpr std::int64_t kMostChunks = std::int64_t{1} << 40U;
+constexpr std::int64_t kMostTacosNodes = std::int64_t{1} << 20U;
+constexpr std::int64_t kMostTacosChunks = std::int64_t{1} << 40U;
 constexpr std::int64_t kMostChunkBytes = std::int64_t{1} << 40U;
 constexpr std::string_view kHeader = "SrcID,DestID,Latency (ns),Bandwidth (GB/s),Chunks";
 
@@ -33,9 +33,9 @@ class CsvReader {
         SendPlan plan;
         plan.format = "tacos-csv";
         plan.clock = plan::SendClock::Queues;
-        plan.nodes = static_cast<std::int32_t>(read_count("NPUs Count,", "", 1, kMostNodes));
-        const std::int64_t links = read_count("Links Count,", "", 0, kMostChunks);
-        plan.addresses = read_count("Chunks Count,", "", 1, kMostChunks);
+        plan.nodes = static_cast<std::int32_t>(read_count("NPUs Count,", "", 1, kMostTacosNodes));
+        const std::int64_t links = read_count("Links Count,", "", 0, kMostTacosChunks);
+        plan.addresses = read_count("Chunks Count,", "", 1, kMostTacosChunks);
         chunk_bytes_ = read_count("Chunk Size,", ",B", 1, kMostChunkBytes);
         read_header();
         while (next_line()) {

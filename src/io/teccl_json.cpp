@@ -149,7 +149,7 @@ std::string plain_key(std::string_view key) {
     return plain;
 }
 
-EpochSchedule read_schedule(const PlanField& root) {
+EpochSchedule read_epochs(const PlanField& root) {
     EpochSchedule schedule;
     bool has_flows = false;
     for (const auto& [key, field] : root.fields()) {
@@ -176,6 +176,6 @@ EpochSchedule read_schedule(const PlanField& root) {
 
 }  // namespace
 
-EpochSchedule read_teccl_json(Source& source) { return read_plan_json(source, read_schedule); }
+EpochSchedule read_teccl_json(Source& source) { return read_plan_json(source, read_epochs); }
 
 }  // namespace tutti::io

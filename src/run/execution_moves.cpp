@@ -18,7 +18,7 @@ struct Parts {
 };
 
 /// One operand: where its parts are, and how far the transfers from or to there have come.
-struct End {
+struct LaneEnd {
     std::int64_t first = 0;              ///< part
     bool here = false, packets = false;  ///< here: in this GPU's own memory (too)
     std::vector<std::int32_t> ranks{};   ///< the others where it is
@@ -28,7 +28,7 @@ struct End {
 
 /// Sources that are summed up, and the destinations that get the sum.
 struct Lane {
-    std::vector<End> from{}, to{};
+    std::vector<LaneEnd> from{}, to{};
     std::int64_t count = 0;
     const ExecutionWires::Channel* port = nullptr;
 };
@@ -56,9 +56,9 @@ class Mover {
         return {operand.index * work_.parts + slice.part * each, each};
     }
 
-    [[nodiscard]] End end_of(const Operand& operand, OperandRole role, bool is_source) const {
+    [[nodiscard]] LaneEnd end_of(const Operand& operand, OperandRole role, bool is_source) const {
         using enum OperandRole;
-        End end;
+        LaneEnd end;
         end.first = parts_of(operand).first;
         end.packets = role == Packets || role == RemotePackets || role == GroupPackets;
         const bool is_local = role == Local || role == Packets || role == None;
@@ -100,7 +100,7 @@ class Mover {
     }
 
     void move(Lane& lane) {
-        const auto takes_time = [](const End& end) { return !end.ranks.empty() || end.packets; };
+        const auto takes_time = [](const LaneEnd& end) { return !end.ranks.empty() || end.packets; };
         const bool fetches = std::ranges::any_of(lane.from, takes_time);
         if (!fetches && std::ranges::none_of(lane.to, takes_time)) return;
         work_.program.expect_room_for(static_cast<std::uint64_t>(lane.count));
@@ -112,10 +112,10 @@ class Mover {
                 if (summed) work_.edge(*summed, ready);
                 summed = ready;
             }
-            for (End& end : lane.to) give(end, part, ready, lane.port);
+            for (LaneEnd& end : lane.to) give(end, part, ready, lane.port);
         }
         if (summed) arrived_.push_back(*summed);
-        for (const End& end : lane.to) {
+        for (const LaneEnd& end : lane.to) {
             for (const auto& last : end.last) {
                 if (!last) continue;
                 if (lane.port == nullptr) started_.push_back(*last);
@@ -127,20 +127,20 @@ class Mover {
     /// A task that is done when the part has come from all sources.
     TaskId fetch(Lane& lane, std::int64_t part) {
         std::vector<TaskId> came;
-        for (End& end : lane.from) {
+        for (LaneEnd& end : lane.from) {
             for (std::size_t i = 0; i < end.ranks.size(); ++i)
                 came.push_back(next_transfer(end, i, work_.at));
         }
         const TaskId ready = work_.task_after(work_.at, {});
         for (const TaskId task : came) work_.edge(task, ready, Moment::Arrive);
-        for (const End& end : lane.from) {
+        for (const LaneEnd& end : lane.from) {
             if (end.packets && end.here)
                 work_.packets_read.push_back({work_.rank(), end.first + part, ready});
         }
         return ready;
     }
 
-    void give(End& end, std::int64_t part, TaskId ready, const ExecutionWires::Channel* port) {
+    void give(LaneEnd& end, std::int64_t part, TaskId ready, const ExecutionWires::Channel* port) {
         if (end.packets && end.here) work_.packets_written.push_back({work_.rank(), end.first + part, ready});
         for (std::size_t i = 0; i < end.ranks.size(); ++i) {
             const TaskId put = next_transfer(end, i, ready);
@@ -150,7 +150,7 @@ class Mover {
     }
 
     /// Of one operand and rank the parts go one after the other.
-    TaskId next_transfer(End& end, std::size_t i, TaskId ready) {
+    TaskId next_transfer(LaneEnd& end, std::size_t i, TaskId ready) {
         const auto task = TimedTask::transfer(end.routes[i], work_.placement.chunk_size());
         const TaskId made = work_.task_after(ready, task);
         if (end.last[i]) work_.edge(*end.last[i], made);

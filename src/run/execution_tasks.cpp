@@ -38,9 +38,10 @@ using plan::ExecutionPlan;
 using plan::Operation;
 using plan::OperationType;
 
-class Writer {
+class ExecutionWriter {
   public:
-    Writer(TimedProgram& program, Placement& placement, const ExecutionPlan& plan, std::int64_t parts)
+    ExecutionWriter(TimedProgram& program, Placement& placement, const ExecutionPlan& plan,
+                    std::int64_t parts)
         : work_(program, placement, plan, parts) {}
 
     void write() {
@@ -233,7 +234,7 @@ std::int64_t parts_per_chunk(const ExecutionPlan& plan) {
 
 void append_tasks(TimedProgram& program, Placement& placement, const ExecutionPlan& plan,
                   std::int64_t parts) {
-    Writer(program, placement, plan, parts).write();
+    ExecutionWriter(program, placement, plan, parts).write();
 }
 
 }  // namespace tutti::run

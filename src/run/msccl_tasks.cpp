@@ -91,9 +91,9 @@ class Messages {
     std::uint32_t chunk_ = 0;
 };
 
-class Writer {
+class MscclWriter {
   public:
-    Writer(TimedProgram& program, Placement& placement, const MscclPlan& plan, std::int64_t capacity)
+    MscclWriter(TimedProgram& program, Placement& placement, const MscclPlan& plan, std::int64_t capacity)
         : program_(program),
           placement_(placement),
           plan_(plan),
@@ -262,7 +262,7 @@ class Writer {
 
 void append_tasks(TimedProgram& program, Placement& placement, const plan::MscclPlan& plan,
                   std::int64_t capacity) {
-    Writer(program, placement, plan, capacity).write();
+    MscclWriter(program, placement, plan, capacity).write();
 }
 
 }  // namespace tutti::run

@@ -13,13 +13,13 @@ namespace {
 /// The simplex method takes long on time-expanded programs: it gets so much of the time and no more.
 constexpr Stop::Seconds kForLinearPrograms{20};
 /// Beyond this it would not end in that time.
-constexpr std::size_t kMostChunksTimesLinks = 300'000;
+constexpr std::size_t kMostForPrograms = 300'000;
 
 }  // namespace
 
 std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
     std::vector<Bound> all = bounds::all_bounds(instance, stop);
-    const bool is_small = instance.chunks() * instance.topology().links().size() <= kMostChunksTimesLinks;
+    const bool is_small = instance.chunks() * instance.topology().links().size() <= kMostForPrograms;
     if (const auto opened = models::find_backend("highs")->open(); opened && is_small && !stop.requested()) {
         models::SolveLimits limits;
         limits.stop = stop.within(kForLinearPrograms);

@@ -118,11 +118,18 @@ class Synthesis {
         result_.bound = std::move(bound);
         tell(fmt::format("bound    {} ({}), {:.3f} s", result_.bound.value.count(), result_.bound.kind,
                          clock_.seconds()));
+        tell_found();
+    }
+    void tell_found() const {
+        if (!request_.found) return;
+        const bool any = !result_.method.empty();
+        request_.found(any ? std::optional(result_.schedule.makespan) : std::nullopt, result_.bound.value);
     }
 
     void accept(Schedule schedule, const std::string& who) {
         result_.schedule = std::move(schedule);
         result_.method = who;
+        tell_found();
     }
 
     [[nodiscard]] bool is_too_large_to_hold() const { return sends_wanted_ > kMostSendsHeld; }
@@ -238,7 +245,8 @@ class Synthesis {
                                     [this](const std::string& line) { tell(line); },
                                     [this](const Schedule& schedule, const std::string& who) {
                                         judge(instance_, schedule, result_.bound, who);
-                                    }};
+                                    },
+                                    request_.found};
         models::WalkResult walked = models::walk(request);
         if (!walked.found_by.empty()) accept(std::move(walked.schedule), walked.found_by);
         if (walked.bound.value > result_.bound.value) {
@@ -274,6 +282,7 @@ class Synthesis {
         const auto halves = halves_of(instance_);
         if (!halves) return;
         Request request = request_;
+        request.found = {};  // a half's makespan is not the whole's
         const auto solve = [&](const Instance& half, const char* name) {
             request.story = [this, name](const std::string& line) {
                 if (line.starts_with("horizon")) tell(fmt::format("{} ({})", line, name));

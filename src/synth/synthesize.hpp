@@ -24,6 +24,9 @@ struct Request {
     /// wraps the source of the sends in one that also keeps them (io::TeeSource); they count only once
     /// synthesize() has returned. May be empty: then nobody has them.
     std::function<std::unique_ptr<SendSource>(SendSource&)> tap = {};
+    /// Told whenever there is a better schedule or bound: the makespan (none before there is a schedule) and
+    /// the bound. What it is told is verified. May be empty.
+    std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};
 };
 
 struct Result {

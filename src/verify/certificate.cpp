@@ -5,7 +5,7 @@
 namespace tutti::verify {
 namespace {
 
-struct Check {
+struct CertificateCheck {
     const Instance& instance;
     Ticks value;
 
@@ -31,7 +31,7 @@ struct Check {
 std::optional<std::string> check_certificate(const Instance& instance, const Bound& bound) {
     // No makespan is negative, so that this much needs no proof.
     if (bound.value <= Ticks(0)) return std::nullopt;
-    return std::visit(Check{instance, bound.value}, bound.certificate);
+    return std::visit(CertificateCheck{instance, bound.value}, bound.certificate);
 }
 
 Objection check_solver_proof(const SolverProof& proof, Ticks value) {

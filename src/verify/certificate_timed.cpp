@@ -20,7 +20,7 @@ namespace tutti::verify {
 namespace {
 
 /// What a start on a link costs, as steps: from `tick` on, `price`.
-struct Step {
+struct TimedStep {
     Wide tick, price;
 };
 
@@ -83,8 +83,8 @@ class PricesThroughTime {
     /// Turns the changes of a link's price into its price from each change on.
     void add_up(LinkId link) {
         auto& steps = steps_[link.index()];
-        std::ranges::sort(steps, {}, &Step::tick);
-        std::vector<Step> sums;
+        std::ranges::sort(steps, {}, &TimedStep::tick);
+        std::vector<TimedStep> sums;
         Wide price = 0;
         for (std::size_t i = 0; i < steps.size();) {
             const Wide tick = steps[i].tick, before = price;
@@ -97,14 +97,14 @@ class PricesThroughTime {
 
     Wide price_at(LinkId link, Wide tick) const {
         const auto& steps = steps_[link.index()];
-        const auto after = std::ranges::upper_bound(steps, tick, {}, &Step::tick);
+        const auto after = std::ranges::upper_bound(steps, tick, {}, &TimedStep::tick);
         return after == steps.begin() ? Wide{0} : std::prev(after)->price;
     }
 
     const Instance& instance_;
     Wide horizon_;
-    std::vector<std::vector<Step>> steps_;  ///< per link
-    std::vector<Fall> falls_;               ///< when a link's price falls, in order of time
+    std::vector<std::vector<TimedStep>> steps_;  ///< per link
+    std::vector<Fall> falls_;                    ///< when a link's price falls, in order of time
 };
 
 /// So that 2^26 chunks on ways of 2^24 links with 2^25 weights each can be added up in 127 bits.

@@ -1,11 +1,15 @@
 #include "batch/batch.hpp"
 
+#include "batch/local_crew.hpp"
 #include "batch/summary.hpp"
 #include "core/error.hpp"
 #include "io/instance_json.hpp"
 #include "io/schedule_stream.hpp"
 #include "tests/batch/scratch.hpp"
 #include "verify/schedule_verifier.hpp"
+
+#include <cstdlib>
+#include <map>
 
 using namespace tutti;
 using namespace tutti::batch;
@@ -17,10 +21,33 @@ constexpr const char* kRing =
 constexpr const char* kCut =
     R"({"tutti": 1, "topology": {"npus": 2, "links": [{"src": 0, "dst": 1}]}, "collectives": [{"kind": "all_gather"}]})";
 
-Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}) {
+/// Runs all/ into out/, `cores` at a time, with what a child shall do instead of solving.
+Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigned cores = 1,
+               LocalCrew::Work work = solve) {
     settings.results = scratch.at("out");
-    return run(expand({scratch.at("all")}), settings, {});
+    const auto tasks = tasks_of(expand({scratch.at("all")}), settings.run.matrix);
+    LocalCrew crew({settings.results, settings.run.limits, cores, std::move(work)});
+    return run(tasks, settings, crew, {});
 }
+
+/// For children: the task is not to be done again.
+io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const OnFound&) { std::abort(); }
+
+/// Does what it is told, in this process.
+class FakeCrew final : public Crew {
+  public:
+    explicit FakeCrew(std::function<News(std::size_t, const Task&)> answer) : answer_(std::move(answer)) {}
+    [[nodiscard]] bool has_room(unsigned) const override { return news_.empty(); }
+    void begin(std::size_t number, const Task& task) override { news_.push_back(answer_(number, task)); }
+    [[nodiscard]] std::vector<News> wait(std::chrono::milliseconds) override {
+        return std::exchange(news_, {});
+    }
+    void stop() override {}
+
+  private:
+    std::function<News(std::size_t, const Task&)> answer_;
+    std::vector<News> news_;
+};
 
 }  // namespace
 
@@ -32,7 +59,7 @@ TEST_CASE("a batch writes a line, a verified schedule and a row for each instanc
     CHECK(outcome.complete());
     CHECK(outcome.failures() == 0);
     REQUIRE(outcome.rows.size() == 2);
-    CHECK(outcome.rows[0].job.label() == "ring/a");
+    CHECK(outcome.rows[0].task.key == "ring/a");
     CHECK(outcome.rows[0].line.status == Status::Optimal);
 
     const auto lines = io::read_results(scratch.at("out/results.jsonl"));
@@ -63,15 +90,16 @@ TEST_CASE("several jobs at a time give the same rows in the same order") {
     const test::ScratchTree scratch;
     for (int i = 0; i < 20; ++i)
         scratch.put("all/x/" + std::to_string(i) + ".json", i % 7 == 3 ? kCut : kRing);
-    Outcome one = run_in(scratch), four = run_in(scratch, {.jobs = 4});
+    Outcome one = run_in(scratch), four = run_in(scratch, {}, 4);
     REQUIRE(four.rows.size() == one.rows.size());
     for (std::size_t i = 0; i < one.rows.size(); ++i) {
         for (Row* row : {&one.rows[i], &four.rows[i]}) {
             row->line.seconds = 0;
             row->line.peak_memory_bytes.reset();
+            row->line.finished.clear();
         }
         CHECK(one.rows[i].line == four.rows[i].line);
-        CHECK(one.rows[i].job == four.rows[i].job);
+        CHECK(one.rows[i].task == four.rows[i].task);
     }
     CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 20);
 }
@@ -88,14 +116,131 @@ TEST_CASE("an interrupted batch leaves out what it did not do, and says so") {
     CHECK(scratch.get("out/results.jsonl").empty());
 }
 
-TEST_CASE("a run into the folder of an earlier one replaces its lines and deletes nothing") {
+TEST_CASE("a run into the folder of an earlier one puts its lines aside and deletes nothing") {
     const test::ScratchTree scratch;
     scratch.put("all/x/ring.json", kRing);
     scratch.put("out/mine.txt", "keep");
     scratch.put("out/results.jsonl", "old\n");
     (void)run_in(scratch);
     CHECK(scratch.get("out/mine.txt") == "keep");
+    CHECK(scratch.get("out/results.jsonl.old") == "old\n");
     CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 1);
+}
+
+TEST_CASE("a resumed run does what is missing, and ends with the same rows") {
+    const test::ScratchTree scratch;
+    for (const char* name : {"a", "b", "c"}) scratch.put(std::string("all/x/") + name + ".json", kRing);
+    const Outcome whole = run_in(scratch);
+    // As a kill leaves it: one line whole, one cut off, the third not there.
+    const std::string lines = scratch.get("out/results.jsonl");
+    scratch.put("out/results.jsonl", lines.substr(0, lines.find('\n') + 60));
+    const Outcome rest = run_in(scratch, {.resume = true});
+    CHECK(rest.kept == 1);
+    REQUIRE(rest.rows.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(rest.rows[i].task == whole.rows[i].task);
+        CHECK(rest.rows[i].line.makespan == whole.rows[i].line.makespan);
+    }
+    CHECK(rest.rows[0].line == whole.rows[0].line);
+    CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 3);
+    CHECK(run_in(scratch, {.resume = true}, 1, refuse_work).failures() == 0);
+}
+
+TEST_CASE("half a schedule that a killed process has left is removed, and nothing else") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    scratch.put("out/schedules/x/.tutti-99-0.tmp", "half");
+    scratch.put("out/schedules/x/mine.tmp", "mine");
+    const auto half = [&](const Task&, const std::string&, const Limits&, const OnFound&) -> io::ResultLine {
+        scratch.put("out/schedules/x/.tutti-98-0.tmp", "half");
+        std::abort();
+    };
+    CHECK(run_in(scratch, {}, 1, half).failures() == 1);
+    CHECK_FALSE(std::filesystem::exists(scratch.at("out/schedules/x/.tutti-99-0.tmp")));
+    CHECK_FALSE(std::filesystem::exists(scratch.at("out/schedules/x/.tutti-98-0.tmp")));
+    CHECK(scratch.get("out/schedules/x/mine.tmp") == "mine");
+}
+
+TEST_CASE("a file that has changed since is solved again") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    scratch.put("all/x/b.json", kRing);
+    (void)run_in(scratch);
+    scratch.put("all/x/b.json", kCut);
+    const Outcome outcome = run_in(scratch, {.resume = true});
+    CHECK(outcome.kept == 1);
+    CHECK(outcome.rows[1].line.status == Status::Infeasible);
+    CHECK(run_in(scratch, {.resume = true}, 1, refuse_work).kept == 2);
+}
+
+TEST_CASE("failed rows are kept, unless they are to be tried again") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    scratch.put("all/x/b.json", kRing);
+    const auto half = [](const Task& task, const std::string& results, const Limits& limits,
+                         const OnFound& found) {
+        if (task.job.name == "b") std::abort();
+        return solve(task, results, limits, found);
+    };
+    CHECK(run_in(scratch, {}, 1, half).failures() == 1);
+    const Outcome kept = run_in(scratch, {.resume = true});
+    CHECK(kept.failures() == 1);
+    CHECK(kept.rows[1].line.failure == io::Failure::Crash);
+    const Outcome again = run_in(scratch, {.resume = true, .retry_failed = true});
+    CHECK(again.kept == 1);
+    CHECK(again.failures() == 0);
+}
+
+TEST_CASE("going on with other settings is said") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    Settings settings;
+    settings.run.instances = {scratch.at("all")};
+    (void)run_in(scratch, settings);
+    std::string remarks;
+    settings.resume = true;
+    settings.remark = [&](const std::string& text) { remarks += text + "\n"; };
+    (void)run_in(scratch, settings);
+    CHECK(remarks.find("warning") == std::string::npos);
+    settings.run.limits.time = 60;
+    (void)run_in(scratch, settings);
+    CHECK(remarks.find("time_limit is 60.0, was not given") != std::string::npos);
+}
+
+TEST_CASE("two runs cannot write into one folder at a time") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    FakeCrew crew([&](std::size_t number, const Task&) {
+        CHECK_THROWS_WITH_AS((void)run_in(scratch), doctest::Contains("another run"), InputError);
+        return News{News::Kind::Ended, number, {}, {}, io::ResultLine{}, {}};
+    });
+    Settings settings;
+    settings.results = scratch.at("out");
+    CHECK(run(tasks_of(expand({scratch.at("all")}), {}), settings, crew, {}).complete());
+}
+
+TEST_CASE("a task that is lost with its worker begins once more, and fails when it is lost again") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    scratch.put("all/x/b.json", kRing);
+    std::map<std::size_t, int> begun;
+    FakeCrew crew([&](std::size_t number, const Task& task) {
+        ++begun[number];
+        if (number == 0 || begun[number] == 1)
+            return News{News::Kind::Lost, number, {}, {}, {}, "rank 3 on node17"};
+        return News{News::Kind::Ended, number, {}, {}, solve(task, scratch.at("out"), {}), {}};
+    });
+    Settings settings;
+    settings.results = scratch.at("out");
+    const auto tasks = tasks_of(expand({scratch.at("all")}), {});
+    const Outcome outcome = run(tasks, settings, crew, {});
+    REQUIRE(outcome.rows.size() == 2);
+    CHECK(outcome.rows[0].line.failure == io::Failure::Lost);
+    CHECK(outcome.rows[0].line.error.find("rank 3 on node17") != std::string::npos);
+    CHECK(outcome.rows[1].line.attempts == 2);
+    CHECK_FALSE(outcome.rows[1].failed);
+    // Nobody knows anything of the lost one, so it is tried again.
+    CHECK(run_in(scratch, {.resume = true}).kept == 1);
 }
 
 TEST_CASE("a result that beats a proven optimum fails its row") {
@@ -105,6 +250,7 @@ TEST_CASE("a result that beats a proven optimum fails its row") {
     const Outcome outcome = run_in(scratch, {.update_solu = true});
     CHECK(outcome.failures() == 1);
     CHECK(outcome.rows[0].line.error.find("better than the proven optimum") == 0);
+    CHECK(outcome.rows[0].line.failure == io::Failure::Contradiction);
     CHECK(scratch.get("all/x/x.solu") == "=opt= ring 3\n");
 }
 
@@ -115,6 +261,22 @@ TEST_CASE("an instance known as infeasible does not fail for being so") {
     const Outcome outcome = run_in(scratch);
     CHECK(outcome.failures() == 0);
     CHECK(outcome.rows[0].line.status == Status::Infeasible);
+}
+
+TEST_CASE("what a .solu file does not know yet is news; of a changed instance it says nothing") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/ring.json", kRing);
+    scratch.put("all/x/x.solu", "=best= ring 5\n");
+    CHECK(run_in(scratch).news ==
+          std::vector<std::string>{"new optimum: x/ring 2 (was 5); --update-solu writes it"});
+    scratch.put("all/x/x.solu", "=opt= ring 2\n");
+    CHECK(run_in(scratch).news.empty());
+    Settings settings;
+    settings.run.matrix.chunks = {2};
+    const Outcome two = run_in(scratch, settings);
+    CHECK(two.news.empty());
+    CHECK(two.failures() == 0);
+    CHECK(two.rows[0].line.makespan > Ticks(2));
 }
 
 TEST_CASE("proven values go into the .solu file when asked for, and only then") {
@@ -132,5 +294,7 @@ TEST_CASE("a results folder that cannot be made is the user's to mend") {
     scratch.put("file");
     Settings settings;
     settings.results = scratch.at("file/out");
-    CHECK_THROWS_AS((void)run(expand({scratch.at("all")}), settings, {}), InputError);
+    LocalCrew crew({settings.results, {}, 1});
+    const auto tasks = tasks_of(expand({scratch.at("all")}), {});
+    CHECK_THROWS_AS((void)run(tasks, settings, crew, {}), InputError);
 }

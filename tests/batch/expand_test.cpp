@@ -78,3 +78,62 @@ TEST_CASE("a test set that lists what is not there is an error at its line") {
         CHECK(error.place() == "line 2");
     }
 }
+
+TEST_CASE("patterns mean what matches them, and say so when nothing does") {
+    const test::ScratchTree scratch;
+    scratch.put("one/ring4.json");
+    scratch.put("two/ring8.json");
+    scratch.put("two/ring8.schedule.json");
+    scratch.put("two/mesh.json");
+    scratch.put("[x]/a.json");
+    CHECK(labels(expand({scratch.at("*/ring*.json")})) == Labels{"one/ring4", "two/ring8"});
+    CHECK(labels(expand({scratch.at("{one,two}")})) == Labels{"one/ring4", "two/mesh", "two/ring8"});
+    CHECK(labels(expand({scratch.at("[x]")})) == Labels{"[x]/a"});
+    CHECK_THROWS_WITH_AS((void)expand({scratch.at("*/torus*.json")}), doctest::Contains("matches"),
+                         InputError);
+}
+
+TEST_CASE("a .solu file means the instances it names, and is theirs") {
+    const test::ScratchTree scratch;
+    scratch.put("all/here.json");
+    scratch.put("all/values/there.json");
+    scratch.put("all/other.json");
+    const std::string solu =
+        scratch.put("all/values.solu", "=best= here 3\n=bestdual= here 2\n=unkn= there\n");
+    const auto jobs = expand({scratch.at("all/here.json"), solu});
+    CHECK(labels(jobs) == Labels{"all/here", "values/there"});
+    for (const Job& job : jobs) CHECK(job.solu == solu);
+    scratch.put("all/values.solu", "=unkn= lost\n");
+    CHECK_THROWS_WITH_AS((void)expand({solu}), doctest::Contains("'lost'"), InputError);
+}
+
+TEST_CASE("a .test file among the paths means what it lists") {
+    const test::ScratchTree scratch;
+    scratch.put("ring/a.json");
+    scratch.put("ring/b.json");
+    CHECK(labels(expand({scratch.put("sets/s.test", "ring/b\n")})) == Labels{"ring/b"});
+}
+
+TEST_CASE("what is called like an instance is not passed over, whatever it is") {
+    const test::ScratchTree scratch;
+    scratch.put("x/folder.json/inner.json");
+    std::filesystem::create_symlink("nowhere", scratch.at("x/dangling.json"));
+    std::filesystem::create_directory_symlink(".", scratch.at("x/again"));
+    CHECK(labels(expand({scratch.at("x")})) == Labels{"x/dangling", "x/folder", "folder.json/inner"});
+}
+
+TEST_CASE("the run file that a batch leaves is no instance") {
+    const test::ScratchTree scratch;
+    scratch.put("x/run.json");
+    scratch.put("x/results/run.json");
+    scratch.put("x/results/results.jsonl", "");
+    CHECK(labels(expand({scratch.at("x")})) == Labels{"x/run"});
+}
+
+TEST_CASE("names have no control characters and are UTF-8, in labels") {
+    const test::ScratchTree scratch;
+    scratch.put("x/new\nline.json");
+    scratch.put("x/\xFF.json");
+    scratch.put("x/gr\u00fc\u00df.json");
+    CHECK(labels(expand({scratch.at("x")})) == Labels{"x/gr\u00fc\u00df", "x/new\\x0aline", "x/\\xff"});
+}

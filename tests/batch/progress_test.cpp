@@ -2,43 +2,54 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
+#include <vector>
 
 using namespace tutti::batch;
 using namespace std::chrono_literals;
 
 namespace {
 
-/// What a person sees: lines of text after carriage returns and erasures have done their work.
+/// What a person sees: lines of text after carriage returns, erasures and moves of the cursor.
 class FakeTerminal {
   public:
     [[nodiscard]] ProgressView view(ProgressView::Kind kind) {
-        return {kind, &out_, [this] { return columns; }, [this] { return now; }};
+        return {kind, &out_, [this] { return columns; }, [this] { return now; }, {}, [this] { return rows; }};
     }
-    /// The last line as it stands.
-    [[nodiscard]] std::string line() const {
-        std::string line;
-        std::size_t cursor = 0;
+    [[nodiscard]] std::vector<std::string> screen() const {
+        std::vector<std::string> lines(1);
+        std::size_t row = 0, cursor = 0;
         const std::string text = out_.str();
         for (std::size_t i = 0; i < text.size(); ++i) {
             if (text[i] == '\r') {
                 cursor = 0;
             } else if (text.compare(i, 3, "\033[K") == 0) {
-                line.resize(cursor);
+                lines[row].resize(cursor);
                 i += 2;
+            } else if (text.compare(i, 3, "\033[J") == 0) {
+                lines[row].resize(std::min(cursor, lines[row].size()));
+                lines.resize(row + 1);
+                i += 2;
+            } else if (text.compare(i, 2, "\033[") == 0) {
+                const std::size_t up = text.find('A', i);
+                row -= std::stoul(text.substr(i + 2, up - i - 2));
+                i = up;
             } else if (text[i] == '\n') {
-                line.clear();
                 cursor = 0;
+                if (++row == lines.size()) lines.emplace_back();
             } else {
-                if (cursor == line.size()) line += ' ';
-                line[cursor++] = text[i];
+                if (cursor == lines[row].size()) lines[row] += ' ';
+                lines[row][cursor++] = text[i];
             }
         }
-        return line;
+        return lines;
     }
+    /// The last line as it stands.
+    [[nodiscard]] std::string line() const { return screen().back(); }
     [[nodiscard]] std::string all() const { return out_.str(); }
 
-    std::size_t columns = 61;
+    std::size_t columns = 61, rows = 24;
     ProgressView::Clock::time_point now{};
 
   private:
@@ -135,4 +146,66 @@ TEST_CASE("silence is silent") {
         progress.done(true);
     }
     CHECK(terminal.all().empty());
+}
+
+TEST_CASE("tasks at work stand below the bar, with what they have") {
+    FakeTerminal terminal;
+    terminal.columns = 91;
+    {
+        Progress progress(terminal.view(ProgressView::Kind::Bar), 4);
+        progress.begin(0, "ring/a");
+        progress.begin(1, "ring/b");
+        progress.found(1, tutti::Ticks(42), tutti::Ticks(40));
+        terminal.now += 10s;
+        progress.tick();
+        CHECK(terminal.screen() ==
+              std::vector<std::string>{
+                  "[..............................] 0/4, 2 running, 10 s",
+                  "  ring/a                                        10 s",
+                  "  ring/b                                        10 s  makespan 42, bound 40, gap 5.0 %"});
+        terminal.now += 10s;
+        progress.end(0, "it crashed");
+        CHECK(terminal.screen() ==
+              std::vector<std::string>{
+                  "[#######.......................] 1/4, 1 running, 1 failed, 20 s, about 1:00 min left",
+                  "  ring/b                                        20 s  makespan 42, bound 40, gap 5.0 %"});
+    }
+    CHECK(terminal.screen() == std::vector<std::string>{""});
+}
+
+TEST_CASE("no more tasks are shown than there are lines") {
+    FakeTerminal terminal;
+    terminal.rows = 4;
+    Progress progress(terminal.view(ProgressView::Kind::Bar), 100);
+    for (std::size_t i = 0; i < 50; ++i) progress.begin(i, "task " + std::to_string(i));
+    terminal.now += 1s;
+    progress.tick();
+    CHECK(terminal.screen().size() == 3);
+}
+
+TEST_CASE("what an earlier run did is done, but says nothing of the time that is left") {
+    FakeTerminal terminal;
+    terminal.columns = 91;
+    Progress progress(terminal.view(ProgressView::Kind::Bar), 10);
+    progress.kept(8);
+    progress.begin(8, "a");
+    progress.begin(9, "b");
+    terminal.now += 10s;
+    progress.end(8, "");
+    CHECK(terminal.screen().front() ==
+          "[###########################...] 9/10, 1 running, 10 s, about 10 s left");
+}
+
+TEST_CASE("in a log each failure is a line as it happens") {
+    FakeTerminal terminal;
+    Progress progress(terminal.view(ProgressView::Kind::Lines), 3);
+    progress.begin(0, "x/a");
+    progress.begin(1, "x/b");
+    progress.begin(2, "x/c");
+    progress.end(0, "");
+    progress.end(1, "it crashed");
+    CHECK(terminal.all() == "failed: x/b: it crashed\n");
+    terminal.now += 6s;
+    progress.tick();
+    CHECK(terminal.all() == "failed: x/b: it crashed\n2 of 3 done, 1 failed, 6 s, about 3 s left; now x/c\n");
 }

@@ -2,6 +2,7 @@
 
 #include "cli/version.hpp"
 #include "core/error.hpp"
+#include "tests/bench/batches.hpp"
 #include "tests/bench/child.hpp"
 #include "tests/bench/plans.hpp"
 #include "tests/bench/reach.hpp"
@@ -65,6 +66,7 @@ int run(int argc, char** argv) {
     tutti::bench::ReachOptions reach;
     tutti::bench::ScaleOptions scale;
     tutti::bench::PlansOptions plans;
+    tutti::bench::BatchesOptions batches;
     std::string what;
     po::options_description for_reach("scripts/bench reach [options]: what is proven, and how fast");
     for_reach.add_options()("seconds", po::value<double>(), "CPU seconds for `auto` (default 60)")(
@@ -83,16 +85,19 @@ int run(int argc, char** argv) {
         "method", po::value(&scale.method)->default_value(scale.method), "of `tutti synth`");
     po::options_description for_plans("scripts/bench plans [options]: how fast plans are judged");
     for_plans.add_options()("plan", po::value(&plans.only), "only plans whose name contains this");
+    po::options_description for_batch("scripts/bench batch [options]: what a batch costs per instance");
+    for_batch.add_options()("instances", po::value(&batches.instances), "how many (default 1000)");
     po::options_description all;
-    all.add(for_reach).add(for_scale).add(for_plans).add_options()("help", "this text")("what",
-                                                                                        po::value(&what));
+    all.add(for_reach).add(for_scale).add(for_plans).add(for_batch).add_options()("help", "this text")(
+        "what", po::value(&what));
     po::positional_options_description places;
     places.add("what", 1);
     po::variables_map given;
     po::store(po::command_line_parser(argc, argv).options(all).positional(places).run(), given);
     po::notify(given);
-    if (given.contains("help") || (what != "reach" && what != "scale" && what != "plans")) {
-        std::cerr << for_reach << '\n' << for_scale << '\n' << for_plans;
+    const bool known = what == "reach" || what == "scale" || what == "plans" || what == "batch";
+    if (given.contains("help") || !known) {
+        std::cerr << for_reach << '\n' << for_scale << '\n' << for_plans << '\n' << for_batch;
         return given.contains("help") ? 0 : 1;
     }
     if (given.contains("seconds")) reach.limits.seconds = scale.seconds = given["seconds"].as<double>();
@@ -107,6 +112,10 @@ int run(int argc, char** argv) {
     if (what == "plans") {
         print_machine("Plans: how fast they are judged", core, command);
         return tutti::bench::plans(plans) ? 0 : 70;
+    }
+    if (what == "batch") {
+        print_machine("Batch: what it costs per instance", core, command);
+        return tutti::bench::batches(batches) ? 0 : 70;
     }
     print_machine("Reach: what is proven, and how fast", core, command);
     return tutti::bench::reach(reach) ? 0 : 70;

@@ -182,13 +182,49 @@ TEST_CASE("topology takes any option as a field of the generator") {
     CHECK(contains(complaint("topology ring -n 3"), "unknown option '-n'"));
 }
 
-TEST_CASE("batch takes folders and files, or a set") {
-    CHECK(parsed("batch a b --results r --jobs 2 --time-limit 60 --update-solu") ==
-          Options(BatchOptions{
-              .paths = {"a", "b"}, .results = "r", .jobs = 2, .time_limit = 60.0, .update_solu = true}));
-    CHECK(parsed("batch --set s.test") == Options(BatchOptions{.set = "s.test"}));
+TEST_CASE("batch takes paths, a set, a run file or a folder to go on with") {
+    BatchOptions expected;
+    expected.asked.paths = {"a", "b"};
+    expected.asked.jobs = 2;
+    expected.asked.time_limit = 60.0;
+    expected.results = "r";
+    expected.update_solu = true;
+    CHECK(parsed("batch a b --results r --jobs 2 --time-limit 60 --update-solu") == Options(expected));
+    CHECK(parsed("batch a b -o r --jobs 2 --time-limit 60 --update-solu") == Options(expected));
+    CHECK(contains(complaint("batch a -o r --results r"), "the old name"));
+    expected = {};
+    expected.asked.set = "s.test";
+    CHECK(parsed("batch --set s.test") == Options(expected));
+    CHECK(std::get<BatchOptions>(parsed("batch --run r.json")).run == "r.json");
+    CHECK(std::get<BatchOptions>(parsed("batch --resume -o r")).resume);
+    CHECK(std::get<BatchOptions>(parsed("batch --retry-failed -o r")).resume);
+    CHECK(contains(complaint("batch a --resume"), "expected --output DIR"));
     CHECK(contains(complaint("batch --json"), "expected folders or files"));
     CHECK(contains(complaint("batch a --jobs 0"), "from 1 to"));
+}
+
+TEST_CASE("batch takes lists with commas, sizes with letters and a part of a run") {
+    BatchOptions::Asked expected;
+    expected.paths = {"a"};
+    expected.methods = {"greedy", "cpsat"};
+    expected.chunks = {1, 2, 4};
+    expected.bytes = {1024, 1 << 20, 77};
+    expected.seeds = {1, 2, 3};
+    expected.memory_limit = std::uint64_t{4} << 30;
+    expected.shard = {2, 8};
+    CHECK(std::get<BatchOptions>(parsed("batch a --method greedy,cpsat --chunks 1,2,4 --bytes 1K,1M,77 "
+                                        "--seeds 1,2,3 --memory-limit 4G --shard 2/8"))
+              .asked == expected);
+    CHECK(std::get<BatchOptions>(parsed("batch a --seed 5")).asked.seeds == std::vector<std::uint64_t>{5});
+    CHECK(std::get<BatchOptions>(parsed("batch a --memory-limit 100")).asked.memory_limit == 100'000'000);
+    CHECK(contains(complaint("batch a --seed 5 --seeds 6"), "expected one of them"));
+    CHECK(contains(complaint("batch a --method greedy,nope"), "found 'nope'"));
+    CHECK(contains(complaint("batch a --chunks 1,,2"), "found ''"));
+    CHECK(contains(complaint("batch a --chunks 0"), "from 1 to"));
+    CHECK(contains(complaint("batch a --bytes 1X"), "found '1X'"));
+    CHECK(contains(complaint("batch a --shard 9/8"), "found '9/8'"));
+    CHECK(contains(complaint("batch a --shard 0/0"), "found '0/0'"));
+    CHECK(contains(complaint("batch a --memory-limit x"), "--memory-limit"));
 }
 
 TEST_CASE("pareto takes an instance, limits or a point") {

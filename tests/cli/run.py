@@ -31,6 +31,8 @@ TIME_LIMIT = 120
 MASKS = [
     (re.compile(r'("seconds": ?)[-+.e0-9]+'), r"\g<1>0"),
     (re.compile(r'("peak_memory_bytes": ?)\d+'), r"\g<1>0"),
+    (re.compile(r'("finished": ?)"[-0-9T:]+Z"'), r'\g<1>"WHEN"'),
+    (re.compile(r'("host": ?)"[^"]*"'), r'\g<1>"HOST"'),
     (re.compile(r"\b\d+\.\d{3}\b"), "#.###"),
     (re.compile(r"\btutti \d+\.\d+\.\d+"), "tutti VERSION"),
     (re.compile(r"\b20\d{6}-\d{6}\b"), "TIME"),

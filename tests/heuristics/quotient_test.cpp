@@ -152,3 +152,12 @@ TEST_CASE("the same seed gives the same schedule in the quotient") {
         CHECK(synthesised(instance, Ticks(0)).sends == synthesised(instance, Ticks(0)).sends);
     }
 }
+
+TEST_CASE("a search in the quotient ends when its time is up, with the best so far") {
+    Rng rng(1);
+    for (const auto kind : {CollectiveKind::AllGather, CollectiveKind::AllToAll}) {
+        const Instance instance = on_all_npus(generators::torus(Dims{3, 4}, kUnits), kind);
+        const Stop soon(Stop::Seconds(0.05));
+        CHECK(heuristics::quotient_synthesis(instance, Ticks(0), rng, soon, ~std::uint64_t{0}));
+    }
+}

@@ -89,14 +89,13 @@ TEST_CASE("a journal grows line by line, each there at once") {
     CHECK(std::count(text.begin(), text.end(), '\n') == 3);
 }
 
-TEST_CASE("half a line left by a killed run is passed over, and does not spoil the next") {
+TEST_CASE("half a line left by a killed run is passed over, and cut off by the next") {
     const Scratch scratch;
     const std::string line = result_json(full()).dump();
     const std::string path = scratch.file("results.jsonl", line + "\n" + line.substr(0, 50));
     CHECK(read_results(path).size() == 1);
     ResultJournal(path).append(failed());
-    const auto error = refusal([&] { (void)read_results(path); });
-    CHECK(contains(error.place(), "line 2"));
+    CHECK(read_results(path) == std::vector{full(), failed()});
 }
 
 TEST_CASE("a journal that cannot be written is named") {

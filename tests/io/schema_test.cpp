@@ -2,6 +2,7 @@
 #pragma GCC diagnostic ignored "-Wrestrict"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
+#include "batch/run_file.hpp"
 #include "io/instance_json.hpp"
 #include "io/schedule_json.hpp"
 #include "scratch.hpp"
@@ -115,5 +116,37 @@ TEST_CASE("bad meanings fit the schema: they need a reader") {
     for (const std::string& file : files_below("tests/data/bad/instance/meaning", ".json")) {
         CAPTURE(file);
         CHECK(schema.complaints(load(file)) == "");
+    }
+}
+
+TEST_CASE("a run file fits its schema exactly if it can be read") {
+    const SchemaFile schema("run.schema.json");
+    const Scratch scratch;
+    const auto is_read = [&](const std::string& text) {
+        try {
+            (void)batch::read_run_file(scratch.file("run.json", text));
+            return true;
+        } catch (const InputError&) {
+            return false;
+        }
+    };
+    for (const std::string good :
+         {"{}", R"({"instances": ["a", "b/*.json"], "methods": ["greedy", "cpsat"], "chunks": [1, 2]})",
+          R"({"bytes": ["1K", 4096, "1G"], "seeds": [0, 9223372036854775807], "threads": 2, "jobs": 8})",
+          R"({"methods": "auto", "bytes": "1M", "seeds": 7, "instances": "a", "chunks": 3})",
+          R"({"time_limit": 0.5, "memory_limit": "4G", "shard": "0/8", "set": "s.test", "about": "x"})"}) {
+        CAPTURE(good);
+        CHECK(schema.complaints(nlohmann::json::parse(good)) == "");
+        CHECK(is_read(good));
+    }
+    for (const std::string bad :
+         {"[]", "3", R"({"instance": []})", R"({"instances": [1]})", R"({"methods": ["greed"]})",
+          R"({"chunks": [0]})", R"({"bytes": ["1X"]})", R"({"bytes": [0]})", R"({"bytes": [-4]})",
+          R"({"seeds": [-1]})", R"({"seeds": [1.5]})", R"({"threads": 0})", R"({"jobs": [1]})",
+          R"({"time_limit": 0})", R"({"time_limit": "2"})", R"({"memory_limit": true})", R"({"shard": 3})",
+          R"({"shard": "3"})"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(schema.accepts(nlohmann::json::parse(bad)));
+        CHECK_FALSE(is_read(bad));
     }
 }

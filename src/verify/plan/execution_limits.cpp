@@ -24,9 +24,9 @@ constexpr std::size_t kMostOpSemaphores = 16;
 constexpr std::int32_t kMostBarriers = 16;     ///< of a GPU
 constexpr std::size_t kMostPipelineOps = 255;  ///< an 8-bit number
 
-class Check {
+class LimitCheck {
   public:
-    Check(const plan::ExecutionPlan& plan, Findings& warnings) : plan_(plan), warnings_(warnings) {}
+    LimitCheck(const plan::ExecutionPlan& plan, Findings& warnings) : plan_(plan), warnings_(warnings) {}
 
     void run() {
         for (const plan::ExecutionGpu& gpu : plan_.gpus) {
@@ -140,7 +140,7 @@ class Check {
 }  // namespace
 
 void warn_of_execution_limits(const plan::ExecutionPlan& plan, Findings& warnings) {
-    Check(plan, warnings).run();
+    LimitCheck(plan, warnings).run();
 }
 
 }  // namespace tutti::verify

@@ -52,10 +52,10 @@ std::optional<std::int64_t> places_per_chunk(const plan::ExecutionPlan& plan) {
     return places;
 }
 
-class Resolver {
+class StepResolver {
   public:
-    Resolver(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes, std::int32_t root,
-             std::int64_t places, Findings& violations, Findings& later)
+    StepResolver(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes, std::int32_t root,
+                 std::int64_t places, Findings& violations, Findings& later)
         : plan_(plan),
           layout_(plan, sizes, places, root),
           violations_(violations),
@@ -203,7 +203,7 @@ std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan, const Exe
                                           kMostPlacesPerChunk));
         return std::nullopt;
     }
-    return Resolver(plan, sizes, root, *places, violations, later).run();
+    return StepResolver(plan, sizes, root, *places, violations, later).run();
 }
 
 }  // namespace tutti::verify

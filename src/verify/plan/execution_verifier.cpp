@@ -17,7 +17,7 @@ using plan::Goal;
 using plan::PlanClass;
 
 /// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
-constexpr std::int32_t kMostRootsTried = 64;
+constexpr std::int32_t kMostRoots = 64;
 
 class ExecutionVerifier {
   public:
@@ -93,7 +93,7 @@ class ExecutionVerifier {
         const auto sizes = sizes_of(plan_, goal_, violations_);
         if (!sizes) return;
         const bool root_moves_memory = plan_.in_place && (goal_ == Goal::Gather || goal_ == Goal::Scatter);
-        const bool search = root_moves_memory && !reading_.root && ranks_ <= kMostRootsTried;
+        const bool search = root_moves_memory && !reading_.root && ranks_ <= kMostRoots;
         std::optional<Findings> first;
         for (std::int32_t root = 0; root < (search ? ranks_ : 1); ++root) {
             Findings found(reading_.max_findings), warned(reading_.max_findings);

@@ -41,10 +41,10 @@ Limits limits_of(Target target) {
     }
 }
 
-class Check {
+class MscclLimitCheck {
   public:
-    Check(const plan::MscclPlan& plan, const MscclStructure& structure, const Limits& limits,
-          Findings& warnings)
+    MscclLimitCheck(const plan::MscclPlan& plan, const MscclStructure& structure, const Limits& limits,
+                    Findings& warnings)
         : plan_(plan), structure_(structure), limits_(limits), warnings_(warnings) {}
 
     void run() {
@@ -199,7 +199,7 @@ void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure
         warnings.add("target-format", "mscclpp: reads execution plans as JSON, no XML");
         return;
     }
-    Check(plan, structure, limits_of(target), warnings).run();
+    MscclLimitCheck(plan, structure, limits_of(target), warnings).run();
 }
 
 }  // namespace tutti::verify

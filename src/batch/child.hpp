@@ -1,0 +1,50 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tutti::batch {
+
+/// A child process of ours: a copy of this one that does one piece of work and ends. It is made by fork()
+/// without exec, so this process must have one thread only.
+struct Child {
+    pid_t pid = -1;
+    int messages = -1;  ///< where to read what it sends; not blocking
+    int words = -1;     ///< where to read its standard error; not blocking
+};
+
+/// Sends bytes to the parent, whole. May be used from several threads.
+using Send = std::function<void(std::string_view bytes)>;
+
+/// Starts one. It dies with this process, is deaf to Ctrl-C (that is ours to pass on), reads nothing, prints
+/// nothing, and is the first to go when the system runs out of memory. With `most_memory` the system refuses
+/// it more data than about twice that, in case it grows faster than it is watched. Throws std::system_error.
+[[nodiscard]] Child start_child(std::optional<std::uint64_t> most_memory,
+                                const std::function<void(const Send&)>& work);
+
+/// How a child ended.
+struct Ending {
+    int exit_code = 0;
+    int signal = 0;  ///< 0: it was none
+    std::uint64_t peak_memory_bytes = 0;
+};
+
+/// Waits for its end and closes its pipes.
+[[nodiscard]] Ending reap(Child& child);
+
+/// What it holds now; 0 where the system does not tell.
+[[nodiscard]] std::uint64_t resident_bytes(pid_t pid);
+
+/// How long it has been ready to run while others had the cores: of its threads the one that waited longest.
+/// 0 where the system does not tell.
+[[nodiscard]] double seconds_waited_for_cores(pid_t pid);
+
+/// "SIGSEGV (Segmentation fault)".
+[[nodiscard]] std::string signal_text(int signal);
+
+}  // namespace tutti::batch

@@ -1,0 +1,254 @@
+#include "batch/local_crew.hpp"
+
+#include "batch/result_line.hpp"
+#include "io/source.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+namespace tutti::batch {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kWordsKept = 2000;
+constexpr std::size_t kLinesTold = 3;
+constexpr auto kBetweenWatches = 50ms;
+
+/// Each child takes two descriptors of ours.
+void allow_many_descriptors() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65'536);
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// All that is there to read; false when there will be no more.
+template <class Take>
+bool drain(int descriptor, const Take& take) {
+    std::array<char, 16384> bytes{};
+    for (;;) {
+        const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+        if (count > 0) {
+            take(std::string_view(bytes.data(), static_cast<std::size_t>(count)));
+        } else if (count == 0) {
+            return false;
+        } else if (errno != EINTR) {
+            return errno == EAGAIN || errno == EWOULDBLOCK;
+        }
+    }
+}
+
+/// The last lines on one: "; its last words: a / b".
+std::string last_words(std::string_view words) {
+    std::vector<std::string> lines;
+    while (!words.empty() && lines.size() < kLinesTold) {
+        const std::size_t begin = words.rfind('\n');
+        std::string line(begin == words.npos ? words : words.substr(begin + 1));
+        std::ranges::replace_if(
+            line, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+        if (!line.empty()) lines.insert(lines.begin(), std::move(line));
+        words = begin == words.npos ? std::string_view() : words.substr(0, begin);
+    }
+    std::string text;
+    for (const std::string& line : lines) text += (text.empty() ? "; its last words: " : " / ") + line;
+    return text;
+}
+
+/// Whether it has had all its time. On a crowded machine a search stops late because it cannot run, not
+/// because it does not want to: such waiting is made good, up to three times what it may take.
+bool is_over(double taken, double limit, pid_t pid) {
+    const double most = limit + grace_after(limit).count();
+    return taken > most && (taken > 4 * most || taken - seconds_waited_for_cores(pid) > most);
+}
+
+}  // namespace
+
+std::chrono::duration<double> grace_after(double time_limit) {
+    return std::chrono::duration<double>(std::max(2.0, time_limit / 4));
+}
+
+LocalCrew::LocalCrew(Settings settings) : settings_(std::move(settings)) { allow_many_descriptors(); }
+
+bool LocalCrew::has_room(unsigned threads) const {
+    return running_.empty() || busy_ + threads <= settings_.cores;
+}
+
+void LocalCrew::begin(std::size_t number, const Task& task) {
+    const auto work = [&](const Send& send) {
+        io::ResultLine line =
+            settings_.work(task, settings_.results, settings_.limits,
+                           [&](std::optional<Ticks> makespan, std::optional<Ticks> bound) {
+                               send(framed(message_of({News::Kind::Found, number, makespan, bound, {}, {}})));
+                           });
+        send(framed(message_of({News::Kind::Ended, number, {}, {}, std::move(line), {}})));
+    };
+    try {
+        const Child child = start_child(settings_.limits.memory, work);
+        running_.push_back({number, task, child, Clock::now()});
+        busy_ += task.variant.threads;
+    } catch (const std::system_error& error) {
+        const std::string words = fmt::format("a process for it could not be started: {}", error.what());
+        news_.push_back({News::Kind::Ended,
+                         number,
+                         {},
+                         {},
+                         failed_line(task, settings_.limits, io::Failure::Limit, words),
+                         {}});
+    }
+}
+
+std::vector<News> LocalCrew::wait(std::chrono::milliseconds time) {
+    const auto until = Clock::now() + time;
+    while (news_.empty() && !running_.empty()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+        if (left < 0ms) break;
+        listen(std::min<std::chrono::milliseconds>(left, kBetweenWatches));
+        watch_limits();
+        if (left == 0ms) break;
+    }
+    return std::exchange(news_, {});
+}
+
+std::vector<int> LocalCrew::descriptors() const {
+    std::vector<int> all;
+    for (const Running& running : running_) {
+        all.push_back(running.child.messages);
+        all.push_back(running.child.words);
+    }
+    return all;
+}
+
+void LocalCrew::listen(std::chrono::milliseconds time) {
+    std::vector<pollfd> polled;
+    for (const Running& running : running_) {
+        polled.push_back({running.child.messages, POLLIN, 0});
+        polled.push_back({running.child.words, POLLIN, 0});
+    }
+    if (::poll(polled.data(), polled.size(), static_cast<int>(time.count())) <= 0) return;
+    std::size_t i = 0;
+    for (auto running = running_.begin(); running != running_.end(); i += 2) {
+        if (polled[i].revents != 0 || polled[i + 1].revents != 0) hear(*running);
+        if (!running->ended) {
+            ++running;
+            continue;
+        }
+        const Ending ending = reap(running->child);
+        busy_ -= running->task.variant.threads;
+        News news{News::Kind::Ended, running->number, running->makespan, running->lower_bound, {}, {}};
+        news.line = line_of_end(*running, ending);
+        news_.push_back(std::move(news));
+        running = running_.erase(running);
+    }
+}
+
+void LocalCrew::hear(Running& running) {
+    (void)drain(running.child.words, [&](std::string_view bytes) {
+        running.words += bytes;
+        if (running.words.size() > kWordsKept) running.words.erase(0, running.words.size() - kWordsKept);
+    });
+    try {
+        const bool more = drain(running.child.messages, [&](std::string_view bytes) {
+            for (const std::string& message : running.frames.feed(bytes)) {
+                News news = news_in(message);
+                if (news.kind == News::Kind::Ended) {
+                    running.line = std::move(news.line);
+                    continue;
+                }
+                running.makespan = news.makespan;
+                running.lower_bound = news.lower_bound;
+                news.task = running.number;
+                news_.push_back(std::move(news));
+            }
+        });
+        running.ended = !more;
+    } catch (const InputError& error) {
+        // A child whose memory is spoilt may send anything.
+        running.words += fmt::format("\n{}", error.what());
+        running.line.reset();
+        kill(running, io::Failure::Crash);
+        running.ended = true;
+    }
+}
+
+void LocalCrew::watch_limits() {
+    const auto now = Clock::now();
+    if (now - watched_ < kBetweenWatches) return;
+    watched_ = now;
+    const Limits& limits = settings_.limits;
+    for (Running& running : running_) {
+        const std::chrono::duration<double> taken = now - running.begin;
+        if (running.killed_for != io::Failure::None) continue;
+        if (limits.time && is_over(taken.count(), *limits.time, running.child.pid)) {
+            kill(running, io::Failure::Time);
+        } else if (limits.memory && resident_bytes(running.child.pid) > *limits.memory) {
+            kill(running, io::Failure::Memory);
+        }
+    }
+}
+
+void LocalCrew::kill(Running& running, io::Failure why) {
+    running.killed_for = why;
+    (void)::kill(running.child.pid, SIGKILL);
+}
+
+std::string LocalCrew::best_so_far(const Running& running) const {
+    if (!running.makespan && !running.lower_bound) return "; it had no schedule yet";
+    std::string text;
+    if (running.makespan)
+        text += fmt::format("; it had a schedule of makespan {}", running.makespan->count());
+    if (running.lower_bound)
+        text += fmt::format("{}the bound {}", text.empty() ? "; it had only " : " and ",
+                            running.lower_bound->count());
+    return text;
+}
+
+io::ResultLine LocalCrew::line_of_end(Running& running, const Ending& ending) const {
+    const std::chrono::duration<double> taken = Clock::now() - running.begin;
+    const Limits& limits = settings_.limits;
+    io::ResultLine line;
+    if (running.line) {
+        line = std::move(*running.line);
+    } else {
+        io::Failure failure = running.killed_for;
+        std::string words;
+        if (failure == io::Failure::Time) {
+            words = fmt::format("killed after {:.1f} s: it did not stop at its time limit of {:g} s{}",
+                                taken.count(), *limits.time, best_so_far(running));
+        } else if (failure == io::Failure::Memory) {
+            words = fmt::format("killed: it took more memory than its limit of {}{}",
+                                io::size_name(*limits.memory), best_so_far(running));
+        } else {
+            failure = io::Failure::Crash;
+            words = ending.signal == SIGKILL && running.killed_for == io::Failure::None
+                        ? "killed by somebody (SIGKILL); mostly it is the system, when memory runs out: see "
+                          "--memory-limit and --jobs"
+                    : ending.signal != 0
+                        ? "its process died of " + signal_text(ending.signal)
+                        : fmt::format("its process left without a result (exit code {})", ending.exit_code);
+            words += last_words(running.words);
+        }
+        line = failed_line(running.task, limits, failure, words);
+        line.seconds = taken.count();
+    }
+    line.peak_memory_bytes = ending.peak_memory_bytes;
+    return line;
+}
+
+void LocalCrew::stop() {
+    for (Running& running : running_) (void)::kill(running.child.pid, SIGKILL);
+    for (Running& running : running_) (void)reap(running.child);
+    running_.clear();
+    news_.clear();
+    busy_ = 0;
+}
+
+}  // namespace tutti::batch

@@ -1,0 +1,72 @@
+#include "batch/message.hpp"
+
+#include "io/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace tutti::batch {
+namespace {
+
+constexpr std::uint32_t kLongest = std::uint32_t{1} << 26;
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+std::optional<Ticks> ticks_in(const io::JsonView& view, std::string_view field) {
+    const auto found = view.find(field);
+    return found ? std::optional(Ticks(found->integer(0, kMost))) : std::nullopt;
+}
+
+}  // namespace
+
+std::string message_of(const News& news) {
+    io::Json json{{"kind", static_cast<int>(news.kind)}, {"task", news.task}};
+    if (news.makespan) json["makespan"] = news.makespan->count();
+    if (news.lower_bound) json["lower_bound"] = news.lower_bound->count();
+    if (news.line) json["line"] = io::result_json(*news.line);
+    if (!news.who.empty()) json["who"] = news.who;
+    return io::json_line(json);
+}
+
+News news_in(std::string_view message) {
+    io::Source source = io::Source::of_text(std::string(message), "a message");
+    const io::Json json = io::parse_json(source);
+    const io::JsonView view(json);
+    News news;
+    news.kind = static_cast<News::Kind>(view.at("kind").integer(0, static_cast<int>(News::Kind::Lost)));
+    news.task = static_cast<std::size_t>(view.at("task").integer(0, kMost));
+    news.makespan = ticks_in(view, "makespan");
+    news.lower_bound = ticks_in(view, "lower_bound");
+    if (const auto line = view.find("line")) news.line = io::parse_result(line->json());
+    if (const auto who = view.find("who")) news.who = who->string();
+    return news;
+}
+
+std::string framed(std::string_view message) {
+    const auto length = static_cast<std::uint32_t>(message.size());
+    std::string frame(sizeof length, '\0');
+    std::memcpy(frame.data(), &length, sizeof length);
+    return frame.append(message);
+}
+
+std::vector<std::string> Frames::feed(std::string_view bytes) {
+    rest_ += bytes;
+    std::vector<std::string> messages;
+    std::size_t at = 0;
+    for (std::uint32_t length = 0; rest_.size() - at >= sizeof length;) {
+        std::memcpy(&length, rest_.data() + at, sizeof length);
+        if (length > kLongest)
+            throw InputError(fmt::format("expected at most {} bytes, found {}", kLongest, length), {},
+                             "a message");
+        if (rest_.size() - at - sizeof length < length) break;
+        messages.push_back(rest_.substr(at + sizeof length, length));
+        at += sizeof length + length;
+    }
+    rest_.erase(0, at);
+    return messages;
+}
+
+}  // namespace tutti::batch

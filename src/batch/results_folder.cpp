@@ -1,0 +1,79 @@
+#include "batch/results_folder.hpp"
+
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace tutti::batch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLines = "results.jsonl";
+
+}  // namespace
+
+void make_folder(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (!error && !fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
+    if (error) throw InputError("the folder cannot be made: " + error.message(), {}, folder.string());
+}
+
+ResultsFolder::ResultsFolder(const std::string& path) : path_(path) {
+    make_folder(path);
+    const std::string name = file(".lock");
+    lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock_ < 0) throw InputError("cannot be made: " + std::generic_category().message(errno), {}, name);
+    // A file system without locks (some networks) has to do without.
+    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        ::close(lock_);
+        throw InputError("another run is writing its results there", {}, path);
+    }
+}
+
+ResultsFolder::~ResultsFolder() { ::close(lock_); }
+
+std::string ResultsFolder::file(const std::string& name) const { return (fs::path(path_) / name).string(); }
+
+std::map<std::string, io::ResultLine> ResultsFolder::earlier() const {
+    std::map<std::string, io::ResultLine> lines;
+    std::error_code error;
+    if (!fs::exists(file(kLines), error)) return lines;
+    for (io::ResultLine& line : io::read_results(file(kLines))) {
+        std::string key = line.key;
+        if (!key.empty()) lines.insert_or_assign(std::move(key), std::move(line));
+    }
+    return lines;
+}
+
+std::string ResultsFolder::put_aside() const {
+    std::error_code error;
+    if (const auto size = fs::file_size(file(kLines), error); error || size == 0) return {};
+    std::string aside = file(std::string(kLines) + ".old");
+    fs::rename(file(kLines), aside, error);
+    if (error) throw InputError("cannot be put aside: " + error.message(), {}, file(kLines));
+    io::sync_folder_of(aside);
+    return aside;
+}
+
+void ResultsFolder::sweep() const {
+    std::error_code error;
+    std::vector<fs::path> left;
+    fs::recursive_directory_iterator it(file("schedules"), error);
+    for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        std::error_code ignored;
+        if (name.starts_with(".tutti-") && name.ends_with(".tmp") && it->is_regular_file(ignored))
+            left.push_back(it->path());
+    }
+    for (const fs::path& path : left) fs::remove(path, error);
+}
+
+}  // namespace tutti::batch

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "batch/task.hpp"
+#include "io/result_jsonl.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tutti::batch {
+
+/// With all folders above it. Throws InputError if it cannot be made.
+void make_folder(const std::filesystem::path& folder);
+
+/// The folder of a run's results, which one process at a time may write. What it appends is on the disk
+/// after sync(), so that a run can go on from there whatever ended it.
+class ResultsFolder {
+  public:
+    /// Makes the folder if need be and locks it. Throws InputError if that cannot be done, or if another run
+    /// is at it.
+    explicit ResultsFolder(const std::string& path);
+    ResultsFolder(const ResultsFolder&) = delete;
+    ResultsFolder& operator=(const ResultsFolder&) = delete;
+    ~ResultsFolder();
+
+    [[nodiscard]] std::string file(const std::string& name) const;
+
+    /// The lines of earlier runs by their keys; of several with one key the last counts.
+    [[nodiscard]] std::map<std::string, io::ResultLine> earlier() const;
+    /// Puts results.jsonl aside, if there is anything in it; the path where it then is, or empty.
+    [[nodiscard]] std::string put_aside() const;
+    /// Removes the beginnings of schedules that killed processes have left. Nobody may be at work.
+    void sweep() const;
+
+  private:
+    std::string path_;
+    int lock_ = -1;
+};
+
+}  // namespace tutti::batch

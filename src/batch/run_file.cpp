@@ -1,0 +1,191 @@
+#include "batch/run_file.hpp"
+
+#include "io/atomic_file.hpp"
+#include "io/json_text.hpp"
+#include "run/call_size.hpp"
+#include "synth/synthesize.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+namespace tutti::batch {
+namespace {
+
+namespace fs = std::filesystem;
+using io::Json;
+using io::JsonView;
+
+constexpr std::int64_t kMostChunks = std::int64_t{1} << 26;
+constexpr double kMostSeconds = 1e9;
+
+/// The path that an entry means. In a pattern only what the entry itself says is a pattern.
+std::string below(const fs::path& folder, const std::string& entry) {
+    const fs::path plain = folder / entry;
+    std::error_code error;
+    if (folder.empty() || fs::path(entry).is_absolute() || fs::exists(plain, error))
+        return tidied(plain).string();
+    std::string escaped;
+    for (const char c : folder.string())
+        escaped += std::string_view("*?[]{}\\~,").find(c) == std::string_view::npos ? std::string(1, c)
+                                                                                    : std::string{'\\', c};
+    return escaped + "/" + entry;
+}
+
+/// The path as it is to stand in a file of that folder.
+std::string seen_from(const fs::path& folder, const std::string& path) {
+    std::error_code error;
+    const fs::path base = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
+    const fs::path whole = tidied(fs::absolute(path, error));
+    return error ? path : whole.lexically_proximate(base).generic_string();
+}
+
+Bytes read_size(const JsonView& view) {
+    const auto size = view.is_string() ? size_in(view.string()) : std::nullopt;
+    if (size && *size >= 1) return {*size};
+    if (view.is_string()) view.fail_expecting("a number of bytes like 1048576 or \"1M\" (at most 2^50)");
+    return {view.integer(1, run::kMaxCallBytes.count)};
+}
+
+std::string read_method(const JsonView& view) {
+    std::vector<std::string_view> names;
+    for (const synth::Method& method : synth::methods()) names.push_back(method.name);
+    return std::string(names[view.choice(names)]);
+}
+
+std::uint64_t read_seed(const JsonView& view) {
+    if (view.json().is_number_unsigned()) return view.json().get<std::uint64_t>();
+    return static_cast<std::uint64_t>(view.integer(0, std::numeric_limits<std::int64_t>::max()));
+}
+
+/// A list, or one value in place of a list of one.
+template <class Read>
+auto read_list(const JsonView& view, std::string_view field, const Read& read) {
+    std::vector<decltype(read(view))> values;
+    const auto found = view.find(field);
+    if (!found) return values;
+    if (!found->is_array()) {
+        values.push_back(read(*found));
+        return values;
+    }
+    for (const JsonView& element : found->elements()) values.push_back(read(element));
+    return values;
+}
+
+std::optional<unsigned> read_threads(const JsonView& view, std::string_view field) {
+    const auto found = view.find(field);
+    if (!found) return std::nullopt;
+    return static_cast<unsigned>(found->integer(1, kMostThreads));
+}
+
+RunFile run_in(const JsonView& view, const fs::path& folder) {
+    view.only({"about", "instances", "set", "methods", "chunks", "bytes", "seeds", "threads", "jobs",
+               "time_limit", "memory_limit", "shard"});
+    RunFile run;
+    if (const auto about = view.find("about")) (void)about->string();
+    run.instances =
+        read_list(view, "instances", [&](const JsonView& entry) { return below(folder, entry.string()); });
+    if (const auto set = view.find("set")) run.set = tidied(folder / set->string()).string();
+    run.matrix.methods = read_list(view, "methods", read_method);
+    run.matrix.chunks = read_list(view, "chunks", [](const JsonView& entry) {
+        return static_cast<std::uint64_t>(entry.integer(1, kMostChunks));
+    });
+    run.matrix.bytes = read_list(view, "bytes", read_size);
+    run.matrix.seeds = read_list(view, "seeds", read_seed);
+    run.matrix.threads = read_threads(view, "threads").value_or(1);
+    run.jobs = read_threads(view, "jobs");
+    if (const auto time = view.find("time_limit")) {
+        run.limits.time = time->number(0, kMostSeconds);
+        if (*run.limits.time <= 0) time->fail_expecting("a positive number of seconds");
+    }
+    if (const auto memory = view.find("memory_limit"))
+        run.limits.memory = static_cast<std::uint64_t>(read_size(*memory).count);
+    if (const auto shard = view.find("shard")) {
+        run.shard = shard_in(shard->string());
+        if (!run.shard) shard->fail_expecting("a part of a run, like \"1/8\"");
+    }
+    return run;
+}
+
+Json json_of(const RunFile& run, const std::function<std::string(const std::string&)>& path) {
+    Json json = Json::object();
+    Json& instances = json["instances"] = Json::array();
+    for (const std::string& entry : run.instances) instances.push_back(path(entry));
+    if (!run.set.empty()) json["set"] = path(run.set);
+    if (!run.matrix.methods.empty()) json["methods"] = run.matrix.methods;
+    if (!run.matrix.chunks.empty()) json["chunks"] = run.matrix.chunks;
+    for (const Bytes bytes : run.matrix.bytes) json["bytes"].push_back(bytes.count);
+    if (!run.matrix.seeds.empty()) json["seeds"] = run.matrix.seeds;
+    json["threads"] = run.matrix.threads;
+    if (run.jobs) json["jobs"] = *run.jobs;
+    if (run.limits.time) json["time_limit"] = *run.limits.time;
+    if (run.limits.memory) json["memory_limit"] = *run.limits.memory;
+    if (run.shard) json["shard"] = fmt::format("{}/{}", run.shard->part, run.shard->of);
+    return json;
+}
+
+}  // namespace
+
+RunFile read_run_file(const std::string& path) {
+    io::Source source(path);
+    const Json json = io::parse_json(source);
+    try {
+        const JsonView view(json);
+        if (!view.is_object()) view.fail_expecting("a run, which is an object");
+        return run_in(view, fs::path(path).parent_path());
+    } catch (const InputError& error) {
+        throw error.in_file(source.name());
+    }
+}
+
+void write_run_file(const std::string& path, const RunFile& run) {
+    const fs::path folder = fs::path(path).parent_path();
+    io::AtomicFile file(path);
+    file.write(
+        io::json_page(json_of(run, [&](const std::string& entry) { return seen_from(folder, entry); })));
+    file.commit();
+}
+
+std::vector<std::string> differences(const RunFile& before, const RunFile& now) {
+    // Paths that mean the same may be written in several ways.
+    const auto same = [](const std::string& path) { return seen_from({}, path); };
+    const Json a = json_of(before, same), b = json_of(now, same);
+    std::vector<std::string> lines;
+    for (const char* field : {"instances", "set", "methods", "chunks", "bytes", "seeds", "threads",
+                              "time_limit", "memory_limit", "shard"}) {
+        const auto text = [field](const Json& json) {
+            return json.contains(field) ? io::json_line(json[field]) : std::string("not given");
+        };
+        if (text(a) != text(b)) lines.push_back(fmt::format("{} is {}, was {}", field, text(b), text(a)));
+    }
+    return lines;
+}
+
+std::optional<std::int64_t> size_in(std::string_view text) {
+    constexpr std::string_view kPowers = "KMGT";
+    std::int64_t bytes = -1;
+    const char* const last = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), last, bytes);
+    const std::string_view suffix(stop, static_cast<std::size_t>(last - stop));
+    if (error != std::errc() || bytes < 0 || suffix.size() > 1) return std::nullopt;
+    const std::size_t power = suffix.empty() ? 0 : kPowers.find(suffix.front()) + 1;
+    if (!suffix.empty() && power == 0) return std::nullopt;
+    const int shift = static_cast<int>(10 * power);
+    if (bytes > run::kMaxCallBytes.count >> shift) return std::nullopt;
+    return bytes << shift;
+}
+
+std::optional<Shard> shard_in(std::string_view text) {
+    Shard shard;
+    const char* const last = text.data() + text.size();
+    const auto part = std::from_chars(text.data(), last, shard.part);
+    if (part.ec != std::errc() || part.ptr == last || *part.ptr != '/') return std::nullopt;
+    const auto of = std::from_chars(part.ptr + 1, last, shard.of);
+    if (of.ec != std::errc() || of.ptr != last || shard.of == 0 || shard.part > shard.of) return std::nullopt;
+    return shard;
+}
+
+}  // namespace tutti::batch

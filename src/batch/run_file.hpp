@@ -1,0 +1,42 @@
+#pragma once
+
+#include "batch/task.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::batch {
+
+/// A run as data: which instances, what is varied, within which limits. docs/batch.md has the format.
+struct RunFile {
+    std::vector<std::string> instances{};  ///< as expand() takes them
+    std::string set{};                     ///< a .test file that restricts them, or empty
+    Matrix matrix{};
+    std::optional<unsigned> jobs{};  ///< cores
+    Limits limits{};
+    std::optional<Shard> shard{};
+
+    friend bool operator==(const RunFile&, const RunFile&) = default;
+};
+
+/// Paths in the file are relative to its folder. Throws InputError with file and place.
+[[nodiscard]] RunFile read_run_file(const std::string& path);
+
+/// Reads back as the same run, also from another working directory.
+void write_run_file(const std::string& path, const RunFile& run);
+
+/// What the second has otherwise than the first, a line each: "time_limit is 2, was 60".
+[[nodiscard]] std::vector<std::string> differences(const RunFile& before, const RunFile& now);
+
+/// "1048576", or as nccl-tests has it "1M": K, M, G and T are powers of 1024. None for anything else, and
+/// above 2^50.
+[[nodiscard]] std::optional<std::int64_t> size_in(std::string_view text);
+
+/// "3/8"; the part may be 0 … 8. None for anything else.
+[[nodiscard]] std::optional<Shard> shard_in(std::string_view text);
+
+/// More threads than this, of a task or of all, are a slip of the finger.
+inline constexpr unsigned kMostThreads = 1024;
+
+}  // namespace tutti::batch

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "batch/known_values.hpp"
+#include "batch/task.hpp"
+#include "io/result_jsonl.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tutti::batch {
+
+/// The .solu files of the tasks' instances, each read once. They do not speak of tasks that change the
+/// instance (chunks, bytes).
+class SoluFiles {
+  public:
+    /// Throws InputError for one that cannot be read.
+    explicit SoluFiles(const std::vector<Task>& tasks);
+
+    /// Compares the line with what is known. A contradiction becomes its error. Returns whether the line is a
+    /// failure: infeasibility is none where the file says so too.
+    [[nodiscard]] bool judge(const Task& task, io::ResultLine& line) const;
+
+    using Results = std::vector<std::pair<const Task*, const io::ResultLine*>>;
+    /// What the results know better than the files, a line each: "new best: ring/a 12 (was 14)". Instances
+    /// that a file does not have are no news.
+    [[nodiscard]] std::vector<std::string> news(const Results& results) const;
+    /// Writes what the results know better into the files, and instances that they do not have.
+    void update(const Results& results) const;
+
+  private:
+    struct File {
+        std::vector<io::SoluEntry> entries;
+        KnownValues values;
+    };
+    [[nodiscard]] std::map<std::string, std::vector<io::ResultLine>> by_file(const Results& results) const;
+
+    std::map<std::string, File> files_;
+};
+
+}  // namespace tutti::batch

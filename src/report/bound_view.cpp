@@ -1,0 +1,149 @@
+#include "report/bound_view.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tutti::report {
+namespace {
+
+std::string count_of(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::vector<bool> inside_of(const Topology& topology, const CutCertificate& cut) {
+    std::vector<bool> inside(topology.nodes(), cut.complement);
+    for (const NodeId node : cut.inside) inside[node.index()] = !cut.complement;
+    return inside;
+}
+
+std::vector<std::uint32_t> links_into(const Topology& topology, const std::vector<bool>& inside) {
+    std::vector<std::uint32_t> links;
+    for (std::uint32_t i = 0; i < topology.links().size(); ++i) {
+        const Link& link = topology.link(LinkId(i));
+        if (!inside[link.src.index()] && inside[link.dst.index()]) links.push_back(i);
+    }
+    return links;
+}
+
+class Sentence {
+  public:
+    Sentence(const Instance& instance, Ticks value) : topology_(instance.topology()), value_(value) {}
+
+    std::string operator()(std::monostate) const {
+        return fmt::format("No schedule takes less than {}.", time(value_));
+    }
+    std::string operator()(const PathCertificate& path) const {
+        const std::string release =
+            path.release == Ticks(0) ? "" : fmt::format(", released at tick {},", path.release.count());
+        return fmt::format("Chunk {}{} cannot get from {} to {} before {}, on a fastest way of {}.",
+                           path.chunk.value(), release, name_of(topology_, path.holder),
+                           name_of(topology_, path.receiver), time(value_),
+                           count_of(path.links.size(), "link"));
+    }
+    std::string operator()(const CutCertificate& cut) const {
+        const std::size_t links = links_into(topology_, inside_of(topology_, cut)).size();
+        const std::string who = cut.inside.size() == 1
+                                    ? name_of(topology_, cut.inside.front())
+                                    : fmt::format("{} nodes ({})", cut.inside.size(), some_of(cut.inside));
+        const std::string when = cut.earliest == Ticks(0) ? ""
+                                 : cut.backwards
+                                     ? fmt::format(", each at least {} before the end", time(cut.earliest))
+                                     : fmt::format(", where none can be before {}", time(cut.earliest));
+        return fmt::format("{} must pass {} {} over {}{}: that takes {}.", count_of(cut.transfers, "chunk"),
+                           cut.complement ? "out of" : "into", who, count_of(links, "link"), when,
+                           time(value_));
+    }
+    std::string operator()(const VolumeCertificate& volume) const {
+        return fmt::format("All chunks together need {}, which {} cannot carry in less than {}.",
+                           count_of(volume.transfers, "transfer"), count_of(topology_.links().size(), "link"),
+                           time(value_));
+    }
+    std::string operator()(const LengthsCertificate& lengths) const {
+        const auto [least, most] = std::ranges::minmax(lengths.length);
+        return fmt::format(
+            "Give every link a length ({} to {}): the ways of all chunks together are longer than what the "
+            "links can carry in less than {}. This is the dual of a flow.",
+            least, most, time(value_));
+    }
+    std::string operator()(const TimedLengthsCertificate& timed) const {
+        return fmt::format(
+            "With {} on links at certain ticks, the chunks pay more than the links allow, so none ends by "
+            "{}. "
+            "This is the dual of a linear program over time.",
+            count_of(timed.weights.size(), "weight"), time(timed.horizon));
+    }
+    std::string operator()(const SolverProof& proof) const {
+        return fmt::format("{} found that no schedule ends by {}.", proof.solver, time(proof.horizon));
+    }
+
+  private:
+    [[nodiscard]] std::string time(Ticks ticks) const {
+        if (topology_.units() == Units::Abstract)
+            return count_of(static_cast<std::uint64_t>(ticks.count()), "tick");
+        return fmt::format("{:.6g} us", static_cast<double>(ticks.count()) / 1e6);
+    }
+    static std::string some_of(const std::vector<NodeId>& nodes) {
+        constexpr std::size_t kMost = 8;
+        std::vector<std::uint32_t> shown;
+        for (std::size_t i = 0; i < std::min(kMost, nodes.size()); ++i) shown.push_back(nodes[i].value());
+        return fmt::format("{}{}", fmt::join(shown, ", "), nodes.size() > kMost ? ", …" : "");
+    }
+
+    const Topology& topology_;
+    Ticks value_;
+};
+
+io::Json cut_json(const Topology& topology, const CutCertificate* cut) {
+    if (cut == nullptr) return nullptr;
+    const auto inside = inside_of(topology, *cut);
+    std::vector<std::uint32_t> nodes;
+    for (std::uint32_t i = 0; i < inside.size(); ++i) {
+        if (inside[i]) nodes.push_back(i);
+    }
+    return {{"inside", std::move(nodes)}, {"links", links_into(topology, inside)}};
+}
+
+io::Json path_json(const PathCertificate* path) {
+    if (path == nullptr) return nullptr;
+    std::vector<std::uint32_t> links;
+    for (const LinkId link : path->links) links.push_back(link.value());
+    return {{"links", std::move(links)}};
+}
+
+/// The largest; of several as large the one that the claim is about, so that table and picture agree.
+const Bound& best_of(const std::vector<Bound>& bounds, const std::optional<BoundClaim>& claim) {
+    const Bound& first = bounds.front();
+    if (!claim) return first;
+    const auto same = std::ranges::find_if(
+        bounds, [&](const Bound& bound) { return bound.value == first.value && bound.kind == claim->kind; });
+    return same == bounds.end() ? first : *same;
+}
+
+}  // namespace
+
+std::string bound_sentence(const Instance& instance, const Bound& bound) {
+    return std::visit(Sentence(instance, bound.value), bound.certificate);
+}
+
+io::Json bound_view(const Instance& instance, const std::vector<Bound>& bounds,
+                    const std::optional<BoundClaim>& claim) {
+    const Bound& best = best_of(bounds, claim);
+    const auto* const cut = std::get_if<CutCertificate>(&best.certificate);
+    const auto* const path = std::get_if<PathCertificate>(&best.certificate);
+    const bool claimed = claim && claim->value > best.value;
+    std::string text = bound_sentence(instance, best);
+    if (claimed) {
+        text = fmt::format(
+            "{}. {} {}", claim->proof.empty() ? "Proven by " + claim->kind : claim->proof,
+            cut != nullptr || path != nullptr ? "What is drawn proves less:" : "Without that:", text);
+    }
+    return {{"lower_bound", claimed ? claim->value.count() : best.value.count()},
+            {"bound_kind", claimed ? claim->kind : best.kind},
+            {"bound_text", std::move(text)},
+            {"cut", cut_json(instance.topology(), cut)},
+            {"path", path_json(path)}};
+}
+
+}  // namespace tutti::report

@@ -1,0 +1,113 @@
+#include "report/judged_view.hpp"
+
+#include "bounds/bounds.hpp"
+#include "core/stoppable_source.hpp"
+#include "core/symmetric_schedule.hpp"
+#include "io/schedule_stream.hpp"
+#include "report/sample.hpp"
+#include "report/schedule_view.hpp"
+#include "verify/schedule_verifier.hpp"
+#include "verify/symmetric_verifier.hpp"
+
+#include <fmt/format.h>
+
+namespace tutti::report {
+namespace {
+
+/// A schedule's file, opened so that its sends can be walked over again and again.
+class Replayed {
+  public:
+    Replayed(const Instance& instance, std::string path, const Stop& stop)
+        : instance_(instance), path_(std::move(path)), stop_(stop), opened_(io::open_schedule(path_)) {
+        // A text is held; so is a stream that cannot be opened again.
+        if (opened_.symmetric || (opened_.stream && path_ != "-")) return;
+        held_.emplace(Schedule{opened_.instance, Ticks(0), {}});
+        for (auto some = opened_.sends->next(); !some.empty(); some = opened_.sends->next()) {
+            held_->sends.insert(held_->sends.end(), some.begin(), some.end());
+        }
+        held_->makespan = opened_.sends->makespan();
+    }
+
+    [[nodiscard]] Verdict verdict() const {
+        if (opened_.symmetric) return verify::verify(instance_, *opened_.symmetric);
+        const auto sends = walk();
+        return verify::verify(instance_, *sends);
+    }
+
+    [[nodiscard]] std::unique_ptr<SendSource> walk() const {
+        std::unique_ptr<SendSource> from;
+        if (held_) {
+            from = std::make_unique<ScheduleSource>(*held_);
+        } else if (opened_.symmetric) {
+            from = std::make_unique<SymmetricSource>(instance_, *opened_.symmetric);
+        } else {
+            from = std::move(io::open_schedule(path_).sends);
+            if (!from) throw InputError("the schedule was changed while it was being read", {}, path_);
+        }
+        return std::make_unique<Watched>(std::move(from), stop_);
+    }
+
+  private:
+    /// A StoppableSource that owns what it watches.
+    class Watched final : public SendSource {
+      public:
+        Watched(std::unique_ptr<SendSource> from, const Stop& stop)
+            : from_(std::move(from)), watched_(*from_, stop) {}
+        [[nodiscard]] std::span<const Send> next() override { return watched_.next(); }
+        [[nodiscard]] Ticks makespan() const override { return watched_.makespan(); }
+        [[nodiscard]] std::uint64_t position(std::size_t i) const override { return watched_.position(i); }
+        [[nodiscard]] bool consecutive() const override { return watched_.consecutive(); }
+
+      private:
+        std::unique_ptr<SendSource> from_;
+        StoppableSource watched_;
+    };
+
+    const Instance& instance_;
+    std::string path_;
+    Stop stop_;
+    io::OpenSchedule opened_;
+    std::optional<Schedule> held_;
+};
+
+/// Flow and cut bounds take seconds on thousands of NPUs, and their pictures are for networks that one can
+/// see whole.
+constexpr std::size_t kMostChunksTimesLinks = 2'000'000;
+
+std::vector<Bound> bounds_for(const Instance& instance, const std::optional<BoundClaim>& claim,
+                              const Stop& stop) {
+    auto simple = bounds::simple_bounds(instance, stop);
+    const bool small = instance.chunks() * instance.topology().links().size() <= kMostChunksTimesLinks;
+    // What was claimed by something else (a solver, a linear program) these will not find.
+    const bool more =
+        !claim || (claim->value > simple.front().value && (claim->kind == "cut" || claim->kind == "flow"));
+    return small && more ? bounds::all_bounds(instance, stop) : simple;
+}
+
+}  // namespace
+
+JudgedView judged_view(const Instance& instance, const std::string& schedule_file, const ViewWish& wish,
+                       const Stop& stop) {
+    if (instance.topology().links().size() > wish.most_links) {
+        throw InputError(fmt::format("the network has {} links, too many for a page (at most {})",
+                                     grouped_digits(instance.topology().links().size()),
+                                     grouped_digits(wish.most_links)));
+    }
+    const Replayed replayed(instance, schedule_file, stop);
+    JudgedView judged;
+    judged.verdict = replayed.verdict();
+    if (!judged.verdict.valid()) return judged;
+    if (judged.verdict.sends > wish.most_sends_read) {
+        throw InputError(
+            fmt::format("the schedule has {} sends, too many for a page (at most {})",
+                        grouped_digits(judged.verdict.sends), grouped_digits(wish.most_sends_read)),
+            {}, schedule_file);
+    }
+    const auto bounds = bounds_for(instance, wish.claim, stop);
+    const Subject subject{
+        instance, judged.verdict.makespan, [&] { return replayed.walk(); }, bounds, wish.claim, wish.key};
+    judged.view = schedule_view(subject, wish.most_sends);
+    return judged;
+}
+
+}  // namespace tutti::report

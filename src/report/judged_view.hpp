@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/stop.hpp"
+#include "core/verdict.hpp"
+#include "report/bound_view.hpp"
+
+#include <string>
+
+namespace tutti::report {
+
+struct ViewWish {
+    std::uint64_t most_sends = 100'000;  ///< shown
+    /// Larger ones are refused: a page takes minutes to make, or a browser cannot hold it.
+    std::uint64_t most_sends_read = 1'000'000'000;
+    std::size_t most_links = 1'000'000;
+    std::optional<BoundClaim> claim{};
+    std::string key{};  ///< of the task, or empty
+};
+
+/// What became of a schedule's file.
+struct JudgedView {
+    Verdict verdict{};
+    io::Json view{};  ///< docs/report.md; null if the verdict is invalid
+};
+
+/// Reads a schedule of any form ("-" is standard input), judges it, and makes its view. Throws InputError
+/// where it cannot be read or is too large to be shown, LimitError when stopped.
+[[nodiscard]] JudgedView judged_view(const Instance& instance, const std::string& schedule_file,
+                                     const ViewWish& wish, const Stop& stop = {});
+
+}  // namespace tutti::report

@@ -1,0 +1,48 @@
+// What the colours of a view mean.
+(function (T) {
+  'use strict';
+
+  const el = (...parts) => T.dom.el(...parts);
+  const mostGroups = 64;
+
+  function utilisation() {
+    const stops = Array.from({ length: 9 }, (_, i) => T.colours.utilisation(i / 8));
+    const bar = el('span', { class: 'gradient', 'aria-hidden': 'true' });
+    bar.style.background = `linear-gradient(to right, ${stops.join(', ')})`;
+    return el('span', { class: 'legend-item' }, 'link utilisation 0 %', bar, '100 %');
+  }
+
+  function swatch(group) {
+    const canvas = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
+    const context = T.dom.sharpContext(canvas, 14, 14);
+    context.beginPath();
+    T.colours.tracePath(context, T.colours.mark(group), 7, 7, 5);
+    context.fillStyle = T.colours.group(group);
+    context.fill();
+    context.lineWidth = 0.8;
+    context.strokeStyle = T.dom.theme().text;
+    context.stroke();
+    return canvas;
+  }
+
+  function shape(name, text) {
+    return el('span', { class: 'legend-item' }, el('span', { class: `shape ${name}`, 'aria-hidden': 'true' }), text);
+  }
+
+  // What is marked while the certificate is shown.
+  function proof(view) {
+    const { counted } = T.format;
+    if (view.cut) return shape('proof', `${counted(view.cut.inside.length, 'node')} inside the cut, ${counted(view.cut.links.length, 'link')} into it`);
+    return shape('proof', `a fastest way: ${counted(view.path.links.length, 'link')}`);
+  }
+
+  function fill(parent, view, proven) {
+    const items = view.groups.slice(0, mostGroups).map((group, i) => el('span', { class: 'legend-item', title: `${group.members.length} members: ${group.members.slice(0, 200).join(', ')}`, data: { group: i } },
+      swatch(i), `${group.name} · ${group.collective}`));
+    if (view.groups.length > mostGroups) items.push(el('span', { class: 'legend-item' }, `and ${view.groups.length - mostGroups} more`));
+    parent.replaceChildren(utilisation(), shape('npu', 'NPU'), ...(view.x.length > view.npus ? [shape('switch', 'switch')] : []),
+      el('span', { class: 'legend-item' }, el('span', { class: 'shape arc', 'aria-hidden': 'true' }), 'share received'), proven ? proof(view) : '', el('div', { class: 'groups', id: 'groups' }, ...items));
+  }
+
+  T.legend = { fill };
+})((globalThis.Tutti = globalThis.Tutti || {}));

@@ -1,0 +1,123 @@
+#include "report/report.hpp"
+
+#include "io/instance_json.hpp"
+#include "report/judged_view.hpp"
+#include "report/page_file.hpp"
+#include "report/results_folder.hpp"
+#include "report/sample.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tutti::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Above these a view is left to `tutti view`: a report has many, and is made at the end of every run.
+constexpr std::uint64_t kMostSendsRead = 5'000'000;
+constexpr std::size_t kMostLinks = 20'000;
+constexpr std::uint64_t kLeastSends = 100;
+
+class Maker {
+  public:
+    Maker(std::string folder, const ReportWish& wish, std::size_t schedules)
+        : folder_(std::move(folder)),
+          wish_(wish),
+          sends_each_(std::clamp(wish.most_sends / std::max<std::size_t>(1, schedules), kLeastSends,
+                                 std::max(kLeastSends, wish.most_sends_of_a_view))) {}
+
+    io::Json row(const io::ResultLine& line) {
+        io::Json row = io::result_json(line);
+        row["view"] = nullptr;
+        const std::string why = add_view(line);
+        if (why.empty()) {
+            row["view"] = views.size() - 1;
+        } else {
+            row["why_no_view"] = why;
+        }
+        return row;
+    }
+
+    io::Json views = io::Json::array();
+
+  private:
+    /// Why not; empty if it did.
+    std::string add_view(const io::ResultLine& line) {
+        if (line.schedule.empty()) return line.error.empty() ? "There is no schedule." : line.error;
+        if (line.sends > kMostSendsRead) {
+            return fmt::format("It has {} sends, too many for a page of many; tutti view shows it alone.",
+                               grouped_digits(line.sends));
+        }
+        if (line.links > kMostLinks) {
+            return fmt::format(
+                "Its network has {} links, too many for a page of many; tutti view shows it alone.",
+                grouped_digits(line.links));
+        }
+        if (wish_.stop.requested()) return "The report was to be done before its turn came.";
+        try {
+            return try_to_add(line);
+        } catch (const std::bad_alloc&) {
+            return "It takes too much memory.";
+        } catch (const std::exception& error) {
+            return error.what();
+        }
+    }
+
+    std::string try_to_add(const io::ResultLine& line) {
+        const std::string file = schedule_file(folder_, line);
+        std::error_code ignored;
+        if (!fs::exists(file, ignored)) return fmt::format("Its schedule {} is not there.", file);
+        const Instance instance = wish_.instance ? wish_.instance(line) : io::read_instance(line.file);
+        ViewWish wish;
+        wish.most_sends = sends_each_;
+        wish.most_sends_read = kMostSendsRead;
+        wish.most_links = kMostLinks;
+        wish.key = line.key;
+        if (line.lower_bound) wish.claim = BoundClaim{*line.lower_bound, line.bound_kind, line.proof};
+        JudgedView judged = judged_view(instance, file, wish, wish_.stop);
+        if (!judged.verdict.valid()) {
+            return fmt::format("Its schedule {} is not valid for {}: {}", file, line.file,
+                               judged.verdict.violations.front().message);
+        }
+        if (line.makespan && *line.makespan != judged.verdict.makespan) {
+            return fmt::format("Its schedule {} takes {} ticks and not {}: one of them is of another run.",
+                               file, judged.verdict.makespan.count(), line.makespan->count());
+        }
+        views.push_back(std::move(judged.view));
+        return {};
+    }
+
+    std::string folder_;
+    const ReportWish& wish_;
+    std::uint64_t sends_each_;
+};
+
+/// "results/all" is called all, and so is "results/all/".
+std::string title_of(const std::string& folder) {
+    fs::path path = fs::absolute(folder).lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    return path.filename().string();
+}
+
+}  // namespace
+
+Report write_report(const std::string& folder, const std::string& path, const ReportWish& wish) {
+    const auto lines = lines_in(folder);
+    const auto schedules = static_cast<std::size_t>(
+        std::ranges::count_if(lines, [](const io::ResultLine& line) { return !line.schedule.empty(); }));
+    Maker maker(folder, wish, schedules);
+    io::Json rows = io::Json::array();
+    for (const io::ResultLine& line : lines) rows.push_back(maker.row(line));
+    Report report;
+    report.path = path.empty() ? (fs::path(folder) / "report.html").string() : path;
+    report.rows = rows.size();
+    report.views = maker.views.size();
+    report.bytes =
+        write_page(report.path, page_data(title_of(folder), std::move(rows), std::move(maker.views)));
+    return report;
+}
+
+}  // namespace tutti::report

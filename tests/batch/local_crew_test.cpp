@@ -1,0 +1,222 @@
+#include "batch/local_crew.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <set>
+#include <thread>
+
+using namespace tutti;
+using namespace tutti::batch;
+using namespace std::chrono_literals;
+
+namespace {
+
+Task task_named(const std::string& name, unsigned threads = 1) {
+    Task task;
+    task.job = {"nowhere/" + name + ".json", "x", name, {}};
+    task.key = task.job.label();
+    task.variant.threads = threads;
+    return task;
+}
+
+LocalCrew crew_that(const std::function<io::ResultLine(const Task&, const OnFound&)>& work,
+                    Limits limits = {}, unsigned cores = 1) {
+    return LocalCrew({"nowhere", limits, cores,
+                      [work](const Task& task, const std::string&, const Limits&, const OnFound& found) {
+                          return work(task, found);
+                      }});
+}
+
+io::ResultLine fine(const Task& task) {
+    io::ResultLine line;
+    line.instance = task.job.name;
+    line.key = task.key;
+    return line;
+}
+
+/// All news until as many tasks as that have ended.
+std::vector<News> news_of(LocalCrew& crew, std::size_t ends = 1) {
+    std::vector<News> all;
+    while (ends > 0) {
+        for (News& news : crew.wait(1000ms)) {
+            ends -= news.kind == News::Kind::Ended ? 1U : 0U;
+            all.push_back(std::move(news));
+        }
+    }
+    return all;
+}
+
+io::ResultLine line_of(LocalCrew& crew) {
+    crew.begin(7, task_named("a"));
+    const auto all = news_of(crew);
+    REQUIRE(all.back().line);
+    CHECK(all.back().task == 7);
+    return *all.back().line;
+}
+
+[[noreturn]] void sleep_for_ever() {
+    for (;;) std::this_thread::sleep_for(1h);
+}
+
+}  // namespace
+
+TEST_CASE("a child tells of what it finds, then sends its line; the peak is its own") {
+    auto crew = crew_that([](const Task& task, const OnFound& found) {
+        found(std::nullopt, Ticks(3));
+        found(Ticks(5), Ticks(3));
+        return fine(task);
+    });
+    crew.begin(4, task_named("a"));
+    const auto all = news_of(crew);
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].kind == News::Kind::Found);
+    CHECK_FALSE(all[0].makespan);
+    CHECK(all[1].makespan == Ticks(5));
+    CHECK(all[1].lower_bound == Ticks(3));
+    CHECK(all[1].task == 4);
+    CHECK(all[2].line->instance == "a");
+    CHECK(all[2].line->peak_memory_bytes.value_or(0) > 1'000'000);
+}
+
+TEST_CASE("a child that crashes is a line that names the signal and its last words") {
+    auto crew = crew_that([](const Task&, const OnFound&) -> io::ResultLine {
+        std::cerr << "one\ntwo\nthree\nfour\n" << std::flush;
+        (void)std::signal(SIGSEGV, SIG_DFL);  // a sanitizer may catch it
+        (void)std::raise(SIGSEGV);
+        std::abort();
+    });
+    const io::ResultLine line = line_of(crew);
+    CHECK(line.failure == io::Failure::Crash);
+    CHECK(line.error ==
+          "its process died of SIGSEGV (Segmentation fault); its last words: two / three / four");
+    CHECK(line.key == "x/a");
+    CHECK(line.status == Status::Unknown);
+}
+
+TEST_CASE("a child that somebody kills is told from one that we killed") {
+    auto crew = crew_that([](const Task&, const OnFound&) -> io::ResultLine {
+        (void)::kill(::getpid(), SIGKILL);
+        sleep_for_ever();
+    });
+    const io::ResultLine line = line_of(crew);
+    CHECK(line.failure == io::Failure::Crash);
+    CHECK(line.error.find("when memory runs out") != std::string::npos);
+}
+
+TEST_CASE("a child that leaves without a result is a crash") {
+    auto crew = crew_that([](const Task&, const OnFound&) -> io::ResultLine { ::_exit(3); });
+    const io::ResultLine line = line_of(crew);
+    CHECK(line.failure == io::Failure::Crash);
+    CHECK(line.error == "its process left without a result (exit code 3)");
+}
+
+TEST_CASE("a child that does not stop in time is killed, and what it had is told") {
+    auto crew = crew_that(
+        [](const Task&, const OnFound& found) -> io::ResultLine {
+            found(Ticks(42), Ticks(40));
+            sleep_for_ever();
+        },
+        {.time = 0.001});
+    const io::ResultLine line = line_of(crew);
+    CHECK(line.failure == io::Failure::Time);
+    CHECK(line.error.find("time limit of 0.001 s") != std::string::npos);
+    CHECK(line.error.find("a schedule of makespan 42 and the bound 40") != std::string::npos);
+    CHECK_FALSE(line.makespan);
+    CHECK(grace_after(2).count() == doctest::Approx(2));
+    CHECK(grace_after(100).count() == doctest::Approx(25));
+}
+
+TEST_CASE("a child that takes more memory than it may is killed") {
+    auto crew = crew_that(
+        [](const Task&, const OnFound&) -> io::ResultLine {
+            std::vector<char> much(std::size_t{600} << 20);
+            for (std::size_t i = 0; i < much.size(); i += 4096) much[i] = 1;
+            sleep_for_ever();
+        },
+        {.memory = std::uint64_t{500} << 20});
+    const io::ResultLine line = line_of(crew);
+    CHECK(line.failure == io::Failure::Memory);
+    CHECK(line.error.find("500 MiB") != std::string::npos);
+}
+
+TEST_CASE("a child hears no Ctrl-C, reads nothing and prints nothing") {
+    auto crew = crew_that([](const Task& task, const OnFound&) {
+        (void)std::raise(SIGINT);
+        (void)std::raise(SIGTERM);
+        std::cout << "chatter" << std::endl;
+        io::ResultLine line = fine(task);
+        line.verified = std::cin.get() == std::char_traits<char>::eof();
+        return line;
+    });
+    CHECK(line_of(crew).verified);
+}
+
+TEST_CASE("as many threads as there are cores, and a wider task alone") {
+    auto crew = crew_that([](const Task& task, const OnFound&) { return fine(task); }, {}, 4);
+    CHECK(crew.has_room(9));
+    crew.begin(0, task_named("a", 2));
+    CHECK(crew.has_room(2));
+    CHECK_FALSE(crew.has_room(3));
+    crew.begin(1, task_named("b", 2));
+    CHECK_FALSE(crew.has_room(1));
+    (void)news_of(crew, 2);
+    CHECK(crew.has_room(9));
+    crew.begin(2, task_named("c", 9));
+    CHECK_FALSE(crew.has_room(1));
+    (void)news_of(crew);
+}
+
+TEST_CASE("children side by side do not mix their answers") {
+    auto crew = crew_that(
+        [](const Task& task, const OnFound& found) {
+            for (int i = 0; i < 50; ++i) found(Ticks(std::stol(task.job.name)), std::nullopt);
+            return fine(task);
+        },
+        {}, 8);
+    for (std::size_t i = 0; i < 8; ++i) crew.begin(i, task_named(std::to_string(i)));
+    std::size_t found = 0;
+    for (const News& news : news_of(crew, 8)) {
+        if (news.kind == News::Kind::Ended) {
+            CHECK(news.line->instance == std::to_string(news.task));
+        } else {
+            CHECK(news.makespan == Ticks(static_cast<std::int64_t>(news.task)));
+            ++found;
+        }
+    }
+    CHECK(found == 400);
+}
+
+TEST_CASE("whoever stops the crew leaves no child behind") {
+    auto crew = crew_that([](const Task&, const OnFound&) -> io::ResultLine { sleep_for_ever(); }, {}, 3);
+    for (std::size_t i = 0; i < 3; ++i) crew.begin(i, task_named("a"));
+    crew.stop();
+    CHECK(crew.has_room(3));
+    CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+}
+
+TEST_CASE("messages come out of a stream as they went in, wherever it is cut") {
+    News news{News::Kind::Ended, 12, Ticks(5), Ticks(4), fine(task_named("a")), "rank 1"};
+    const std::string stream = framed(message_of(news)) + framed("x") + framed("");
+    Frames frames;
+    std::vector<std::string> messages;
+    for (const char byte : stream) {
+        for (std::string& message : frames.feed(std::string_view(&byte, 1)))
+            messages.push_back(std::move(message));
+    }
+    REQUIRE(messages.size() == 3);
+    const News read = news_in(messages[0]);
+    CHECK(read.kind == news.kind);
+    CHECK(read.task == 12);
+    CHECK(read.makespan == news.makespan);
+    CHECK(read.line == news.line);
+    CHECK(read.who == "rank 1");
+    CHECK(messages[1] == "x");
+    CHECK_THROWS_AS((void)Frames().feed("\xFF\xFF\xFF\xFF"), InputError);
+    CHECK_THROWS_AS((void)news_in("{\"kind\": 9, \"task\": 0}"), InputError);
+}

@@ -1,0 +1,210 @@
+// One schedule: the address, the numbers, the player, the network and the timeline.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import test from 'node:test';
+import { dataOf, withData } from './fixture.mjs';
+import { drawn, misplaced, sizes, withPage } from './browser.mjs';
+
+const boxes = ['#head', '.view-head', '.facts', '.sentence', '.notice', '.player', '#network-card', '#timeline-card', '.player > *', '.tile', '#network-card .card-head > *', '.legend-item'];
+const network = '#network canvas:first-of-type';
+const over = '#network canvas.over';
+
+async function moveTo(page, time) {
+  await page.$eval('#time', (slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }, time);
+  await page.waitForFunction((value) => Math.abs(Number(document.getElementById('now').dataset.time) - value) < 1e-6 * (1 + value), time);
+}
+
+const flying = (sends, time) => sends.start.filter((start, i) => start <= time && sends.arrive[i] > time).length;
+
+export function viewTests(browser, made) {
+  const line = made.rows.find((row) => row.label === 'in/mesh' && row.asked === 'greedy');
+  const hash = `#view=${encodeURIComponent(line.key)}`;
+
+  test('an instance opens, its numbers are those of results.jsonl, and the ways back work', () => withPage(browser(), made.report, {}, async (page) => {
+    await page.click(`#table a[href="${hash}"]`);
+    await page.waitForSelector('#timeline canvas');
+    assert.ok(page.url().endsWith(hash));
+    assert.equal(await page.isVisible('#overview'), false);
+    const fact = (name) => page.$eval(`.facts [data-fact="${name}"]`, (node) => node.dataset.value);
+    for (const name of ['makespan', 'lower_bound', 'gap', 'sends', 'groups', 'npus']) assert.equal(await fact(name), String(line[name]), name);
+    const schedule = JSON.parse(readFileSync(resolve(made.scratch, line.schedule), 'utf8'));
+    assert.equal(await fact('sends'), String(schedule.sends.length));
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('#overview:not([hidden])');
+    await page.goForward();
+    await page.waitForSelector('#timeline canvas');
+    await page.goBack();
+    await page.waitForSelector('#overview:not([hidden])');
+    assert.equal(await page.isVisible('#view'), false);
+    assert.equal((await page.$$('#table tbody tr')).length, made.rows.length);
+    await page.focus(`#table a[href="${hash}"]`);
+    await page.keyboard.press('Enter');
+    await page.click('#back');
+    await page.waitForSelector('#overview:not([hidden])');
+  }));
+
+  test('a link to an instance opens it', () => withPage(browser(), made.report, { hash }, async (page) => {
+    await page.waitForSelector('#timeline canvas');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('#plot-gap svg');
+    await page.goBack();
+    await page.waitForSelector('#timeline canvas');
+  }));
+
+  test('the slider shows what is in flight', () => withPage(browser(), made.view, {}, async (page) => {
+    const [view] = dataOf(made.view).views;
+    let before = await drawn(page, over);
+    for (const share of [0, 0.1, 0.35, 0.5, 0.77, 1]) {
+      const time = share * view.makespan;
+      await moveTo(page, time);
+      assert.equal(await page.$eval('#in-flight', (node) => node.dataset.value), String(flying(view.sends, time)), `at ${time}`);
+      if (share === 0) continue;
+      const now = await drawn(page, over);
+      assert.notEqual(now.sum, before.sum, `the dots have moved at ${time}`);
+      before = now;
+    }
+    assert.equal(await page.$eval('#in-flight', (node) => node.dataset.value), '0');
+  }));
+
+  test('play moves time, pause stops it, steps go from start to start', () => withPage(browser(), made.view, {}, async (page) => {
+    const [view] = dataOf(made.view).views;
+    const now = () => page.$eval('#now', (node) => Number(node.dataset.time));
+    await page.selectOption('#speed', '4');
+    await page.click('#play');
+    await page.waitForFunction(() => Number(document.getElementById('now').dataset.time) > 0);
+    assert.equal(await page.getAttribute('#play', 'aria-label'), 'Pause');
+    await page.click('#play');
+    const stopped = await now();
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    assert.equal(await now(), stopped);
+    assert.equal(await page.getAttribute('#play', 'aria-label'), 'Play');
+    await moveTo(page, 0);
+    const starts = [...new Set(view.sends.start)];
+    await page.click('#step-on');
+    assert.equal(await now(), starts[1]);
+    await page.click('#step-on');
+    assert.equal(await now(), starts[2]);
+    await page.click('#step-back');
+    assert.equal(await now(), starts[1]);
+    await page.click('#play');
+    await page.waitForFunction((end) => Number(document.getElementById('now').dataset.time) === end, view.makespan);
+    assert.equal(await page.getAttribute('#play', 'aria-label'), 'Play');
+  }));
+
+  test('the page of one schedule is its view, without a table', () => withPage(browser(), made.view, {}, async (page) => {
+    await page.waitForSelector('#timeline canvas');
+    assert.equal(await page.isVisible('#overview'), false);
+    assert.equal((await page.$$('#table, #back')).length, 0);
+    await page.keyboard.press('Escape');
+    assert.equal(await page.isVisible('#view'), true);
+  }));
+
+  test('what proves the bound is drawn', () => withPage(browser(), made.view, {}, async (page) => {
+    const [view] = dataOf(made.view).views;
+    assert.ok(view.cut || view.path, 'the fixture has a certificate that can be drawn');
+    assert.ok((await page.textContent('#bound-text')).includes(view.bound_text));
+    const before = await drawn(page, network);
+    assert.ok(before.inked > 1000);
+    await page.check('#show-proof');
+    assert.notEqual((await drawn(page, network)).sum, before.sum);
+    await page.uncheck('#show-proof');
+    assert.equal((await drawn(page, network)).sum, before.sum);
+    await page.click('#zoom-in');
+    assert.notEqual((await drawn(page, network)).sum, before.sum);
+    await page.click('#zoom-all');
+    assert.equal((await drawn(page, network)).sum, before.sum);
+  }));
+
+  test('the timeline has a bar for every send, zooms, and moves the time by a click', () => withPage(browser(), made.view, {}, async (page) => {
+    const [view] = dataOf(made.view).views;
+    const runs = () => page.$eval('#timeline', (node) => Number(node.dataset.runs));
+    assert.equal(await runs(), view.sends.total);
+    await page.evaluate(() => globalThis.echarts.getInstanceByDom(document.querySelector('#timeline .fill')).dispatchAction({ type: 'dataZoom', dataZoomIndex: 0, start: 0, end: 10 }));
+    await page.waitForFunction((total) => Number(document.getElementById('timeline').dataset.runs) < total, view.sends.total);
+    assert.ok(await runs() > 0);
+    const box = await (await page.$('#timeline')).boundingBox();
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    const time = await page.$eval('#now', (node) => Number(node.dataset.time));
+    assert.ok(time > 0 && time < 0.1 * view.makespan, `${time} is within what is in sight`);
+  }));
+
+  test('tooltips say what is under the pointer', () => withPage(browser(), made.view, {}, async (page) => {
+    const [view] = dataOf(made.view).views;
+    const box = await (await page.$('#network')).boundingBox();
+    const edge = await page.evaluate(() => globalThis.Tutti.Topology.edge);
+    await page.mouse.move(box.x + edge + view.x[5] * (box.width - 2 * edge), box.y + edge + view.y[5] * (box.height - 2 * edge));
+    assert.match(await page.textContent('#tip'), /^NPU 5/);
+    await page.mouse.move(5, 5);
+    assert.equal(await page.isVisible('#tip'), false);
+  }));
+
+  test('where not all sends are shown the page says so and draws the load', () => withPage(browser(), made.sampled, {}, async (page) => {
+    const [view] = dataOf(made.sampled).views;
+    assert.ok(view.sends.shown < view.sends.total);
+    assert.equal(await page.textContent('#sends-note'), view.sends.note);
+    assert.equal(await page.$eval('.facts [data-fact="sends"]', (node) => node.dataset.value), String(view.sends.total));
+    assert.equal(await page.$eval('#timeline', (node) => node.dataset.runs), 'picture');
+    const shades = await page.$eval('#timeline canvas', (canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      const seen = new Set();
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+      return seen.size;
+    });
+    assert.ok(shades > 3);
+  }));
+
+  test('a hundred thousand sends are a picture, and bars when zoomed in', () => {
+    const data = dataOf(made.view);
+    const [view] = data.views;
+    const links = view.links.src.length;
+    const n = 100000;
+    const numbers = (make) => Array.from({ length: n }, (_, i) => make(i));
+    const slot = (i) => Math.floor(i / links);
+    Object.assign(view, { makespan: slot(n) + 3, lower_bound: slot(n) });
+    Object.assign(view.sends, { total: n, shown: n, chunk: numbers((i) => i), link: numbers((i) => i % links), start: numbers(slot), free: numbers((i) => slot(i) + 1),
+      arrive: numbers((i) => slot(i) + 3), group: numbers((i) => (slot(i) + i) % 2) });
+    view.links.sends = view.links.src.map(() => Math.ceil(n / links));
+    return withPage(browser(), withData(made.view, `${made.scratch}/big.html`, data), {}, async (page) => {
+      const runs = () => page.$eval('#timeline', (node) => node.dataset.runs);
+      assert.equal(await runs(), 'picture');
+      const time = Math.floor(view.makespan / 2) + 0.5;
+      await moveTo(page, time);
+      assert.equal(await page.$eval('#in-flight', (node) => node.dataset.value), String(3 * links));
+      await page.evaluate(() => globalThis.echarts.getInstanceByDom(document.querySelector('#timeline .fill')).dispatchAction({ type: 'dataZoom', dataZoomIndex: 0, start: 50, end: 51 }));
+      await page.waitForFunction(() => Number(document.getElementById('timeline').dataset.runs) > 100);
+    });
+  });
+
+  for (const [name, size] of Object.entries(sizes)) {
+    for (const [what, file, dark] of [['a schedule', made.view, false], ['a sampled schedule', made.sampled, true]]) {
+      test(`nothing of ${what} overlaps or sticks out, ${name}`, () => withPage(browser(), file, { size, dark }, async (page) => {
+        await page.waitForSelector('#timeline canvas');
+        assert.deepEqual(await misplaced(page, boxes), []);
+        if (await page.$('#show-proof')) await page.check('#show-proof');
+        assert.deepEqual(await misplaced(page, boxes), []);
+      }));
+    }
+  }
+
+  test('nothing overlaps or sticks out where a row has all its numbers, or an error', async () => {
+    const failed = made.rows.find((row) => row.failure !== null);
+    const physical = made.rows.find((row) => row.busbw_GBps !== null);
+    for (const row of [failed, physical]) {
+      await withPage(browser(), made.report, { size: sizes.narrow, hash: `#view=${encodeURIComponent(row.key)}` }, async (page) => {
+        await page.waitForSelector('.facts');
+        assert.deepEqual(await misplaced(page, boxes), []);
+      });
+    }
+  });
+
+  test('a change of theme and of size, and printing, redraw without complaint', () => withPage(browser(), made.view, {}, async (page) => {
+    const light = await drawn(page, network);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.waitForFunction(() => globalThis.Tutti.dom.theme().dark);
+    assert.notEqual((await drawn(page, network)).sum, light.sum);
+    await page.setViewportSize(sizes.narrow);
+    assert.deepEqual(await misplaced(page, boxes), []);
+    assert.ok((await page.pdf({ format: 'A4' })).length > 10000);
+  }));
+}
