@@ -200,6 +200,7 @@ Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew
     const auto begin = Clock::now();
     const SoluFiles known(tasks);
     const ResultsFolder folder(settings.results);
+    folder.sweep();
     auto kept = prepare(tasks, settings, folder);
     io::ResultJournal journal(folder.file("results.jsonl"));
     Outcome outcome;
@@ -210,6 +211,7 @@ Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew
         outcome = std::move(driver).outcome();
     }
     journal.sync();
+    folder.sweep();
     SoluFiles::Results results;
     for (const Row& row : outcome.rows) results.emplace_back(&row.task, &row.line);
     for (const std::string& news : known.news(results))

@@ -18,8 +18,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -67,12 +67,36 @@ void close_all_but_ours(int messages, int words) {
     (void)::close_range(kMessages + 1, ~0U, 0);
 }
 
+/// The numbers of a file below /proc, as many as are asked for; 0 for what is not there.
+template <std::size_t Count>
+std::array<std::uint64_t, Count> numbers_in(const std::string& path) {
+    std::array<std::uint64_t, Count> numbers{};
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return numbers;
+    std::array<char, 256> text{};
+    const ssize_t count = ::read(file, text.data(), text.size());
+    ::close(file);
+    const char* at = text.data();
+    const char* const end = at + std::max<ssize_t>(count, 0);
+    for (std::uint64_t& number : numbers) {
+        while (at != end && *at == ' ') ++at;
+        at = std::from_chars(at, end, number).ptr;
+    }
+    return numbers;
+}
+
+std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
+/// What this process has mapped for its data; see proc(5).
+std::uint64_t data_bytes() { return numbers_in<6>("/proc/self/statm")[5] * page_bytes(); }
+
 void bound_memory(std::optional<std::uint64_t> most) {
     if (!most) return;
     constexpr std::uint64_t kForStacksAndLibraries = std::uint64_t{1} << 30;
     rlimit limit{};
     if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
-    const rlim_t wanted = *most * 2 + kForStacksAndLibraries;
+    // What is there already counts too, and under a sanitizer that is terabytes.
+    const rlim_t wanted = data_bytes() + *most * 2 + kForStacksAndLibraries;
     if (limit.rlim_cur == RLIM_INFINITY || wanted < limit.rlim_cur) limit.rlim_cur = wanted;
     (void)::setrlimit(RLIMIT_DATA, &limit);
 }
@@ -92,17 +116,6 @@ void send_all(std::string_view bytes) {
         if (count < 0 && errno != EINTR) ::_exit(kLeftByException);
         if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
     }
-}
-
-/// Of a file below /proc; 0 if there is none.
-std::uint64_t second_number_in(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    std::array<char, 128> text{};
-    const ssize_t count = ::read(file, text.data(), text.size() - 1);
-    ::close(file);
-    unsigned long long first = 0, second = 0;
-    return count > 0 && std::sscanf(text.data(), "%llu %llu", &first, &second) == 2 ? second : 0;
 }
 
 [[noreturn]] void live(pid_t parent, int messages, int words, std::optional<std::uint64_t> most_memory,
@@ -152,8 +165,7 @@ Ending reap(Child& child) {
 }
 
 std::uint64_t resident_bytes(pid_t pid) {
-    return second_number_in(fmt::format("/proc/{}/statm", pid)) *
-           static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return numbers_in<2>(fmt::format("/proc/{}/statm", pid))[1] * page_bytes();
 }
 
 double seconds_waited_for_cores(pid_t pid) {
@@ -161,7 +173,7 @@ double seconds_waited_for_cores(pid_t pid) {
     std::error_code error;
     std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", pid), error);
     for (const std::filesystem::directory_iterator end; !error && thread != end; thread.increment(error))
-        longest = std::max(longest, second_number_in((thread->path() / "schedstat").string()));
+        longest = std::max(longest, numbers_in<2>((thread->path() / "schedstat").string())[1]);
     return static_cast<double>(longest) * 1e-9;
 }
 

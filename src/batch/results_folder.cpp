@@ -64,4 +64,17 @@ std::string ResultsFolder::put_aside() const {
     return aside;
 }
 
+void ResultsFolder::sweep() const {
+    std::error_code error;
+    std::vector<fs::path> left;
+    fs::recursive_directory_iterator it(file("schedules"), error);
+    for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        std::error_code ignored;
+        if (name.starts_with(".tutti-") && name.ends_with(".tmp") && it->is_regular_file(ignored))
+            left.push_back(it->path());
+    }
+    for (const fs::path& path : left) fs::remove(path, error);
+}
+
 }  // namespace tutti::batch

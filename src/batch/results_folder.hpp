@@ -26,6 +26,8 @@ class ResultsFolder {
     [[nodiscard]] std::map<std::string, io::ResultLine> earlier() const;
     /// Puts results.jsonl aside, if there is anything in it; the path where it then is, or empty.
     [[nodiscard]] std::string put_aside() const;
+    /// Removes the beginnings of schedules that killed processes have left. Nobody may be at work.
+    void sweep() const;
 
   private:
     std::string path_;

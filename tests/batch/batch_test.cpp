@@ -146,6 +146,21 @@ TEST_CASE("a resumed run does what is missing, and ends with the same rows") {
     CHECK(run_in(scratch, {.resume = true}, 1, refuse_work).failures() == 0);
 }
 
+TEST_CASE("half a schedule that a killed process has left is removed, and nothing else") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    scratch.put("out/schedules/x/.tutti-99-0.tmp", "half");
+    scratch.put("out/schedules/x/mine.tmp", "mine");
+    const auto half = [&](const Task&, const std::string&, const Limits&, const Found&) -> io::ResultLine {
+        scratch.put("out/schedules/x/.tutti-98-0.tmp", "half");
+        std::abort();
+    };
+    CHECK(run_in(scratch, {}, 1, half).failures() == 1);
+    CHECK_FALSE(std::filesystem::exists(scratch.at("out/schedules/x/.tutti-99-0.tmp")));
+    CHECK_FALSE(std::filesystem::exists(scratch.at("out/schedules/x/.tutti-98-0.tmp")));
+    CHECK(scratch.get("out/schedules/x/mine.tmp") == "mine");
+}
+
 TEST_CASE("a file that has changed since is solved again") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);

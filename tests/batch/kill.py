@@ -98,7 +98,7 @@ def main():
                 continue
             text = (scratch / "killed" / "results.jsonl").read_text()
             now = text.count("\n")
-            print(f"kill {kill}: {now} of {len(expected)} lines" + ("" if text.endswith("\n") else " and a half"))
+            print(f"kill {kill}: {now} of {len(expected)} lines" + (" and a half" if text and not text.endswith("\n") else ""))
             if now < done:
                 sys.exit(f"kill {kill}: lines were lost: {done} before, {now} now")
             done = now

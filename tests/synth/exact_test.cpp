@@ -111,6 +111,28 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("whoever asks is told of every better schedule and bound, of the whole and not of its halves") {
+    if (!models::find_backend("cpsat")->open()) return;
+    // Its best composition takes 4 ticks, each half 2, and the optimum 3.
+    const auto instance =
+        on_generated(generators::ring(4, {Ticks(0), Ticks(1), {}}), CollectiveKind::AllReduce);
+    std::vector<std::pair<std::optional<Ticks>, std::optional<Ticks>>> told;
+    synth::Request request;
+    request.found = [&](std::optional<Ticks> makespan, std::optional<Ticks> bound) {
+        told.emplace_back(makespan, bound);
+    };
+    (void)synth::synthesize(instance, request);
+    REQUIRE(told.size() >= 3);
+    CHECK_FALSE(told.front().first);
+    CHECK(told.back() == std::pair(std::optional(Ticks(3)), std::optional(Ticks(3))));
+    for (std::size_t i = 1; i < told.size(); ++i) {
+        CHECK(told[i].first.value_or(Ticks(0)) >= Ticks(3));
+        if (told[i - 1].first) CHECK(*told[i].first <= *told[i - 1].first);
+        CHECK(*told[i].second >= *told[i - 1].second);
+        CHECK(*told[i].second <= Ticks(3));
+    }
+}
+
 TEST_CASE("more threads race several solvers and come to the same optimum") {
     if (!has_solvers()) return;
     InstanceParts parts;
