@@ -14,7 +14,7 @@ export async function launch(modules, executable) {
 export async function withPage(browser, file, { size = sizes.wide, dark = false, hash = '' }, use) {
   const context = await browser.newContext({ viewport: size, colorScheme: dark ? 'dark' : 'light', offline: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(60000);
   const address = pathToFileURL(file).href;
   const wrong = [];
   page.on('request', (request) => {

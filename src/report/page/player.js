@@ -6,6 +6,8 @@
 
   const icons = { play: 'M4 2 L14 8 L4 14 Z', pause: 'M3 2 H7 V14 H3 Z M9 2 H13 V14 H9 Z', back: 'M2 2 H4.5 V14 H2 Z M14 2 V14 L5.5 8 Z', on: 'M2 2 L10.5 8 L2 14 Z M11.5 2 H14 V14 H11.5 Z' };
 
+  const longestFrame = 200; // milliseconds: a page that was asleep goes on where it was
+
   class Player {
     constructor(parent, view, sends, changed) {
       Object.assign(this, { view, sends, changed, time: 0, playing: false, frame: 0 });
@@ -36,10 +38,11 @@
       if (this.time >= this.view.makespan) this.move(0);
       this.playing = true;
       this.label(icons.pause, 'Pause');
-      let before = performance.now();
+      let before = null; // frames have a clock of their own, which may be behind the one of the click
       const tick = (now) => {
         if (!this.playing) return;
-        const next = this.time + ((now - before) / 1000) * (this.view.makespan / this.seconds) * Number(this.speed.value);
+        const passed = before === null ? 0 : Math.min(now - before, longestFrame) / 1000;
+        const next = this.time + passed * (this.view.makespan / this.seconds) * Number(this.speed.value);
         before = now;
         this.move(Math.min(next, this.view.makespan));
         if (this.time >= this.view.makespan) this.pause();

@@ -3,8 +3,8 @@
   'use strict';
 
   const el = (...parts) => T.dom.el(...parts);
-  const rowsAtOnce = 1000; // more than this are shown in pages
-  const pageRows = 500;
+  const rowsAtOnce = 500; // more than this are shown in pages
+  const pageRows = 200;
 
   class Table {
     constructor(parent) {
