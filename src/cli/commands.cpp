@@ -407,8 +407,8 @@ Command view_command() {
         "links coloured by use, every send on a line of time, chunks as they move, and what proves\n"
         "the lower bound. The schedule (any form) is verified first; an invalid one is not shown,\n"
         "and the exit code is 1. Of a large schedule all sends of some chunks are shown, and the\n"
-        "page says how many; sums and loads are always those of all sends. The instance of a schedule\n"
-        "below a folder of results need not be named.\n\n"
+        "page says how many; sums and loads are always those of all sends. The instance of a\n"
+        "schedule below a folder of results need not be named.\n\n"
         "Of a folder that tutti batch wrote it makes report.html anew: the table of results.jsonl,\n"
         "plots, and the schedules that are there.\n";
     command.examples =
