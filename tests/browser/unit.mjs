@@ -35,6 +35,10 @@ export function unitTests(pageFolder) {
     assert.notEqual(label(100000000), label(100000200));
   });
 
+  test('bandwidths have three digits', () => {
+    assert.deepEqual([1.2345, 34.348, 124.4, 1234.5].map(T.format.bandwidth), ['1.23', '34.3', '124', '1235']);
+  });
+
   test('sizes are powers of 1024, gaps percent', () => {
     assert.equal(T.format.bytes(16 * 1024 * 1024), '16\u00a0MiB');
     assert.equal(T.format.bytes(1000), '1000\u00a0B');

@@ -37,7 +37,7 @@
     number('algbw_GBps', 'algbw', (row) => T.format.bandwidth(row.algbw_GBps), 'GB/s: bytes over makespan'),
     number('busbw_GBps', 'busbw', (row) => T.format.bandwidth(row.busbw_GBps), "GB/s: algbw times nccl-tests' factor"),
     number('seconds', 'Seconds', (row) => T.format.seconds(row.seconds), 'of the synthesis, wall clock'),
-    number('peak_memory_bytes', 'Memory', (row) => T.format.bytes(row.peak_memory_bytes), 'peak'),
+    number('peak_memory_bytes', 'Memory', (row) => T.format.bytes(row.peak_memory_bytes, 3), 'peak'),
     { id: 'status', title: 'Status', value: statusText, hint: statusTitle },
   ];
   for (const column of all) column.text = column.text || ((row) => column.value(row) ?? T.format.none);

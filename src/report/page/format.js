@@ -63,7 +63,8 @@
   const bytes = (value, digits = 4) => (known(value) ? scaled(value, 1024, byteNames, digits) : none);
   const gap = (value) => (known(value) ? `${(100 * value).toFixed(1)}\u00a0%` : none);
   const seconds = (value) => (known(value) ? value.toFixed(3) : none);
-  const bandwidth = (value) => (known(value) ? value.toFixed(3) : none);
+  // Three digits, and no fewer than the whole part has.
+  const bandwidth = (value) => (known(value) ? value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2) : none);
 
   const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
   const escapeHtml = (text) => String(text).replace(/[&<>"']/g, (c) => entities[c]);
