@@ -38,6 +38,7 @@ std::string below(const fs::path& folder, const std::string& entry) {
 /// The path as it is to stand in a file of that folder.
 std::string seen_from(const fs::path& folder, const std::string& path) {
     std::error_code error;
+    if (fs::path(path).is_absolute()) return tidied(path).generic_string();
     const fs::path base = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
     const fs::path whole = tidied(fs::absolute(path, error));
     return error ? path : whole.lexically_proximate(base).generic_string();

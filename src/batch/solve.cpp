@@ -6,6 +6,9 @@
 #include "batch/schedule_output.hpp"
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/instance_json.hpp"
+#include "io/json_text.hpp"
 
 #include <fmt/format.h>
 
@@ -26,6 +29,13 @@ std::optional<std::size_t> soft_limit(const Limits& limits) {
     return static_cast<std::size_t>(*limits.memory - *limits.memory / 8);
 }
 
+/// What was solved is not what the file says, and whoever verifies the schedule needs it.
+void write_instance(const Instance& instance, const std::string& path) {
+    io::AtomicFile file(path);
+    file.write(io::json_page(io::write_instance(instance)));
+    file.commit();
+}
+
 void synthesize_into(io::ResultLine& line, const Task& task, const std::string& results, const Limits& limits,
                      const OnFound& found) {
     const Stop stop(limits.time ? std::optional(Stop::Seconds(*limits.time)) : std::nullopt);
@@ -41,6 +51,7 @@ void synthesize_into(io::ResultLine& line, const Task& task, const std::string& 
     request.found = found;
     const fs::path stem = fs::path(results) / task.stem;
     make_folder(stem.parent_path());
+    if (task.variant.chunks || task.variant.bytes) write_instance(instance, stem.string() + ".instance.json");
     ScheduleOutput output(instance, {.stem = stem.string()});
     request.tap = [&output](SendSource& sends) { return output.tap(sends); };
     const synth::Result result = synth::synthesize(instance, request);
@@ -70,6 +81,7 @@ io::ResultLine solve(const Task& task, const std::string& results, const Limits&
         line.status = Status::Infeasible;
         fail(line, io::Failure::Infeasible, error.what());
     } catch (const LimitError& error) {
+        line.stopped = true;
         fail(line, io::Failure::Limit, error.what());
     } catch (const InputError& error) {
         fail(line, io::Failure::Input, error.what());

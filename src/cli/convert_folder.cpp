@@ -7,6 +7,8 @@
 // The first one compares `inplace` with the call, so a file serves one mode there, and each mode gets its
 // own.
 
+#include "batch/result_line.hpp"
+#include "batch/variant_instance.hpp"
 #include "cli/convert_plan.hpp"
 #include "cli/convert_schedule.hpp"
 #include "cli/file_kind.hpp"
@@ -17,6 +19,7 @@
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/result_jsonl.hpp"
+#include "report/results_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,14 +36,9 @@ namespace fs = std::filesystem;
 
 struct FilePair {
     std::string instance{}, schedule{};
+    std::optional<io::ResultLine>
+        line{};  ///< of the run that made the schedule; it may have varied the instance
 };
-
-/// A journal names files as seen from where the batch ran; its schedules may also be found below the folder.
-std::string found_below(const std::string& folder, const std::string& path) {
-    if (fs::exists(path)) return path;
-    const auto at = path.find("schedules/");
-    return at == path.npos ? path : (fs::path(folder) / path.substr(at)).string();
-}
 
 std::vector<FilePair> results_in(const std::string& folder) {
     const std::string journal = (fs::path(folder) / "results.jsonl").string();
@@ -48,11 +46,15 @@ std::vector<FilePair> results_in(const std::string& folder) {
         throw InputError("expected a folder with results.jsonl, as tutti batch leaves it", {}, folder);
     }
     std::vector<FilePair> pairs;
-    for (const io::ResultLine& line : io::read_results(journal)) {
-        if (!line.schedule.empty()) pairs.push_back({line.file, found_below(folder, line.schedule)});
+    for (const io::ResultLine& line : report::lines_in(folder)) {
+        if (!line.schedule.empty()) pairs.push_back({line.file, report::schedule_file(folder, line), line});
     }
     if (pairs.empty()) throw InputError("no result has a schedule", {}, journal);
     return pairs;
+}
+
+Instance instance_of(const FilePair& files) {
+    return files.line ? batch::instance_of(batch::task_of(*files.line)) : io::read_instance(files.instance);
 }
 
 std::vector<FilePair> pairs_of(const std::vector<std::string>& files) {
@@ -68,7 +70,7 @@ std::vector<FilePair> pairs_of(const std::vector<std::string>& files) {
                              {}, files[i]);
         }
         const ScheduleFiles pair = instance_and_schedules({files[i], files[i + 1]});
-        pairs.push_back({pair.instance, pair.schedules.front()});
+        pairs.push_back({pair.instance, pair.schedules.front(), {}});
         ++i;
     }
     return pairs;
@@ -256,7 +258,7 @@ void report(const ConvertOptions& options, const std::vector<WrittenPlan>& plans
 ExitCode convert_to_folder(const ConvertOptions& options, const Process& process) {
     std::vector<Job> jobs;
     for (const FilePair& files : pairs_of(options.files)) {
-        jobs.push_back({files, io::read_instance(files.instance), {}});
+        jobs.push_back({files, instance_of(files), {}});
         io::OpenSchedule schedule = io::open_schedule(files.schedule);
         JudgedSchedule judged = judged_schedule(schedule, jobs.back().instance, process.interrupted);
         if (!judged.verdict.valid()) {

@@ -1,10 +1,11 @@
 // A page to look at: of one schedule, which is judged before it is shown, or of a run's results.
 
+#include "batch/result_line.hpp"
+#include "batch/variant_instance.hpp"
 #include "cli/failure.hpp"
 #include "cli/file_kind.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
-#include "cli/run_report.hpp"
 #include "cli/target.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
@@ -49,7 +50,8 @@ ExitCode view_results(const std::string& folder, const ViewOptions& options, con
     report::ReportWish wish;
     wish.stop = Stop(std::nullopt, process.interrupted);
     if (options.sends) wish.most_sends_of_a_view = wish.most_sends = *options.sends;
-    const report::Report made = write_run_report(folder, options.output, wish);
+    wish.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
+    const report::Report made = report::write_report(folder, options.output, wish);
     const io::Json facts{{"folder", folder},
                          {"page", made.path},
                          {"bytes", made.bytes},
@@ -64,23 +66,25 @@ ExitCode view_results(const std::string& folder, const ViewOptions& options, con
 /// An instance, one schedule of it, and what a run said about it.
 struct Looked {
     std::string instance{}, schedule{};
+    std::optional<io::ResultLine> line{};  ///< of the run, which may have varied the instance
     std::optional<report::BoundClaim> claim{};
 };
 
 /// A schedule alone is looked up in the results that it lies among.
 Looked files_of(const ViewOptions& options) {
-    if (options.instance) return {*options.instance, options.files.front(), {}};
+    if (options.instance) return {*options.instance, options.files.front(), {}, {}};
     if (options.files.size() == 2) {
         const ScheduleFiles files = instance_and_schedules(options.files);
-        return {files.instance, files.schedules.front(), {}};
+        return {files.instance, files.schedules.front(), {}, {}};
     }
     const std::string& file = options.files.front();
+    if (!fs::exists(file)) throw InputError("there is no such file or folder", {}, file);
     const auto line = report::line_about(file);
     if (!line || line->file.empty()) {
         throw InputError("expected a schedule and its instance (--instance FILE), or a folder with results",
                          {}, file);
     }
-    Looked looked{line->file, file, {}};
+    Looked looked{line->file, file, line, {}};
     if (line->lower_bound) {
         looked.claim = report::BoundClaim{*line->lower_bound, line->bound_kind, line->proof};
     }
@@ -105,7 +109,8 @@ ExitCode refuse(const std::string& schedule, const Verdict& verdict, const ViewO
 
 ExitCode view_schedule(const ViewOptions& options, const Process& process) {
     const Looked files = files_of(options);
-    const Instance instance = io::read_instance(files.instance);
+    const Instance instance =
+        files.line ? batch::instance_of(batch::task_of(*files.line)) : io::read_instance(files.instance);
     const std::string page = page_of(options, files.schedule);
     for (const std::string& input : {files.instance, files.schedule}) refuse_to_replace(page, input);
     check_target(page, files.instance);
