@@ -38,7 +38,6 @@ std::string below(const fs::path& folder, const std::string& entry) {
 /// The path as it is to stand in a file of that folder.
 std::string seen_from(const fs::path& folder, const std::string& path) {
     std::error_code error;
-    if (fs::path(path).is_absolute()) return tidied(path).generic_string();
     const fs::path base = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
     const fs::path whole = tidied(fs::absolute(path, error));
     return error ? path : whole.lexically_proximate(base).generic_string();
@@ -145,8 +144,9 @@ RunFile read_run_file(const std::string& path) {
 void write_run_file(const std::string& path, const RunFile& run) {
     const fs::path folder = fs::path(path).parent_path();
     io::AtomicFile file(path);
-    file.write(
-        io::json_page(json_of(run, [&](const std::string& entry) { return seen_from(folder, entry); })));
+    file.write(io::json_page(json_of(run, [&](const std::string& entry) {
+        return fs::path(entry).is_absolute() ? tidied(entry).generic_string() : seen_from(folder, entry);
+    })));
     file.commit();
 }
 

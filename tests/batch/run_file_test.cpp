@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+namespace fs = std::filesystem;
 using namespace tutti;
 using namespace tutti::batch;
 
@@ -93,19 +94,21 @@ TEST_CASE("sizes are bytes, or have the letters of nccl-tests") {
         CHECK_FALSE(size_in(bad));
 }
 
-TEST_CASE("a run goes to a file and back, with paths relative to it") {
+TEST_CASE("a run goes to a file and back, absolute paths as they are and others relative to it") {
     const test::ScratchTree scratch;
     scratch.put("inst/ring/a.json");
     scratch.put("out/x.json");
     RunFile run;
-    run.instances = {scratch.at("inst"), scratch.at("inst/*/r*.json")};
+    run.instances = {fs::proximate(scratch.at("inst")).string(), scratch.at("inst/*/r*.json")};
     run.set = scratch.at("sets/s.test");
     run.matrix = {{"greedy", "auto"}, {1, 2}, {{1024}}, {1, 18446744073709551615U}, 3};
     run.jobs = 4;
     run.limits = {2.5, 1000};
     run.shard = Shard{1, 8};
     write_run_file(scratch.at("out/run.json"), run);
-    CHECK(scratch.get("out/run.json").find(R"("../inst")") != std::string::npos);
+    const std::string text = scratch.get("out/run.json");
+    CHECK(text.find(R"("../inst")") != std::string::npos);
+    CHECK(text.find('"' + scratch.at("inst/*/r*.json") + '"') != std::string::npos);
     const RunFile read = read_run_file(scratch.at("out/run.json"));
     CHECK(differences(run, read).empty());
     CHECK(read.matrix == run.matrix);
