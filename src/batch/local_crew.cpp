@@ -84,12 +84,18 @@ bool LocalCrew::has_room(unsigned threads) const {
 
 void LocalCrew::begin(std::size_t number, const Task& task) {
     const auto work = [&](const Send& send) {
-        io::ResultLine line =
-            settings_.work(task, settings_.results, settings_.limits,
-                           [&](std::optional<Ticks> makespan, std::optional<Ticks> bound) {
-                               send(framed(message_of({News::Kind::Found, number, makespan, bound, {}, {}})));
-                           });
-        send(framed(message_of({News::Kind::Ended, number, {}, {}, std::move(line), {}})));
+        const auto end_with = [&](const io::ResultLine& line) {
+            send(framed(message_of({News::Kind::Ended, number, {}, {}, line, {}})));
+        };
+        TaskListener listener;
+        listener.found = [&](std::optional<Ticks> makespan, std::optional<Ticks> bound) {
+            send(framed(message_of({News::Kind::Found, number, makespan, bound, {}, {}})));
+        };
+        listener.abandoned = [&](const io::ResultLine& line) {
+            end_with(line);
+            ::_exit(0);  // whatever the other threads are at
+        };
+        end_with(settings_.work(task, settings_.results, settings_.limits, listener));
     };
     try {
         const Child child = start_child(settings_.limits.memory, work);

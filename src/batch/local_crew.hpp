@@ -16,7 +16,7 @@ class LocalCrew final : public Crew {
     using Clock = std::chrono::steady_clock;
     /// What a child does; batch::solve, but for tests.
     using Work =
-        std::function<io::ResultLine(const Task&, const std::string& results, const Limits&, const OnFound&)>;
+        std::function<io::ResultLine(const Task&, const std::string& results, const Limits&, const TaskListener&)>;
 
     struct Settings {
         std::string results{};  ///< the folder

@@ -36,30 +36,6 @@ void write_instance(const Instance& instance, const std::string& path) {
     file.commit();
 }
 
-void synthesize_into(io::ResultLine& line, const Task& task, const std::string& results, const Limits& limits,
-                     const OnFound& found) {
-    const Stop stop(limits.time ? std::optional(Stop::Seconds(*limits.time)) : std::nullopt);
-    const Instance instance = instance_of(task);
-    enter(line, instance);
-    if (task.variant.bytes) line.bytes = static_cast<std::uint64_t>(task.variant.bytes->count);
-    synth::Request request;
-    request.method = task.variant.method;
-    request.seed = task.variant.seed;
-    request.threads = task.variant.threads;
-    request.memory_bytes = soft_limit(limits);
-    request.stop = stop;
-    request.found = found;
-    const fs::path stem = fs::path(results) / task.stem;
-    make_folder(stem.parent_path());
-    if (task.variant.chunks || task.variant.bytes) write_instance(instance, stem.string() + ".instance.json");
-    ScheduleOutput output(instance, {.stem = stem.string()});
-    request.tap = [&output](SendSource& sends) { return output.tap(sends); };
-    const synth::Result result = synth::synthesize(instance, request);
-    enter(line, result);
-    line.schedule = output.write(result);
-    enter_bandwidths(line);
-}
-
 void fail(io::ResultLine& line, io::Failure failure, const std::string& error) {
     line.failure = failure;
     line.error = error;
@@ -69,14 +45,11 @@ void fail(io::ResultLine& line, io::Failure failure, const std::string& error) {
     if (line.status != Status::Infeasible) line.status = Status::Unknown;
 }
 
-}  // namespace
-
-io::ResultLine solve(const Task& task, const std::string& results, const Limits& limits,
-                     const OnFound& found) {
-    const auto begin = Clock::now();
-    io::ResultLine line = line_of(task, limits);
+/// Does it, and enters into the line what goes wrong.
+template <class Work>
+void guarded(io::ResultLine& line, const Task& task, const Work& work) {
     try {
-        synthesize_into(line, task, results, limits, found);
+        work();
     } catch (const InfeasibleError& error) {
         line.status = Status::Infeasible;
         fail(line, io::Failure::Infeasible, error.what());
@@ -95,9 +68,76 @@ io::ResultLine solve(const Task& task, const std::string& results, const Limits&
              fmt::format("a bug in tutti: {} (to see it again: tutti synth {} --method {} --seed {})",
                          error.what(), task.job.path.string(), task.variant.method, task.variant.seed));
     }
-    line.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    sign(line);
-    return line;
+}
+
+/// One task from its beginning to the line.
+class Solving {
+  public:
+    Solving(const Task& task, const std::string& results, const Limits& limits, const TaskListener& listener)
+        : task_(task),
+          stem_(fs::path(results) / task.stem),
+          limits_(limits),
+          listener_(listener),
+          line_(line_of(task, limits)) {}
+
+    io::ResultLine line() {
+        guarded(line_, task_, [this] { synthesize(); });
+        return signed_now(line_);
+    }
+
+  private:
+    void synthesize() {
+        const Stop stop(limits_.time ? std::optional(Stop::Seconds(*limits_.time)) : std::nullopt);
+        const Instance instance = instance_of(task_);
+        tutti::batch::enter(line_, instance);
+        const Variant& variant = task_.variant;
+        if (variant.bytes) line_.bytes = static_cast<std::uint64_t>(variant.bytes->count);
+        make_folder(stem_.parent_path());
+        if (variant.chunks || variant.bytes) write_instance(instance, stem_.string() + ".instance.json");
+        ScheduleOutput output(instance, {.stem = stem_.string()});
+        synth::Request request;
+        request.method = variant.method;
+        request.seed = variant.seed;
+        request.threads = variant.threads;
+        request.memory_bytes = soft_limit(limits_);
+        request.stop = stop;
+        request.found = listener_.found;
+        request.tap = [&output](SendSource& sends) { return output.tap(sends); };
+        if (listener_.abandoned) {
+            request.abandon = [&](const synth::Result& result) {
+                io::ResultLine last = line_;
+                guarded(last, task_, [&] { enter(last, result, output); });
+                listener_.abandoned(signed_now(last));
+            };
+        }
+        enter(line_, synth::synthesize(instance, request), output);
+    }
+
+    static void enter(io::ResultLine& line, const synth::Result& result, ScheduleOutput& output) {
+        tutti::batch::enter(line, result);
+        line.schedule = output.write(result);
+        enter_bandwidths(line);
+    }
+
+    [[nodiscard]] io::ResultLine signed_now(io::ResultLine line) const {
+        line.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+        sign(line);
+        return line;
+    }
+
+    const Task& task_;
+    const fs::path stem_;
+    const Limits& limits_;
+    const TaskListener& listener_;
+    const Clock::time_point begin_ = Clock::now();
+    io::ResultLine line_;
+};
+
+}  // namespace
+
+io::ResultLine solve(const Task& task, const std::string& results, const Limits& limits,
+                     const TaskListener& listener) {
+    return Solving(task, results, limits, listener).line();
 }
 
 }  // namespace tutti::batch

@@ -9,12 +9,18 @@
 
 namespace tutti::batch {
 
-/// Told of better schedules and bounds while a task is at work.
-using OnFound = std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)>;
+/// Who hears of a task while it is at work.
+struct TaskListener {
+    /// Told of better schedules and bounds. May be empty.
+    std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found{};
+    /// Told the line of a task that has a schedule, but whose search does not end when it should; from
+    /// another thread, and it must end the process. If it is empty the search is waited for.
+    std::function<void(const io::ResultLine&)> abandoned{};
+};
 
 /// One task, in this process: reads the instance, synthesizes, verifies, writes the schedule below the folder
 /// of the results. Whatever goes wrong is in the line; nothing is thrown. Known values are not asked.
 [[nodiscard]] io::ResultLine solve(const Task& task, const std::string& results, const Limits& limits,
-                                   const OnFound& found = {});
+                                   const TaskListener& listener = {});
 
 }  // namespace tutti::batch

@@ -7,7 +7,9 @@ Heartbeat::Heartbeat(const Streams& streams, Duration first, Duration each) : st
     thread_ = std::jthread([this, first, each](const std::stop_token& stop) { beat(stop, first, each); });
 }
 
-Heartbeat::~Heartbeat() {
+Heartbeat::~Heartbeat() { end(); }
+
+void Heartbeat::end() {
     if (!thread_.joinable()) return;
     thread_.request_stop();
     thread_.join();

@@ -86,6 +86,30 @@ std::string summary(const io::ResultLine& line, const std::optional<synth::Basel
     return batch::fact_sheet(facts);
 }
 
+/// Tells what was found and written.
+ExitCode tell(io::ResultLine line, const synth::Result& result,
+              const std::optional<synth::Baselines>& baselines, Units units, const SynthOptions& options,
+              const Process& process) {
+    batch::enter(line, result);
+    line.peak_memory_bytes = batch::peak_memory_bytes();
+    const Streams& streams = process.streams;
+    if (options.json) {
+        io::Json object = io::result_json(line);
+        object["certificate"] = io::bound_json(result.bound)["certificate"];
+        if (baselines) {
+            object["baselines"] = {{"members_only", json_of(baselines->members_only)},
+                                   {"one_after_another", json_of(baselines->one_after_another)}};
+        }
+        streams.out << io::json_line(object) << '\n';
+    } else if (line.schedule != "-") {
+        streams.out << summary(line, baselines, units, streams.colour_out);
+    } else if (!options.quiet) {
+        streams.err << summary(line, baselines, units, streams.colour_err);
+    }
+    const bool interrupted = process.interrupted != nullptr && process.interrupted->load();
+    return interrupted && result.stopped ? ExitCode::Interrupted : ExitCode::Done;
+}
+
 /// There is no schedule. The JSON object then has its usual keys, and the error.
 ExitCode refuse(io::ResultLine line, Status status, Failure failure, bool json, const Process& process) {
     const bool interrupted = process.interrupted != nullptr && process.interrupted->load();
@@ -121,13 +145,27 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
         line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return refuse(line, status, failure_of(std::current_exception()), options.json, process);
     };
+    const Units units = instance.topology().units();
     synth::Result result;
     std::optional<synth::Baselines> baselines;
     try {
         Streams streams = process.streams;
         streams.terminal_err = streams.terminal_err && !options.quiet;
         Heartbeat heartbeat(streams);
-        const synth::Request request = request_of(options, process, heartbeat, output);
+        synth::Request request = request_of(options, process, heartbeat, output);
+        if (process.leave && !options.baselines) {
+            request.abandon = [&](const synth::Result& best) {
+                heartbeat.end();
+                try {
+                    line.schedule = output.write(best, Stop(std::nullopt, process.interrupted));
+                    process.leave(tell(line, best, {}, units, options, process));
+                } catch (...) {
+                    const Failure failure = failure_of(std::current_exception());
+                    report(failure, {}, process.streams);
+                    process.leave(failure.code);
+                }
+            };
+        }
         with_reproducer(instance, [&] {
             result = synth::synthesize(instance, request);
             if (options.baselines) {
@@ -148,25 +186,7 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     } catch (const std::bad_alloc&) {
         return no_schedule(Status::Unknown);
     }
-    batch::enter(line, result);
-    line.peak_memory_bytes = batch::peak_memory_bytes();
-
-    const Streams& streams = process.streams;
-    if (options.json) {
-        io::Json object = io::result_json(line);
-        object["certificate"] = io::bound_json(result.bound)["certificate"];
-        if (baselines) {
-            object["baselines"] = {{"members_only", json_of(baselines->members_only)},
-                                   {"one_after_another", json_of(baselines->one_after_another)}};
-        }
-        streams.out << io::json_line(object) << '\n';
-    } else if (line.schedule != "-") {
-        streams.out << summary(line, baselines, instance.topology().units(), streams.colour_out);
-    } else if (!options.quiet) {
-        streams.err << summary(line, baselines, instance.topology().units(), streams.colour_err);
-    }
-    const bool interrupted = process.interrupted != nullptr && process.interrupted->load();
-    return interrupted && result.stopped ? ExitCode::Interrupted : ExitCode::Done;
+    return tell(std::move(line), result, baselines, units, options, process);
 }
 
 }  // namespace tutti::cli

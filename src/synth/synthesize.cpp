@@ -14,6 +14,7 @@
 #include "synth/composition.hpp"
 #include "synth/judge.hpp"
 #include "synth/memory_watch.hpp"
+#include "synth/overtime.hpp"
 #include "synth/reachability.hpp"
 #include "verify/schedule_verifier.hpp"
 
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <mutex>
 
 namespace tutti::synth {
 namespace {
@@ -74,6 +76,8 @@ class Synthesis {
         : instance_(instance), request_(request), stop_(stop), sends_wanted_(least_sends(instance)) {}
 
     Result run() {
+        std::optional<Overtime> overtime;
+        if (request_.abandon) overtime.emplace(stop_, kPatience, [this] { return abandon(); });
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
         raise(bounds::simple_bounds(instance_, stop_).front());
         if (!search_by_symmetry(heuristics::kQuickEffort, stop_) && !search_in_lockstep()) {
@@ -85,8 +89,8 @@ class Synthesis {
             raise(bounds::all_bounds(instance_, stop_.within(time)).front());
         }
         if (!gap()) {
-            result_.proof = fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
-                                        result_.bound.kind);
+            conclude(fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
+                                 result_.bound.kind));
             tell("choice   " + result_.proof);
         } else if (request_.method == kGreedy) {
             search_until_stopped();
@@ -97,6 +101,31 @@ class Synthesis {
     }
 
   private:
+    /// All that writes result_ after the first schedule. Only the thread of run() does, so that it can read
+    /// without a lock; and abandon() can copy from another.
+    template <class Change>
+    void change(const Change& how) {
+        const std::lock_guard lock(changing_);
+        how(result_);
+    }
+    void conclude(std::string proof) {
+        change([&](Result& result) { result.proof = std::move(proof); });
+    }
+
+    /// The end, from another thread, if there is anything to end with. What the search finds from now on is
+    /// lost: it waits at its next change for ever.
+    bool abandon() {
+        const std::lock_guard lock(changing_);
+        if (result_.method.empty()) return false;
+        Result result = result_;
+        settle(result);
+        if (gap()) result.proof = "no proof before the time was over; a longer search may find it";
+        result.stopped = gap();
+        result.seconds = clock_.seconds();
+        request_.abandon(std::move(result));
+        return true;
+    }
+
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
     /// The dear bounds of a large instance take longer than its schedule. `tutti bound` has them all.
     [[nodiscard]] bool is_worth_more_bounds() const {
@@ -115,7 +144,7 @@ class Synthesis {
     void raise(Bound bound) {
         if (!result_.bound.kind.empty() && bound.value <= result_.bound.value) return;
         judge(instance_, bound);
-        result_.bound = std::move(bound);
+        change([&](Result& result) { result.bound = std::move(bound); });
         tell(fmt::format("bound    {} ({}), {:.3f} s", result_.bound.value.count(), result_.bound.kind,
                          clock_.seconds()));
         tell_found();
@@ -127,8 +156,21 @@ class Synthesis {
     }
 
     void accept(Schedule schedule, const std::string& who) {
-        result_.schedule = std::move(schedule);
-        result_.method = who;
+        change([&](Result& result) {
+            result.schedule = std::move(schedule);
+            result.method = who;
+        });
+        tell_found();
+    }
+    /// One whose sends are not held.
+    void accept_unheld(const Verdict& verdict, const std::string& who,
+                       std::optional<SymmetricSchedule> symmetric) {
+        change([&](Result& result) {
+            result.schedule = {instance_.name(), verdict.makespan, {}};
+            result.method = who;
+            result.sends = verdict.sends;
+            result.symmetric = std::move(symmetric);
+        });
         tell_found();
     }
 
@@ -156,16 +198,14 @@ class Synthesis {
         tell(fmt::format("symmetry {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
         if (verdict.sends > kMostSendsHeld) {
-            accept({instance_.name(), verdict.makespan, {}}, kSymmetry);
-            result_.sends = verdict.sends;
-            result_.symmetric = std::move(schedule);
+            accept_unheld(verdict, kSymmetry, std::move(schedule));
             return true;
         }
         Schedule all = expanded(instance_, *schedule);
         judge(instance_, all, result_.bound, kSymmetry);
         accept(std::move(all), kSymmetry);
         if (composition && result_.schedule.makespan <= *composition) {
-            result_.composed = composition;
+            change([&](Result& result) { result.composed = composition; });
             if (relative_gap() <= kSmallGap) return true;  // no other composition is shorter
         }
         return !gap();
@@ -179,8 +219,7 @@ class Synthesis {
         const Verdict verdict = verify::verify(instance_, tapped ? *tapped : made);
         if (!made.is_complete()) throw LimitError(kNoTime);
         judge(verdict, result_.bound, kGreedy);
-        accept({instance_.name(), verdict.makespan, {}}, kGreedy);
-        result_.sends = verdict.sends;
+        accept_unheld(verdict, kGreedy, {});
         tell(fmt::format("greedy   {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
         return true;
@@ -192,8 +231,7 @@ class Synthesis {
         if (!left || result_.schedule.sends.empty()) return;
         if (has_symmetry_) (void)search_by_symmetry(UINT64_MAX, stop_.within(*left / 4));
         if (gap() && !stop_.requested()) search_greedily(heuristics::Effort::Anytime);
-        if (!gap())
-            result_.proof = fmt::format("{} meets the bound ({})", result_.method, result_.bound.kind);
+        if (!gap()) conclude(fmt::format("{} meets the bound ({})", result_.method, result_.bound.kind));
     }
 
     void search_greedily(heuristics::Effort effort) {
@@ -215,21 +253,21 @@ class Synthesis {
                                                       ? std::vector<std::string>{}
                                                       : std::vector{request_.method};
         if (const std::string missing = models::why_no_solver(backends); !missing.empty()) {
-            result_.proof = missing;
+            conclude(missing);
             tell("choice   greedy and bounds only: " + missing);
             return;
         }
         const std::size_t most = is_auto() ? kMostForAuto : kMostChunksTimesLinks;
         if (is_too_large_to_hold() || instance_.chunks() * instance_.topology().links().size() > most) {
-            result_.proof = fmt::format("no proof: {} chunks on {} links are too many for exact methods",
-                                        instance_.chunks(), instance_.topology().links().size());
+            conclude(fmt::format("no proof: {} chunks on {} links are too many for exact methods",
+                                 instance_.chunks(), instance_.topology().links().size()));
             tell("choice   greedy and bounds only: " + result_.proof);
             search_until_stopped();
             return;
         }
         compose();
         if (!gap()) {
-            result_.proof = fmt::format("the composition meets the bound ({})", result_.bound.kind);
+            conclude(fmt::format("the composition meets the bound ({})", result_.bound.kind));
             tell("choice   exact: " + result_.proof);
             return;
         }
@@ -245,28 +283,37 @@ class Synthesis {
                                     [this](const std::string& line) { tell(line); },
                                     [this](const Schedule& schedule, const std::string& who) {
                                         judge(instance_, schedule, result_.bound, who);
+                                        keep_if_shorter(schedule, who);
                                     },
                                     request_.found};
         models::WalkResult walked = models::walk(request);
         if (!walked.found_by.empty()) accept(std::move(walked.schedule), walked.found_by);
+        change([&](Result& result) { result.solver_versions = std::move(walked.versions); });
         if (walked.bound.value > result_.bound.value) {
-            result_.bound = std::move(walked.bound);
+            change([&](Result& result) { result.bound = std::move(walked.bound); });
             prefer_checkable_proof(stop);
         }
-        result_.solver_versions = std::move(walked.versions);
         gave_up_ = walked.stopped;
         if (gap()) {
-            result_.proof =
-                !walked.obstacle.empty()
-                    ? "no proof: " + walked.obstacle
-                    : std::string("no proof before the search was stopped; a longer one may find it");
+            conclude(!walked.obstacle.empty()
+                         ? "no proof: " + walked.obstacle
+                         : std::string("no proof before the search was stopped; a longer one may find it"));
         } else if (walked.refuted_by.empty()) {
-            result_.proof = fmt::format("{} found a schedule that meets the bound ({})", result_.method,
-                                        result_.bound.kind);
+            conclude(fmt::format("{} found a schedule that meets the bound ({})", result_.method,
+                                 result_.bound.kind));
         } else {
-            result_.proof = fmt::format("{} proved that no schedule is shorter", walked.refuted_by);
+            conclude(fmt::format("{} proved that no schedule is shorter", walked.refuted_by));
         }
         tell("choice   exact: " + result_.proof);
+    }
+
+    /// What a solver finds on the way, for abandon().
+    void keep_if_shorter(const Schedule& schedule, const std::string& who) {
+        if (schedule.makespan >= result_.schedule.makespan) return;
+        change([&](Result& result) {
+            result.schedule = schedule;
+            result.method = who;
+        });
     }
 
     /// A dual of a linear program is shorter to check than a solver's word.
@@ -274,7 +321,7 @@ class Synthesis {
         auto better = checkable_proof(instance_, result_.bound.value, stop.within(kForCheckableProof));
         if (!better) return;
         judge(instance_, *better);
-        result_.bound = std::move(*better);
+        change([&](Result& result) { result.bound = std::move(*better); });
     }
 
     /// The best reduce-scatter followed by the best all-gather.
@@ -282,7 +329,8 @@ class Synthesis {
         const auto halves = halves_of(instance_);
         if (!halves) return;
         Request request = request_;
-        request.found = {};  // a half's makespan is not the whole's
+        request.found = {};    // a half's makespan is not the whole's
+        request.abandon = {};  // nor its schedule
         const auto solve = [&](const Instance& half, const char* name) {
             request.story = [this, name](const std::string& line) {
                 if (line.starts_with("horizon")) tell(fmt::format("{} ({})", line, name));
@@ -300,7 +348,7 @@ class Synthesis {
         Schedule composition = joined(instance_, first.schedule, second.schedule);
         judge(instance_, composition, result_.bound, "the composition");
         if (first.status == Status::Optimal && second.status == Status::Optimal) {
-            result_.composed = composition.makespan;
+            change([&](Result& result) { result.composed = composition.makespan; });
             tell(fmt::format(
                 "composed {} is the best reduce-scatter followed by the best all-gather (proven), {:.3f} s",
                 composition.makespan.count(), clock_.seconds()));
@@ -308,15 +356,23 @@ class Synthesis {
         if (composition.makespan < result_.schedule.makespan) accept(std::move(composition), "composition");
     }
 
+    void settle(Result& result) const {
+        if (!result.schedule.sends.empty()) result.sends = result.schedule.sends.size();
+        result.status = gap() ? Status::Feasible : Status::Optimal;
+        judge(result.schedule.makespan, result.bound, result.method);
+    }
+
     Result finished() {
-        result_.stopped = gap() && (gave_up_ || stop_.requested());
-        if (!result_.schedule.sends.empty()) result_.sends = result_.schedule.sends.size();
-        result_.status = gap() ? Status::Feasible : Status::Optimal;
-        judge(result_.schedule.makespan, result_.bound, result_.method);
-        tell(fmt::format("verified{}, {:.3f} s", gap() ? "" : " and optimal: the makespan meets the bound",
-                         clock_.seconds()));
-        result_.seconds = clock_.seconds();
-        return std::move(result_);
+        Result result;
+        change([&](Result& found) {
+            settle(found);
+            found.stopped = gap() && (gave_up_ || stop_.requested());
+            found.seconds = clock_.seconds();
+            tell(fmt::format("verified{}, {:.3f} s",
+                             gap() ? "" : " and optimal: the makespan meets the bound", found.seconds));
+            result = std::exchange(found, {});  // there is nothing left to abandon
+        });
+        return result;
     }
 
     const Instance& instance_;
@@ -325,6 +381,7 @@ class Synthesis {
     const Clock clock_;
     const std::uint64_t sends_wanted_;
     Result result_;
+    std::mutex changing_;
     bool has_symmetry_ = false;
     bool gave_up_ = false;
 };

@@ -12,23 +12,6 @@
 
 namespace tutti::synth {
 
-struct Request {
-    std::string method = "auto";  ///< a name of methods()
-    std::uint64_t seed = 1;
-    unsigned threads = 1;
-    Stop stop;
-    std::optional<std::size_t> memory_bytes = {};  ///< beyond it the search ends with the best so far
-    /// Told, one line at a time, how the synthesis goes. May be empty.
-    std::function<void(const std::string&)> story = {};
-    /// A schedule too large to hold is verified while it is made. Who wants its sends gives a function that
-    /// wraps the source of the sends in one that also keeps them (io::TeeSource); they count only once
-    /// synthesize() has returned. May be empty: then nobody has them.
-    std::function<std::unique_ptr<SendSource>(SendSource&)> tap = {};
-    /// Told whenever there is a better schedule or bound: the makespan (none before there is a schedule) and
-    /// the bound. What it is told is verified. May be empty.
-    std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};
-};
-
 struct Result {
     Status status = Status::Unknown;
     std::string method;  ///< what made the schedule
@@ -46,6 +29,30 @@ struct Result {
     bool stopped = false;  ///< the request ended the search, and a longer one may find more
     double seconds = 0;
 };
+
+struct Request {
+    std::string method = "auto";  ///< a name of methods()
+    std::uint64_t seed = 1;
+    unsigned threads = 1;
+    Stop stop;
+    std::optional<std::size_t> memory_bytes = {};  ///< beyond it the search ends with the best so far
+    /// Told, one line at a time, how the synthesis goes. May be empty.
+    std::function<void(const std::string&)> story = {};
+    /// A schedule too large to hold is verified while it is made. Who wants its sends gives a function that
+    /// wraps the source of the sends in one that also keeps them (io::TeeSource); they count only once
+    /// synthesize() has returned. May be empty: then nobody has them.
+    std::function<std::unique_ptr<SendSource>(SendSource&)> tap = {};
+    /// Told whenever there is a better schedule or bound: the makespan (none before there is a schedule) and
+    /// the bound. What it is told is verified. May be empty.
+    std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};
+    /// A search may go on after its stop, because a solver does not hear it. Who cannot wait gives this: it
+    /// is called from another thread with the best so far, once there is a schedule and the stop is
+    /// kPatience ago, and must not return: it ends the process. May be empty.
+    std::function<void(Result)> abandon = {};
+};
+
+/// How long a search may take to end after it is told so.
+inline constexpr Stop::Seconds kPatience{0.5};
 
 /// The methods there are, with a sentence for each.
 struct Method {

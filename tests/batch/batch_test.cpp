@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 using namespace tutti;
 using namespace tutti::batch;
@@ -31,7 +32,7 @@ Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigne
 }
 
 /// For children: the task is not to be done again.
-io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const OnFound&) { std::abort(); }
+io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const TaskListener&) { std::abort(); }
 
 /// Does what it is told, in this process.
 class FakeCrew final : public Crew {
@@ -151,7 +152,7 @@ TEST_CASE("half a schedule that a killed process has left is removed, and nothin
     scratch.put("all/x/a.json", kRing);
     scratch.put("out/schedules/x/.tutti-99-0.tmp", "half");
     scratch.put("out/schedules/x/mine.tmp", "mine");
-    const auto half = [&](const Task&, const std::string&, const Limits&, const OnFound&) -> io::ResultLine {
+    const auto half = [&](const Task&, const std::string&, const Limits&, const TaskListener&) -> io::ResultLine {
         scratch.put("out/schedules/x/.tutti-98-0.tmp", "half");
         std::abort();
     };
@@ -173,14 +174,39 @@ TEST_CASE("a file that has changed since is solved again") {
     CHECK(run_in(scratch, {.resume = true}, 1, refuse_work).kept == 2);
 }
 
+TEST_CASE("a search that is deaf to its time limit ends with the schedule that it has") {
+    const test::ScratchTree scratch;
+    const std::string file = scratch.put("all/x/a.json", kRing);
+    const auto deaf = [](const Task& task, const std::string& results, const Limits& limits,
+                         const TaskListener& hears) {
+        TaskListener blocking = hears;
+        blocking.found = [](std::optional<Ticks> makespan, std::optional<Ticks>) {
+            while (makespan) std::this_thread::sleep_for(std::chrono::hours(1));
+        };
+        return solve(task, results, limits, blocking);
+    };
+    Settings settings;
+    settings.run.limits.time = 0.1;
+    const Outcome outcome = run_in(scratch, settings, 1, deaf);
+    CHECK(outcome.failures() == 0);
+    REQUIRE(outcome.rows.size() == 1);
+    const io::ResultLine& line = outcome.rows[0].line;
+    CHECK(line.error == "");
+    CHECK(line.verified);
+    CHECK(line.makespan == Ticks(2));
+    CHECK(line.sends == 12);
+    CHECK(line.seconds >= 0.1);
+    CHECK(verify::verify(io::read_instance(file), io::read_schedule(line.schedule)).valid());
+}
+
 TEST_CASE("failed rows are kept, unless they are to be tried again") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
     scratch.put("all/x/b.json", kRing);
     const auto half = [](const Task& task, const std::string& results, const Limits& limits,
-                         const OnFound& found) {
+                         const TaskListener& hears) {
         if (task.job.name == "b") std::abort();
-        return solve(task, results, limits, found);
+        return solve(task, results, limits, hears);
     };
     CHECK(run_in(scratch, {}, 1, half).failures() == 1);
     const Outcome kept = run_in(scratch, {.resume = true});

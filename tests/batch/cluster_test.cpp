@@ -72,7 +72,7 @@ struct Rank0 {
         settings.results = folder.path;
         settings.limits.time = 2.5;
         settings.cores = cores;
-        settings.work = [](const Task& task, const std::string&, const Limits&, const OnFound&) {
+        settings.work = [](const Task& task, const std::string&, const Limits&, const TaskListener&) {
             while (task.job.name == "endless") ::pause();
             io::ResultLine line = fine(task);
             line.host = "rank 0";
@@ -148,8 +148,8 @@ struct WorkerProcess {
     }
 };
 
-io::ResultLine by_worker(const Task& task, const std::string&, const Limits& limits, const OnFound& found) {
-    found(Ticks(9), Ticks(5));
+io::ResultLine by_worker(const Task& task, const std::string&, const Limits& limits, const TaskListener& hears) {
+    hears.found(Ticks(9), Ticks(5));
     io::ResultLine line = fine(task);
     line.host = "worker";
     line.time_limit = limits.time;
@@ -351,10 +351,10 @@ TEST_CASE("what a worker was at is lost when it closes, is silent or talks nonse
 TEST_CASE("a task that takes its worker with it begins again elsewhere, and the others go on") {
     Rank0 rank0(3);
     const auto deadly = [](const Task& task, const std::string& results, const Limits& limits,
-                           const OnFound& found) {
+                           const TaskListener& hears) {
         // As if the whole machine went down: the parent of this child is the worker.
         if (task.job.name == "deadly") (void)::kill(::getppid(), SIGKILL);
-        return by_worker(task, results, limits, found);
+        return by_worker(task, results, limits, hears);
     };
     const WorkerProcess first(rank0.folder.path, 1, 3, deadly), second(rank0.folder.path, 2, 3, deadly);
     until(rank0, 3);
@@ -402,8 +402,8 @@ TEST_CASE("a worker whose rank 0 vanishes ends its children and itself") {
         ::_exit(0);
     }
     WorkerProcess worker(folder.path, 1, 2,
-                         [&](const Task& task, const std::string&, const Limits&, const OnFound& found) {
-                             found(Ticks(1), {});
+                         [&](const Task& task, const std::string&, const Limits&, const TaskListener& hears) {
+                             hears.found(Ticks(1), {});
                              for (;;) ::pause();
                              return fine(task);
                          });

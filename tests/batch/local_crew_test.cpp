@@ -25,11 +25,11 @@ Task task_named(const std::string& name, unsigned threads = 1) {
     return task;
 }
 
-LocalCrew crew_that(const std::function<io::ResultLine(const Task&, const OnFound&)>& work,
+LocalCrew crew_that(const std::function<io::ResultLine(const Task&, const TaskListener&)>& work,
                     Limits limits = {}, unsigned cores = 1) {
     return LocalCrew({"nowhere", limits, cores,
-                      [work](const Task& task, const std::string&, const Limits&, const OnFound& found) {
-                          return work(task, found);
+                      [work](const Task& task, const std::string&, const Limits&, const TaskListener& hears) {
+                          return work(task, hears);
                       }});
 }
 
@@ -67,9 +67,9 @@ io::ResultLine line_of(LocalCrew& crew) {
 }  // namespace
 
 TEST_CASE("a child tells of what it finds, then sends its line; the peak is its own") {
-    auto crew = crew_that([](const Task& task, const OnFound& found) {
-        found(std::nullopt, Ticks(3));
-        found(Ticks(5), Ticks(3));
+    auto crew = crew_that([](const Task& task, const TaskListener& hears) {
+        hears.found(std::nullopt, Ticks(3));
+        hears.found(Ticks(5), Ticks(3));
         return fine(task);
     });
     crew.begin(4, task_named("a"));
@@ -85,7 +85,7 @@ TEST_CASE("a child tells of what it finds, then sends its line; the peak is its 
 }
 
 TEST_CASE("a child that crashes is a line that names the signal and its last words") {
-    auto crew = crew_that([](const Task&, const OnFound&) -> io::ResultLine {
+    auto crew = crew_that([](const Task&, const TaskListener&) -> io::ResultLine {
         std::cerr << "one\ntwo\nthree\nfour\n" << std::flush;
         (void)std::signal(SIGSEGV, SIG_DFL);  // a sanitizer may catch it
         (void)std::raise(SIGSEGV);
@@ -100,7 +100,7 @@ TEST_CASE("a child that crashes is a line that names the signal and its last wor
 }
 
 TEST_CASE("a child that somebody kills is told from one that we killed") {
-    auto crew = crew_that([](const Task&, const OnFound&) -> io::ResultLine {
+    auto crew = crew_that([](const Task&, const TaskListener&) -> io::ResultLine {
         (void)::kill(::getpid(), SIGKILL);
         sleep_for_ever();
     });
@@ -110,7 +110,7 @@ TEST_CASE("a child that somebody kills is told from one that we killed") {
 }
 
 TEST_CASE("a child that leaves without a result is a crash") {
-    auto crew = crew_that([](const Task&, const OnFound&) -> io::ResultLine { ::_exit(3); });
+    auto crew = crew_that([](const Task&, const TaskListener&) -> io::ResultLine { ::_exit(3); });
     const io::ResultLine line = line_of(crew);
     CHECK(line.failure == io::Failure::Crash);
     CHECK(line.error == "its process left without a result (exit code 3)");
@@ -118,8 +118,8 @@ TEST_CASE("a child that leaves without a result is a crash") {
 
 TEST_CASE("a child that does not stop in time is killed, and what it had is told") {
     auto crew = crew_that(
-        [](const Task&, const OnFound& found) -> io::ResultLine {
-            found(Ticks(42), Ticks(40));
+        [](const Task&, const TaskListener& hears) -> io::ResultLine {
+            hears.found(Ticks(42), Ticks(40));
             sleep_for_ever();
         },
         {.time = 0.001});
@@ -134,7 +134,7 @@ TEST_CASE("a child that does not stop in time is killed, and what it had is told
 
 TEST_CASE("a child that takes more memory than it may is killed") {
     auto crew = crew_that(
-        [](const Task&, const OnFound&) -> io::ResultLine {
+        [](const Task&, const TaskListener&) -> io::ResultLine {
             std::vector<char> much(std::size_t{600} << 20);
             for (std::size_t i = 0; i < much.size(); i += 4096) much[i] = 1;
             sleep_for_ever();
@@ -146,7 +146,7 @@ TEST_CASE("a child that takes more memory than it may is killed") {
 }
 
 TEST_CASE("a child hears no Ctrl-C, reads nothing and prints nothing") {
-    auto crew = crew_that([](const Task& task, const OnFound&) {
+    auto crew = crew_that([](const Task& task, const TaskListener&) {
         (void)std::raise(SIGINT);
         (void)std::raise(SIGTERM);
         std::cout << "chatter" << std::endl;
@@ -158,7 +158,7 @@ TEST_CASE("a child hears no Ctrl-C, reads nothing and prints nothing") {
 }
 
 TEST_CASE("as many threads as there are cores, and a wider task alone") {
-    auto crew = crew_that([](const Task& task, const OnFound&) { return fine(task); }, {}, 4);
+    auto crew = crew_that([](const Task& task, const TaskListener&) { return fine(task); }, {}, 4);
     CHECK(crew.has_room(9));
     crew.begin(0, task_named("a", 2));
     CHECK(crew.has_room(2));
@@ -174,8 +174,8 @@ TEST_CASE("as many threads as there are cores, and a wider task alone") {
 
 TEST_CASE("children side by side do not mix their answers") {
     auto crew = crew_that(
-        [](const Task& task, const OnFound& found) {
-            for (int i = 0; i < 50; ++i) found(Ticks(std::stol(task.job.name)), std::nullopt);
+        [](const Task& task, const TaskListener& hears) {
+            for (int i = 0; i < 50; ++i) hears.found(Ticks(std::stol(task.job.name)), std::nullopt);
             return fine(task);
         },
         {}, 8);
@@ -193,7 +193,7 @@ TEST_CASE("children side by side do not mix their answers") {
 }
 
 TEST_CASE("whoever stops the crew leaves no child behind") {
-    auto crew = crew_that([](const Task&, const OnFound&) -> io::ResultLine { sleep_for_ever(); }, {}, 3);
+    auto crew = crew_that([](const Task&, const TaskListener&) -> io::ResultLine { sleep_for_ever(); }, {}, 3);
     for (std::size_t i = 0; i < 3; ++i) crew.begin(i, task_named("a"));
     crew.stop();
     CHECK(crew.has_room(3));
