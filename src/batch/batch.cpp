@@ -23,30 +23,42 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kMostAttempts = 2;
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
-/// The earlier lines that still answer their tasks, by the tasks' numbers.
-std::map<std::size_t, io::ResultLine> lines_to_keep(const std::vector<Task>& tasks, const Settings& settings,
-                                                    const ResultsFolder& folder) {
-    std::map<std::size_t, io::ResultLine> kept;
-    auto earlier = folder.earlier();
+/// What an earlier run into the same folder left for this one.
+struct Legacy {
+    std::map<std::size_t, io::ResultLine> kept{};  ///< what still answers its task, by the task's number
+    std::vector<io::ResultLine> moved{};           ///< lines whose paths are now others
+    std::size_t changed = 0;                       ///< tasks whose files are
+    std::size_t others = 0;                        ///< lines that answer no task of this run
+};
+
+bool is_done(const Task& task, const io::ResultLine& line, const Settings& settings) {
+    if (line.failure == io::Failure::Lost) return false;
+    if (settings.retry_failed && line.failure != io::Failure::None) return false;
+    return line.asked == task.variant.method && line.seed == task.variant.seed;
+}
+
+Legacy legacy_of(const std::vector<Task>& tasks, const Settings& settings, const ResultsFolder& folder) {
+    Legacy legacy;
+    io::FoundResults earlier = folder.earlier();
+    if (earlier.moved) legacy.moved = earlier.lines;
+    legacy.others = earlier.lines.size();
+    std::map<std::string_view, io::ResultLine*> by_key;
+    for (io::ResultLine& line : earlier.lines) by_key.emplace(line.key, &line);
     std::map<std::filesystem::path, std::string> digests;
-    std::size_t changed = 0;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-        const auto found = earlier.find(tasks[i].key);
-        if (found == earlier.end() || found->second.failure == io::Failure::Lost) continue;
-        if (settings.retry_failed && found->second.failure != io::Failure::None) continue;
+        const auto found = by_key.find(tasks[i].key);
+        if (found == by_key.end()) continue;
+        --legacy.others;
+        if (!is_done(tasks[i], *found->second, settings)) continue;
         const auto [digest, added] = digests.try_emplace(tasks[i].job.path);
         if (added) digest->second = digest_of(tasks[i].job.path);
-        if (digest->second != found->second.digest) {
-            ++changed;
-            continue;
+        if (digest->second == found->second->digest) {
+            legacy.kept.emplace(i, *found->second);
+        } else {
+            ++legacy.changed;
         }
-        kept.emplace(i, std::move(found->second));
     }
-    if (settings.remark && changed > 0) {
-        settings.remark(
-            fmt::format("{} changed since the earlier run: solved again", count_text(changed, "file")));
-    }
-    return kept;
+    return legacy;
 }
 
 /// The work between the first task and the last line.
@@ -60,6 +72,7 @@ class Driver {
           known_(known),
           journal_(journal),
           progress_(view, tasks.size()),
+          names_(names_of(tasks)),
           attempts_(tasks.size(), 0),
           rows_(tasks.size()) {}
 
@@ -112,7 +125,7 @@ class Driver {
             const std::size_t number = waiting_.front();
             waiting_.pop_front();
             ++attempts_[number];
-            progress_.begin(number, tasks_[number].key);
+            progress_.begin(number, names_[number]);
             crew_.begin(number, tasks_[number]);
         }
     }
@@ -156,6 +169,7 @@ class Driver {
     const SoluFiles& known_;
     io::ResultJournal& journal_;
     Progress progress_;
+    const std::vector<std::string> names_;
     std::deque<std::size_t> waiting_;
     std::vector<std::uint32_t> attempts_;
     std::vector<std::optional<Row>> rows_;
@@ -169,25 +183,30 @@ void write_file(const std::string& path, std::string_view text) {
     file.commit();
 }
 
-std::map<std::size_t, io::ResultLine> prepare(const std::vector<Task>& tasks, const Settings& settings,
-                                              const ResultsFolder& folder) {
+Legacy prepare(const std::vector<Task>& tasks, const Settings& settings, const ResultsFolder& folder) {
     const auto remark = [&](const std::string& text) {
         if (settings.remark) settings.remark(text);
     };
-    std::map<std::size_t, io::ResultLine> kept;
+    Legacy legacy;
     if (settings.resume) {
         if (std::error_code error; std::filesystem::exists(folder.file("run.json"), error)) {
             for (const std::string& difference :
                  differences(read_run_file(folder.file("run.json")), settings.run))
                 remark("warning: not as in the run that this one goes on with: " + difference);
         }
-        kept = lines_to_keep(tasks, settings, folder);
-        remark(fmt::format("going on: {} of {} done before", kept.size(), tasks.size()));
+        legacy = legacy_of(tasks, settings, folder);
+        if (legacy.changed > 0)
+            remark(fmt::format("the instances of {} changed since the earlier run: solved again",
+                               count_text(legacy.changed, "task")));
+        if (legacy.others > 0)
+            remark(fmt::format("{} of other instances or settings stay in results.jsonl and in the report",
+                               count_text(legacy.others, "row")));
+        remark(fmt::format("going on: {} of {} done before", legacy.kept.size(), tasks.size()));
     } else if (const std::string aside = folder.put_aside(); !aside.empty()) {
         remark("the results of an earlier run are now " + aside);
     }
     write_run_file(folder.file("run.json"), settings.run);
-    return kept;
+    return legacy;
 }
 
 }  // namespace
@@ -201,12 +220,13 @@ Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew
     const SoluFiles known(tasks);
     const ResultsFolder folder(settings.results);
     folder.sweep();
-    auto kept = prepare(tasks, settings, folder);
+    Legacy legacy = prepare(tasks, settings, folder);
     io::ResultJournal journal(folder.file("results.jsonl"));
+    for (const io::ResultLine& line : legacy.moved) journal.append(line);
     Outcome outcome;
     {
         Driver driver(tasks, settings, crew, known, journal, view);
-        driver.keep(std::move(kept));
+        driver.keep(std::move(legacy.kept));
         driver.work();
         outcome = std::move(driver).outcome();
     }

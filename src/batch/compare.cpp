@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tutti::batch {
 namespace {
@@ -24,7 +25,14 @@ using io::ResultLine;
 /// Times of less than this, in seconds, are noise.
 constexpr double kLeastSlowdown = 0.05;
 
-const std::string& name_in(const ResultLine& line, bool by_label) { return by_label ? line.label : line.key; }
+/// By label is by what was to be solved, whatever the method and the seed.
+std::string name_in(const ResultLine& line, bool by_label) {
+    if (!by_label) return line.key;
+    std::string name = line.label;
+    if (line.asked_chunks) name += fmt::format(" chunks={}", *line.asked_chunks);
+    if (line.asked_bytes) name += fmt::format(" bytes={}", *line.asked_bytes);
+    return name;
+}
 
 std::unordered_map<std::string, const ResultLine*> index_of(const Run& run, bool by_label) {
     std::unordered_map<std::string, const ResultLine*> index;
@@ -32,11 +40,26 @@ std::unordered_map<std::string, const ResultLine*> index_of(const Run& run, bool
         if (!index.emplace(name_in(line, by_label), &line).second) {
             throw InputError(fmt::format("has several results labelled {}; they pair by key only, without "
                                          "--by label",
-                                         line.label),
+                                         name_in(line, by_label)),
                              {}, run.name);
         }
     }
     return index;
+}
+
+bool is_unique_by_label(const Run& run) {
+    std::unordered_set<std::string> names;
+    return std::ranges::all_of(
+        run.lines, [&](const ResultLine& line) { return names.insert(name_in(line, true)).second; });
+}
+
+/// Two runs of one method each, and of other methods or seeds: what pairs is clear without a word.
+bool pair_only_by_label(const Run& before, const Run& after) {
+    if (before.lines.empty() || after.lines.empty()) return false;
+    const auto later = index_of(after, false);
+    return std::ranges::none_of(before.lines,
+                                [&](const ResultLine& line) { return later.contains(line.key); }) &&
+           is_unique_by_label(before) && is_unique_by_label(after);
 }
 
 /// Whether bounds of one hold for the other.
@@ -158,11 +181,12 @@ std::size_t Comparison::regressions() const {
 }
 
 Comparison compare(const Run& before, const Run& after, const Comparing& how) {
-    const auto earlier = index_of(before, how.by_label), later = index_of(after, how.by_label);
+    const bool by_label = how.by_label || pair_only_by_label(before, after);
+    const auto earlier = index_of(before, by_label), later = index_of(after, by_label);
     Comparison comparison;
     RatioMean makespans, seconds;
     for (const ResultLine& line : before.lines) {
-        const auto found = later.find(name_in(line, how.by_label));
+        const auto found = later.find(name_in(line, by_label));
         if (found == later.end()) {
             comparison.rows.push_back(
                 {has_failed(line) ? Change::StillFailing : Change::Lost, &line, nullptr});
@@ -179,17 +203,19 @@ Comparison compare(const Run& before, const Run& after, const Comparing& how) {
         }
     }
     for (const ResultLine& line : after.lines) {
-        if (!earlier.contains(name_in(line, how.by_label)))
+        if (!earlier.contains(name_in(line, by_label)))
             comparison.rows.push_back({Change::New, nullptr, &line});
     }
     if (comparison.pairs == 0 && !before.lines.empty() && !after.lines.empty()) {
         throw InputError(fmt::format("has nothing in common with {}: {} there, {} here{}", before.name,
-                                     name_in(before.lines.front(), how.by_label),
-                                     name_in(after.lines.front(), how.by_label),
-                                     how.by_label ? "" : "; --by label pairs by the instance alone"),
+                                     name_in(before.lines.front(), by_label),
+                                     name_in(after.lines.front(), by_label),
+                                     by_label ? "" : "; --by label pairs by the instance alone"),
                          {}, after.name);
     }
     comparison.notes = notes_on(comparison.rows);
+    if (by_label && !how.by_label)
+        comparison.notes.insert(comparison.notes.begin(), "no task is in both runs: paired by the instance alone");
     comparison.makespan_ratio = makespans.mean();
     comparison.seconds_ratio = seconds.mean();
     sort(comparison.rows);

@@ -69,8 +69,7 @@ std::string summary_line(const Comparison& comparison) {
                               factor_text(comparison.makespan_ratio), factor_text(comparison.seconds_ratio));
 }
 
-std::string reason_line(const ComparedRow& row) {
-    const std::string name = task_name(row.any());
+std::string reason_line(const ComparedRow& row, const std::string& name) {
     if (row.change == Change::Contradiction) {
         const bool below =
             row.after->makespan && row.before->lower_bound && *row.after->makespan < *row.before->lower_bound;
@@ -98,13 +97,17 @@ std::vector<TonedLine> comparison_table(const Comparison& comparison) {
                      {"status"}});
     std::vector<LineTone> tones;
     std::vector<TonedLine> reasons;
-    for (const ComparedRow& row : comparison.rows) {
+    std::vector<const ResultLine*> all;
+    for (const ComparedRow& row : comparison.rows) all.push_back(&row.any());
+    const auto names = names_of(all);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const ComparedRow& row = comparison.rows[i];
         if (!is_told(row)) continue;
-        table.add({std::string(name_of(row.change)), task_name(row.any()), makespan_cell(row.before),
+        table.add({std::string(name_of(row.change)), names[i], makespan_cell(row.before),
                    makespan_cell(row.after), change_cell(row.makespan_change()), seconds_cell(row.before),
                    seconds_cell(row.after), status_cell(row)});
         tones.push_back(tone_of(row.change));
-        if (std::string reason = reason_line(row); !reason.empty()) {
+        if (std::string reason = reason_line(row, names[i]); !reason.empty()) {
             std::ranges::replace(reason, '\n', ' ');
             reasons.push_back({std::move(reason), LineTone::Bad});
         }

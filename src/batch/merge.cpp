@@ -8,6 +8,8 @@
 // Everything is laid out in a hidden folder beside the new one and moved in one step. Into a folder that is
 // there already (--force) the files are moved one by one, results.jsonl last, and nothing else in it is
 // touched.
+//
+// Shards of one run become that run: its run.json without a shard, so that --resume does what is missing.
 
 #include "batch/merge.hpp"
 
@@ -145,9 +147,18 @@ class Staging {
     fs::path folder_;
 };
 
+/// Where a run that varies its instances left the one of this schedule.
+fs::path instance_beside(const fs::path& schedule) {
+    std::string name = schedule.string();
+    for (const std::string_view suffix : {".schedule.json", ".tsch"}) {
+        if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+    }
+    return name + ".instance.json";
+}
+
 /// Brings the row's schedule, if it has one, into the staged folder.
 void place_schedule(Chosen& row, const fs::path& staged, const fs::path& output, std::set<fs::path>& places,
-                    Merged& merged) {
+                    std::set<fs::path>& instances, Merged& merged) {
     if (row.line.schedule.empty()) return;
     const auto found = find_schedule(row);
     if (!found) {
@@ -158,20 +169,24 @@ void place_schedule(Chosen& row, const fs::path& staged, const fs::path& output,
     }
     const fs::path place = free_place(found->relative, places);
     link_or_copy(found->file, staged / place);
+    std::error_code ignored;
+    if (const fs::path instance = instance_beside(found->file); fs::is_regular_file(instance, ignored)) {
+        link_or_copy(instance, staged / instance_beside(place));
+        instances.insert(instance_beside(place));
+    }
     row.line.schedule = (output / place).string();
 }
 
-void move_all(const fs::path& from, const fs::path& to, const std::set<fs::path>& schedules) {
+void move_all(const fs::path& from, const fs::path& to, const std::vector<fs::path>& files) {
     std::error_code error;
     if (!fs::exists(to) || fs::is_empty(to)) {
         fs::rename(from, to, error);
     } else {
-        for (const fs::path& relative : schedules) {
+        for (const fs::path& relative : files) {
             fs::create_directories((to / relative).parent_path(), error);
             if (!error) fs::rename(from / relative, to / relative, error);
             if (error) break;
         }
-        if (!error) fs::rename(from / "results.jsonl", to / "results.jsonl", error);
     }
     if (error) throw InputError("cannot be written: " + error.message(), {}, to.string());
 }
@@ -186,14 +201,35 @@ void check_free(const Merging& how) {
     }
 }
 
-void note_missing_shards(const std::vector<Run>& runs, Merged& merged) {
-    std::map<std::uint64_t, std::set<std::uint64_t>> shards;
+/// What was asked of each run; nothing of one that does not say.
+std::vector<std::optional<RunFile>> files_of(const std::vector<Run>& runs, Merged& merged) {
+    std::vector<std::optional<RunFile>> files;
     for (const Run& run : runs) {
         try {
-            if (const auto shard = shard_of(run)) shards[shard->count].insert(shard->index);
+            files.push_back(file_of(run));
         } catch (const InputError& error) {
-            merged.notes.push_back(fmt::format("shards are not known: {}", error.what()));
+            files.emplace_back();
+            merged.notes.push_back(fmt::format("what was asked of {} is not known: {}", run.name, error.what()));
         }
+    }
+    return files;
+}
+
+/// The run that all of them are parts of; one without instances where they are not.
+RunFile whole_of(std::vector<std::optional<RunFile>> parts) {
+    for (std::optional<RunFile>& part : parts) {
+        if (!part) return {};
+        part->shard.reset();
+        part->jobs.reset();
+        if (!differences(*parts.front(), *part).empty()) return {};
+    }
+    return parts.empty() ? RunFile() : *parts.front();
+}
+
+void note_missing_shards(const std::vector<std::optional<RunFile>>& files, Merged& merged) {
+    std::map<std::uint64_t, std::set<std::uint64_t>> shards;
+    for (const std::optional<RunFile>& file : files) {
+        if (file && file->shard) shards[file->shard->of].insert(file->shard->part);
     }
     if (shards.size() > 1) merged.notes.push_back("the runs are shards of different numbers");
     for (const auto& [count, there] : shards) {
@@ -218,16 +254,21 @@ Merged merge(const std::vector<Run>& runs, const Merging& how) {
     const fs::path output = (fs::path(how.output) / "").parent_path();
     check_free(how);
     std::vector<Chosen> chosen = chosen_from(runs, how, merged);
-    note_missing_shards(runs, merged);
+    const auto files = files_of(runs, merged);
+    note_missing_shards(files, merged);
     const Staging staging(output);
-    std::set<fs::path> places;
+    std::set<fs::path> places, instances;
     io::AtomicFile journal((staging.folder() / "results.jsonl").string());
     for (Chosen& row : chosen) {
-        place_schedule(row, staging.folder(), output, places, merged);
+        place_schedule(row, staging.folder(), output, places, instances, merged);
         journal.write(io::json_line(io::result_json(row.line)) + "\n");
     }
     journal.commit();
-    move_all(staging.folder(), output, places);
+    write_run_file((staging.folder() / "run.json").string(), whole_of(files));
+    std::vector<fs::path> moved(places.begin(), places.end());
+    moved.insert(moved.end(), instances.begin(), instances.end());
+    moved.insert(moved.end(), {"run.json", "results.jsonl"});
+    move_all(staging.folder(), output, moved);
     merged.results = chosen.size();
     merged.schedules = places.size();
     return merged;

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <vector>
 
 namespace tutti::batch {
 namespace {
@@ -42,15 +43,9 @@ ResultsFolder::~ResultsFolder() { ::close(lock_); }
 
 std::string ResultsFolder::file(const std::string& name) const { return (fs::path(path_) / name).string(); }
 
-std::map<std::string, io::ResultLine> ResultsFolder::earlier() const {
-    std::map<std::string, io::ResultLine> lines;
+io::FoundResults ResultsFolder::earlier() const {
     std::error_code error;
-    if (!fs::exists(file(kLines), error)) return lines;
-    for (io::ResultLine& line : io::read_results(file(kLines))) {
-        std::string key = line.key;
-        if (!key.empty()) lines.insert_or_assign(std::move(key), std::move(line));
-    }
-    return lines;
+    return fs::exists(file(kLines), error) ? io::find_results(path_) : io::FoundResults();
 }
 
 std::string ResultsFolder::put_aside() const {

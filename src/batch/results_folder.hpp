@@ -1,12 +1,9 @@
 #pragma once
 
-#include "batch/task.hpp"
-#include "io/result_jsonl.hpp"
+#include "io/found_results.hpp"
 
 #include <filesystem>
-#include <map>
 #include <string>
-#include <vector>
 
 namespace tutti::batch {
 
@@ -26,8 +23,8 @@ class ResultsFolder {
 
     [[nodiscard]] std::string file(const std::string& name) const;
 
-    /// The lines of earlier runs by their keys; of several with one key the last counts.
-    [[nodiscard]] std::map<std::string, io::ResultLine> earlier() const;
+    /// What earlier runs left in it, as seen from here.
+    [[nodiscard]] io::FoundResults earlier() const;
     /// Puts results.jsonl aside, if there is anything in it; the path where it then is, or empty.
     [[nodiscard]] std::string put_aside() const;
     /// Removes the beginnings of schedules that killed processes have left. Nobody may be at work.

@@ -19,7 +19,7 @@ struct Selection {
 
 /// How two runs are compared.
 struct Comparing {
-    bool by_label = false;                   ///< pair by label, not by key
+    bool by_label = false;                   ///< pair by what was to be solved, not by key
     double tolerance = 0;                    ///< of makespans, as a fraction
     std::optional<double> time_tolerance{};  ///< of seconds, as a fraction; none: slower is no change
     friend bool operator==(const Comparing&, const Comparing&) = default;

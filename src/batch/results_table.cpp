@@ -50,6 +50,12 @@ bool is_selected(const ResultLine& line, const Selection& selection) {
     return has(line.key) || has(line.label) || has(line.method) || has(line.collective);
 }
 
+std::vector<const ResultLine*> shown_lines(const std::vector<ShownRow>& rows) {
+    std::vector<const ResultLine*> lines;
+    for (const ShownRow& row : rows) lines.push_back(row.line);
+    return lines;
+}
+
 std::string time_cell(const ResultLine& line, const std::optional<Ticks>& ticks) {
     return ticks ? time_text(*ticks, units_of(line)) : "-";
 }
@@ -106,11 +112,12 @@ std::vector<Column> columns_of(const std::vector<ShownRow>& rows, bool names_run
                                 {{"seconds", Align::Right}},
                                 {{"memory", Align::Right}, {}, false},
                                 {{"status"}}};
-    for (const ShownRow& row : rows) {
-        const ResultLine& line = *row.line;
+    const auto names = names_of(shown_lines(rows));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const ResultLine& line = *rows[i].line;
         const std::vector<std::string> cells{
-            one_line(task_name(line)),
-            *row.run,
+            one_line(names[i]),
+            *rows[i].run,
             line.method.empty() ? "-" : line.method,
             time_cell(line, line.makespan),
             time_cell(line, line.lower_bound),
@@ -120,7 +127,7 @@ std::vector<Column> columns_of(const std::vector<ShownRow>& rows, bool names_run
             seconds_text(line.seconds),
             line.peak_memory_bytes ? memory_text(*line.peak_memory_bytes) : "-",
             status_cell(line)};
-        for (std::size_t i = 0; i < cells.size(); ++i) columns[i].cells.push_back(cells[i]);
+        for (std::size_t c = 0; c < cells.size(); ++c) columns[c].cells.push_back(cells[c]);
     }
     if (!names_runs) columns.erase(columns.begin() + 1);
     std::erase_if(columns, [](const Column& column) {
@@ -217,11 +224,11 @@ std::vector<TonedLine> results_table(const std::vector<ShownRow>& rows, const Re
         }
         lines.push_back({""});
     }
-    for (const ShownRow& row : rows) {
-        if (!has_failed(*row.line)) continue;
+    const auto names = names_of(shown_lines(rows));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!has_failed(*rows[i].line)) continue;
         lines.push_back(
-            {one_line(fmt::format("failed: {}: {}", task_name(*row.line), failure_text(*row.line))),
-             LineTone::Bad});
+            {one_line(fmt::format("failed: {}: {}", names[i], failure_text(*rows[i].line))), LineTone::Bad});
     }
     lines.push_back({summary_line(rows)});
     return lines;

@@ -39,7 +39,7 @@ std::string below(const fs::path& folder, const std::string& entry) {
 std::string seen_from(const fs::path& folder, const std::string& path) {
     std::error_code error;
     const fs::path base = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
-    const fs::path whole = tidied(fs::absolute(path, error));
+    const fs::path whole = tidied(path == "." ? fs::current_path(error) : fs::absolute(path, error));
     return error ? path : whole.lexically_proximate(base).generic_string();
 }
 
@@ -83,9 +83,12 @@ std::optional<unsigned> read_threads(const JsonView& view, std::string_view fiel
 
 RunFile run_in(const JsonView& view, const fs::path& folder) {
     view.only({"about", "instances", "set", "methods", "chunks", "bytes", "seeds", "threads", "jobs",
-               "time_limit", "memory_limit", "shard"});
+               "time_limit", "memory_limit", "shard", "from"});
     RunFile run;
-    if (const auto about = view.find("about")) (void)about->string();
+    // What only people and readers of results look at.
+    for (const char* field : {"about", "from"}) {
+        if (const auto found = view.find(field)) (void)found->string();
+    }
     run.instances =
         read_list(view, "instances", [&](const JsonView& entry) { return below(folder, entry.string()); });
     if (const auto set = view.find("set")) run.set = tidied(folder / set->string()).string();
@@ -143,10 +146,12 @@ RunFile read_run_file(const std::string& path) {
 
 void write_run_file(const std::string& path, const RunFile& run) {
     const fs::path folder = fs::path(path).parent_path();
-    io::AtomicFile file(path);
-    file.write(io::json_page(json_of(run, [&](const std::string& entry) {
+    io::Json json = json_of(run, [&](const std::string& entry) {
         return fs::path(entry).is_absolute() ? tidied(entry).generic_string() : seen_from(folder, entry);
-    })));
+    });
+    json["from"] = seen_from(folder, ".");
+    io::AtomicFile file(path);
+    file.write(io::json_page(json));
     file.commit();
 }
 

@@ -23,7 +23,8 @@ struct RunFile {
 /// Paths in the file are relative to its folder. Throws InputError with file and place.
 [[nodiscard]] RunFile read_run_file(const std::string& path);
 
-/// Reads back as the same run, also from another working directory.
+/// Reads back as the same run, also from another working directory. The key `from` says which one this is, so
+/// that results can be found by whoever is elsewhere (io/found_results).
 void write_run_file(const std::string& path, const RunFile& run);
 
 /// What the second has otherwise than the first, a line each: "time_limit is 2, was 60".

@@ -68,12 +68,16 @@ std::string table_text(const Outcome& outcome) {
                      {"sends", Align::Right},
                      {"seconds", Align::Right}});
     std::string errors;
-    for (const Row& row : outcome.rows) {
+    std::vector<Task> tasks;
+    for (const Row& row : outcome.rows) tasks.push_back(row.task);
+    const std::vector<std::string> names = names_of(tasks);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const Row& row = outcome.rows[i];
         const io::ResultLine& line = row.line;
-        table.add({row.task.key, line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
+        table.add({names[i], line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
                    ticks_cell(line.lower_bound), gap_text(line.gap()), verified_cell(row),
                    line.makespan ? std::to_string(line.sends) : "-", seconds_text(line.seconds)});
-        if (row.failed) errors += fmt::format("failed: {}: {}\n", row.task.key, line.error);
+        if (row.failed) errors += fmt::format("failed: {}: {}\n", names[i], line.error);
     }
     std::string news;
     for (const std::string& sentence : outcome.news) news += sentence + "\n";

@@ -40,24 +40,52 @@ void number_clashes(std::vector<Task>& tasks) {
     }
 }
 
+Told unusual_in(const Variant& variant) {
+    const Variant usual;
+    return {variant.method != usual.method, true, true, variant.seed != usual.seed};
+}
+
 }  // namespace
 
+Told differing_among(const std::vector<Variant>& variants) {
+    Told told;
+    for (const Variant& variant : variants) {
+        const Variant& first = variants.front();
+        told.method = told.method || variant.method != first.method;
+        told.chunks = told.chunks || variant.chunks != first.chunks;
+        told.bytes = told.bytes || variant.bytes != first.bytes;
+        told.seed = told.seed || variant.seed != first.seed;
+    }
+    return told;
+}
+
+std::string name_with(const std::string& label, const Variant& variant, Told told) {
+    std::string name = label;
+    if (told.method) name += " method=" + variant.method;
+    if (told.chunks && variant.chunks) name += fmt::format(" chunks={}", *variant.chunks);
+    if (told.bytes && variant.bytes) name += fmt::format(" bytes={}", variant.bytes->count);
+    if (told.seed) name += fmt::format(" seed={}", variant.seed);
+    return name;
+}
+
+std::vector<std::string> names_of(const std::vector<Task>& tasks) {
+    std::vector<Variant> variants;
+    for (const Task& task : tasks) variants.push_back(task.variant);
+    const Told told = differing_among(variants);
+    std::vector<std::string> names;
+    for (const Task& task : tasks) names.push_back(name_with(task.job.label(), task.variant, told));
+    return names;
+}
+
 std::vector<Task> tasks_of(const std::vector<Job>& jobs, const Matrix& matrix) {
-    const auto methods = choices(matrix.methods);
-    const auto seeds = choices(matrix.seeds);
-    std::vector<std::pair<Variant, std::string>> variants;
-    for (const auto& method : methods) {
+    const Variant usual;
+    std::vector<Variant> variants;
+    for (const auto& method : choices(matrix.methods)) {
         for (const auto& chunks : choices(matrix.chunks)) {
             for (const auto& bytes : choices(matrix.bytes)) {
-                for (const auto& seed : seeds) {
-                    const Variant variant{method.value_or("auto"), seed.value_or(1), matrix.threads, chunks,
-                                          bytes};
-                    std::string details;
-                    if (methods.size() > 1) details += " method=" + variant.method;
-                    if (chunks) details += fmt::format(" chunks={}", *chunks);
-                    if (bytes) details += fmt::format(" bytes={}", bytes->count);
-                    if (seeds.size() > 1) details += fmt::format(" seed={}", variant.seed);
-                    variants.emplace_back(variant, std::move(details));
+                for (const auto& seed : choices(matrix.seeds)) {
+                    variants.push_back({method.value_or(usual.method), seed.value_or(usual.seed),
+                                        matrix.threads, chunks, bytes});
                 }
             }
         }
@@ -65,8 +93,11 @@ std::vector<Task> tasks_of(const std::vector<Job>& jobs, const Matrix& matrix) {
     std::vector<Task> tasks;
     tasks.reserve(jobs.size() * variants.size());
     for (const Job& job : jobs) {
-        for (const auto& [variant, details] : variants)
-            tasks.push_back({job, variant, job.label() + details, stem_of(job, details)});
+        for (const Variant& variant : variants) {
+            const Told told = unusual_in(variant);
+            tasks.push_back({job, variant, name_with(job.label(), variant, told),
+                             stem_of(job, name_with("", variant, told))});
+        }
     }
     number_clashes(tasks);
     return tasks;

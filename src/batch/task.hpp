@@ -32,6 +32,18 @@ struct Task {
     friend bool operator==(const Task&, const Task&) = default;
 };
 
+/// Which parts of a variant a name tells.
+struct Told {
+    bool method = false, chunks = false, bytes = false, seed = false;
+};
+/// Those that are not the same for all.
+[[nodiscard]] Told differing_among(const std::vector<Variant>& variants);
+/// The label with those parts: "ring/a method=greedy seed=2". Chunks and bytes only where they are given.
+[[nodiscard]] std::string name_with(const std::string& label, const Variant& variant, Told told);
+
+/// For people: the labels, with what is not the same for all.
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<Task>& tasks);
+
 /// What holds for every task of a run.
 struct Limits {
     std::optional<double> time{};           ///< seconds for each
@@ -51,9 +63,9 @@ struct Matrix {
     friend bool operator==(const Matrix&, const Matrix&) = default;
 };
 
-/// Every job with every combination, instance by instance. The key is the job's label, then `chunks` and
-/// `bytes` where they are given (they make another problem of it) and `method` and `seed` where there are
-/// several (they make another answer): "ring/a method=greedy bytes=1048576 seed=2".
+/// Every job with every combination, instance by instance. The key is the job's label, then what is not as
+/// usual: "ring/a method=greedy bytes=1048576 seed=2". So a task has the same key whatever else its run
+/// varies, and a later run that asks for more finds it again.
 [[nodiscard]] std::vector<Task> tasks_of(const std::vector<Job>& jobs, const Matrix& matrix);
 
 /// One part of a run that several share: those tasks whose number modulo `of` is `part` modulo `of`, so that

@@ -19,7 +19,6 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <thread>
 
@@ -103,17 +102,10 @@ void print(const batch::Outcome& outcome, const std::string& results, ExitCode c
 }
 
 /// The page is a convenience: what keeps it from being made is told, and no failure of the run.
-void make_report(const std::string& results, const std::vector<batch::Task>& tasks,
-                 const std::function<void(const std::string&)>& note) {
+void make_report(const std::string& results, const std::function<void(const std::string&)>& note) {
     constexpr double kMostSeconds = 30;
     report::ReportWish wish;
-    std::map<std::string_view, const batch::Task*> by_key;
-    for (const batch::Task& task : tasks) by_key[task.key] = &task;
-    // An earlier run may have been elsewhere, and its lines name files as seen from there.
-    wish.instance = [&](const io::ResultLine& line) {
-        const auto task = by_key.find(line.key);
-        return batch::instance_of(task == by_key.end() ? batch::task_of(line) : *task->second);
-    };
+    wish.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
     wish.stop = Stop(Stop::Seconds(kMostSeconds));
     try {
         note(fmt::format("a page to look at: {}", report::write_report(results, {}, wish).path));
@@ -182,7 +174,7 @@ ExitCode run_batch(const BatchOptions& options, const Process& process) {
                                                                        : ExitCode::Done;
     print(outcome, settings.results, code, options.json, process.streams.out);
     if (options.report) {
-        make_report(settings.results, tasks, [&](const std::string& text) {
+        make_report(settings.results, [&](const std::string& text) {
             if (!options.quiet) process.streams.err << text << '\n';
         });
     }

@@ -16,10 +16,9 @@
 #include "compile/places.hpp"
 #include "compile/size_ranges.hpp"
 #include "io/file_set.hpp"
+#include "io/found_results.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
-#include "io/result_jsonl.hpp"
-#include "report/results_folder.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,15 +40,11 @@ struct FilePair {
 };
 
 std::vector<FilePair> results_in(const std::string& folder) {
-    const std::string journal = (fs::path(folder) / "results.jsonl").string();
-    if (!fs::exists(journal)) {
-        throw InputError("expected a folder with results.jsonl, as tutti batch leaves it", {}, folder);
-    }
     std::vector<FilePair> pairs;
-    for (const io::ResultLine& line : report::lines_in(folder)) {
-        if (!line.schedule.empty()) pairs.push_back({line.file, report::schedule_file(folder, line), line});
+    for (const io::ResultLine& line : io::find_results(folder).lines) {
+        if (!line.schedule.empty()) pairs.push_back({line.file, line.schedule, line});
     }
-    if (pairs.empty()) throw InputError("no result has a schedule", {}, journal);
+    if (pairs.empty()) throw InputError("no result has a schedule", {}, folder);
     return pairs;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
 #include "cli/target.hpp"
+#include "io/found_results.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/source.hpp"
@@ -14,7 +15,6 @@
 #include "report/judged_view.hpp"
 #include "report/page_file.hpp"
 #include "report/report.hpp"
-#include "report/results_folder.hpp"
 
 #include <filesystem>
 
@@ -79,7 +79,7 @@ Looked files_of(const ViewOptions& options) {
     }
     const std::string& file = options.files.front();
     if (!fs::exists(file)) throw InputError("there is no such file or folder", {}, file);
-    const auto line = report::line_about(file);
+    const auto line = io::line_about(file);
     if (!line || line->file.empty()) {
         throw InputError("expected a schedule and its instance (--instance FILE), or a folder with results",
                          {}, file);

@@ -1,9 +1,9 @@
 #include "report/report.hpp"
 
+#include "io/found_results.hpp"
 #include "io/instance_json.hpp"
 #include "report/judged_view.hpp"
 #include "report/page_file.hpp"
-#include "report/results_folder.hpp"
 #include "report/sample.hpp"
 
 #include <fmt/format.h>
@@ -23,9 +23,8 @@ constexpr std::uint64_t kLeastSends = 100;
 
 class Maker {
   public:
-    Maker(std::string folder, const ReportWish& wish, std::size_t schedules)
-        : folder_(std::move(folder)),
-          wish_(wish),
+    Maker(const ReportWish& wish, std::size_t schedules)
+        : wish_(wish),
           sends_each_(std::clamp(wish.most_sends / std::max<std::size_t>(1, schedules), kLeastSends,
                                  std::max(kLeastSends, wish.most_sends_of_a_view))) {}
 
@@ -67,7 +66,7 @@ class Maker {
     }
 
     std::string try_to_add(const io::ResultLine& line) {
-        const std::string file = schedule_file(folder_, line);
+        const std::string& file = line.schedule;
         std::error_code ignored;
         if (!fs::exists(file, ignored)) return fmt::format("Its schedule {} is not there.", file);
         const Instance instance = wish_.instance ? wish_.instance(line) : io::read_instance(line.file);
@@ -90,7 +89,6 @@ class Maker {
         return {};
     }
 
-    std::string folder_;
     const ReportWish& wish_;
     std::uint64_t sends_each_;
 };
@@ -105,10 +103,10 @@ std::string title_of(const std::string& folder) {
 }  // namespace
 
 Report write_report(const std::string& folder, const std::string& path, const ReportWish& wish) {
-    const auto lines = lines_in(folder);
+    const auto lines = io::find_results(folder).lines;
     const auto schedules = static_cast<std::size_t>(
         std::ranges::count_if(lines, [](const io::ResultLine& line) { return !line.schedule.empty(); }));
-    Maker maker(folder, wish, schedules);
+    Maker maker(wish, schedules);
     io::Json rows = io::Json::array();
     for (const io::ResultLine& line : lines) rows.push_back(maker.row(line));
     Report report;

@@ -3,6 +3,7 @@
 #include "batch/local_crew.hpp"
 #include "batch/summary.hpp"
 #include "core/error.hpp"
+#include "io/found_results.hpp"
 #include "io/instance_json.hpp"
 #include "io/schedule_stream.hpp"
 #include "tests/batch/scratch.hpp"
@@ -145,6 +146,60 @@ TEST_CASE("a resumed run does what is missing, and ends with the same rows") {
     CHECK(rest.rows[0].line == whole.rows[0].line);
     CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 3);
     CHECK(run_in(scratch, {.resume = true}, 1, refuse_work).failures() == 0);
+}
+
+TEST_CASE("a resumed run that asks for more does only that, and keeps what it does not ask for") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    const auto with = [](std::vector<std::string> methods) {
+        Settings settings{.resume = true};
+        settings.run.matrix.methods = std::move(methods);
+        return settings;
+    };
+    CHECK(run_in(scratch, with({"auto"})).kept == 0);
+    const Outcome more = run_in(scratch, with({"auto", "greedy"}));
+    CHECK(more.kept == 1);
+    REQUIRE(more.rows.size() == 2);
+    CHECK(more.rows[1].task.key == "x/a method=greedy");
+    CHECK(more.rows[0].line.schedule != more.rows[1].line.schedule);
+    Settings other = with({"greedy"});
+    other.run.matrix.seeds = {7};
+    std::string said;
+    other.remark = [&](const std::string& text) { said += text + "\n"; };
+    CHECK(run_in(scratch, other).kept == 0);
+    CHECK(said.find("2 rows of other instances or settings stay in results.jsonl") != std::string::npos);
+    CHECK(io::find_results(scratch.at("out")).lines.size() == 3);
+    CHECK(run_in(scratch, with({"auto", "greedy"}), 1, refuse_work).failures() == 0);
+}
+
+TEST_CASE("a run that goes on elsewhere leaves paths that hold there, of all lines") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    scratch.put("all/x/b.json", kRing);
+    scratch.put("below/here.txt", "");
+    const auto relative_run = [&](const std::string& folder, const std::string& up, const std::string& only) {
+        const auto back = std::filesystem::current_path();
+        std::filesystem::current_path(folder);
+        Settings settings{.results = up + "out", .resume = true};
+        settings.run.instances = {up + "all"};
+        const auto tasks = tasks_of(expand({up + "all/x/" + only}), {});
+        LocalCrew crew({settings.results, {}, 1, solve});
+        const Outcome outcome = run(tasks, settings, crew, {});
+        const io::FoundResults found = io::find_results(settings.results);
+        std::vector<std::string> files;
+        for (const io::ResultLine& line : found.lines) {
+            CHECK(std::filesystem::exists(line.file));
+            CHECK(std::filesystem::exists(line.schedule));
+            files.push_back(line.file);
+        }
+        CHECK_FALSE(found.moved);
+        std::filesystem::current_path(back);
+        return files;
+    };
+    using Files = std::vector<std::string>;
+    CHECK(relative_run(scratch.at("."), "", "a.json") == Files{"all/x/a.json"});
+    CHECK(io::find_results(scratch.at("out")).moved);
+    CHECK(relative_run(scratch.at("below"), "../", "b.json") == Files{"../all/x/a.json", "../all/x/b.json"});
 }
 
 TEST_CASE("half a schedule that a killed process has left is removed, and nothing else") {

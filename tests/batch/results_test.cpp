@@ -261,16 +261,29 @@ TEST_CASE("a comparison tells what is missing, what is new, and what else differ
     CHECK(contains(text, "1 pair: 1 lost, 0 worse, 1 better, 1 new, 0 same,"));
 }
 
-TEST_CASE("runs with other keys pair by label, where labels are unique") {
-    ResultLine a = line_of("ring", 5, 5), b = a;
+TEST_CASE("runs with other keys pair by what was to be solved, where that is unique") {
+    ResultLine a = line_of("ring", 5, 5), b = a, large = a;
     a.key = "ring method=greedy";
     b.key = "ring method=exact";
+    b.asked = "exact";
     const Run before = run_of({a}, "old"), after = run_of({b}, "new");
-    CHECK(contains(test::refusal([&] { (void)compare(before, after, {}); }).message(), "--by label"));
+    const Comparison by_itself = compare(before, after, {});
+    CHECK(by_itself.pairs == 1);
+    CHECK(by_itself.notes ==
+          Labels{"no task is in both runs: paired by the instance alone",
+                 "methods asked for differ in 1 pair (ring: greedy, then exact)"});
     CHECK(compare(before, after, {.by_label = true}).pairs == 1);
     const Run both = run_of({a, b}, "both");
     CHECK(
         contains(test::refusal([&] { (void)compare(before, both, {.by_label = true}); }).message(), "ring"));
+    ResultLine other = b;
+    other.key = "ring method=highs";
+    const Run several = run_of({b, other}, "several");
+    CHECK(contains(test::refusal([&] { (void)compare(before, several, {}); }).message(), "--by label"));
+    // Other sizes are other problems.
+    large.key = "ring bytes=8";
+    large.asked_bytes = 8;
+    CHECK(compare(run_of({a, large}), run_of({b}), {.by_label = true}).pairs == 1);
     // An empty run has nothing to pair with, but that is an answer.
     CHECK(compare(before, run_of({}), {}).regressions() == 1);
     CHECK(compare(run_of({}), after, {}).regressions() == 0);
@@ -286,7 +299,7 @@ TEST_CASE("merged runs have every key once, and their schedules at the same plac
     scratch.put("s1/results.jsonl", journal({a}));
     scratch.put("s2/results.jsonl", journal({b, failed_line("ring/c")}));
     scratch.put("s1/run.json", R"({"shard": "1/3"})");
-    scratch.put("s2/run.json", R"({"shard": {"index": 3, "count": 3}})");
+    scratch.put("s2/run.json", R"({"shard": "3/3"})");
     const std::vector<Run> runs{read_run(scratch.at("s1")), read_run(scratch.at("s2"))};
     const Merged merged = merge(runs, {.output = scratch.at("all/")});
     CHECK(merged.results == 3);
@@ -297,12 +310,38 @@ TEST_CASE("merged runs have every key once, and their schedules at the same plac
     const Run all = read_run(scratch.at("all"));
     REQUIRE(all.lines.size() == 3);
     CHECK(all.lines[1].schedule == scratch.at("all/schedules/ring/b.schedule.json"));
-    CHECK(std::distance(std::filesystem::directory_iterator(scratch.at("all")), {}) == 2);
+    CHECK(std::distance(std::filesystem::directory_iterator(scratch.at("all")), {}) == 3);
     CHECK(contains(test::refusal([&] { (void)merge(runs, {.output = scratch.at("all")}); }).message(),
                    "--force"));
     scratch.put("all/mine.txt", "keep");
     CHECK(merge(runs, {.output = scratch.at("all"), .force = true}).results == 3);
     CHECK(scratch.get("all/mine.txt") == "keep");
+}
+
+TEST_CASE("merged shards of a run are that run, with the instances that it varied") {
+    const test::ScratchTree scratch;
+    ResultLine a = line_of("ring/a", 5, 5), b = line_of("ring/b", 6, 6);
+    a.schedule = scratch.at("s1/schedules/ring/a.schedule.json");
+    scratch.put("inst/ring/a.json");
+    scratch.put("s1/schedules/ring/a.schedule.json", "A");
+    scratch.put("s1/schedules/ring/a.instance.json", "I");
+    scratch.put("s1/results.jsonl", journal({a}));
+    scratch.put("s2/results.jsonl", journal({b}));
+    scratch.put("s1/run.json", R"({"instances": ["../inst"], "chunks": [1, 2], "shard": "1/2", "jobs": 1})");
+    scratch.put("s2/run.json", R"({"instances": ["../inst"], "chunks": [1, 2], "shard": "2/2", "jobs": 4})");
+    const auto merged_into = [&](const char* folder) {
+        const std::vector<Run> runs{read_run(scratch.at("s1")), read_run(scratch.at("s2"))};
+        (void)merge(runs, {.output = scratch.at(folder)});
+        return read_run_file(scratch.at(std::string(folder) + "/run.json"));
+    };
+    const RunFile whole = merged_into("deep/all");
+    REQUIRE(whole.instances.size() == 1);
+    CHECK(std::filesystem::equivalent(whole.instances.front(), scratch.at("inst")));
+    CHECK(whole.matrix.chunks == std::vector<std::uint64_t>{1, 2});
+    CHECK_FALSE(whole.shard);
+    CHECK(scratch.get("deep/all/schedules/ring/a.instance.json") == "I");
+    scratch.put("s2/run.json", R"({"instances": ["../inst"], "chunks": [1, 3], "shard": "2/2"})");
+    CHECK(merged_into("unlike").instances.empty());
 }
 
 TEST_CASE("of one task in two runs the later counts, and a result before a failure") {

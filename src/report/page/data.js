@@ -4,11 +4,16 @@
 
   const F = () => T.format;
 
+  // What a run can vary over its instances, and of that what this one does.
+  const askedOf = { method: (row) => asked(row), chunks: (row) => row.asked_chunks, bytes: (row) => row.asked_bytes, seed: (row) => row.seed };
+  let varied = [];
+
   function read(document) {
     const data = JSON.parse(document.getElementById('tutti-data').textContent);
     if (data.version !== 1) throw new Error(`this page can draw data of version 1, not ${data.version}`);
     // Lines come in the order in which tasks ended, which means nothing to a reader.
     data.rows.sort((a, b) => F().natural(keyOf(a), keyOf(b)));
+    varied = Object.entries(askedOf).filter(([, value]) => new Set(data.rows.map(value)).size > 1);
     return data;
   }
 
@@ -23,11 +28,9 @@
     return row.status || 'unknown';
   }
 
-  // What a run file varies: the part of the key behind the label.
+  // What was asked otherwise than of other rows: "method=greedy seed=2".
   function variant(row) {
-    const key = keyOf(row);
-    const name = label(row);
-    return key.startsWith(name) ? key.slice(name.length).trim() : '';
+    return varied.filter(([, value]) => F().known(value(row))).map(([name, value]) => `${name}=${value(row)}`).join(' ');
   }
 
   function summary(rows) {
