@@ -207,15 +207,16 @@ Comparison compare(const Run& before, const Run& after, const Comparing& how) {
             comparison.rows.push_back({Change::New, nullptr, &line});
     }
     if (comparison.pairs == 0 && !before.lines.empty() && !after.lines.empty()) {
-        throw InputError(fmt::format("has nothing in common with {}: {} there, {} here{}", before.name,
-                                     name_in(before.lines.front(), by_label),
-                                     name_in(after.lines.front(), by_label),
-                                     by_label ? "" : "; --by label pairs by the instance alone"),
-                         {}, after.name);
+        throw InputError(
+            fmt::format("has nothing in common with {}: {} there, {} here{}", before.name,
+                        name_in(before.lines.front(), by_label), name_in(after.lines.front(), by_label),
+                        by_label ? "" : "; --by label pairs by the instance alone"),
+            {}, after.name);
     }
     comparison.notes = notes_on(comparison.rows);
     if (by_label && !how.by_label)
-        comparison.notes.insert(comparison.notes.begin(), "no task is in both runs: paired by the instance alone");
+        comparison.notes.insert(comparison.notes.begin(),
+                                "no task is in both runs: paired by the instance alone");
     comparison.makespan_ratio = makespans.mean();
     comparison.seconds_ratio = seconds.mean();
     sort(comparison.rows);

@@ -15,8 +15,8 @@ class LocalCrew final : public Crew {
   public:
     using Clock = std::chrono::steady_clock;
     /// What a child does; batch::solve, but for tests.
-    using Work =
-        std::function<io::ResultLine(const Task&, const std::string& results, const Limits&, const TaskListener&)>;
+    using Work = std::function<io::ResultLine(const Task&, const std::string& results, const Limits&,
+                                              const TaskListener&)>;
 
     struct Settings {
         std::string results{};  ///< the folder

@@ -209,7 +209,8 @@ std::vector<std::optional<RunFile>> files_of(const std::vector<Run>& runs, Merge
             files.push_back(file_of(run));
         } catch (const InputError& error) {
             files.emplace_back();
-            merged.notes.push_back(fmt::format("what was asked of {} is not known: {}", run.name, error.what()));
+            merged.notes.push_back(
+                fmt::format("what was asked of {} is not known: {}", run.name, error.what()));
         }
     }
     return files;

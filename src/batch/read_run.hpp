@@ -12,8 +12,8 @@ namespace tutti::batch {
 
 /// What a run left behind.
 struct Run {
-    std::string name{};    ///< as the user called it
-    std::string folder{};  ///< in which the results are
+    std::string name{};                   ///< as the user called it
+    std::string folder{};                 ///< in which the results are
     std::vector<io::ResultLine> lines{};  ///< the last of each key, as io::find_results gives them
 };
 

@@ -33,7 +33,9 @@ Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigne
 }
 
 /// For children: the task is not to be done again.
-io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const TaskListener&) { std::abort(); }
+io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const TaskListener&) {
+    std::abort();
+}
 
 /// Does what it is told, in this process.
 class FakeCrew final : public Crew {
@@ -207,7 +209,8 @@ TEST_CASE("half a schedule that a killed process has left is removed, and nothin
     scratch.put("all/x/a.json", kRing);
     scratch.put("out/schedules/x/.tutti-99-0.tmp", "half");
     scratch.put("out/schedules/x/mine.tmp", "mine");
-    const auto half = [&](const Task&, const std::string&, const Limits&, const TaskListener&) -> io::ResultLine {
+    const auto half = [&](const Task&, const std::string&, const Limits&,
+                          const TaskListener&) -> io::ResultLine {
         scratch.put("out/schedules/x/.tutti-98-0.tmp", "half");
         std::abort();
     };

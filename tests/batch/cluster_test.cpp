@@ -148,7 +148,8 @@ struct WorkerProcess {
     }
 };
 
-io::ResultLine by_worker(const Task& task, const std::string&, const Limits& limits, const TaskListener& hears) {
+io::ResultLine by_worker(const Task& task, const std::string&, const Limits& limits,
+                         const TaskListener& hears) {
     hears.found(Ticks(9), Ticks(5));
     io::ResultLine line = fine(task);
     line.host = "worker";

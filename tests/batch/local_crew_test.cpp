@@ -193,7 +193,8 @@ TEST_CASE("children side by side do not mix their answers") {
 }
 
 TEST_CASE("whoever stops the crew leaves no child behind") {
-    auto crew = crew_that([](const Task&, const TaskListener&) -> io::ResultLine { sleep_for_ever(); }, {}, 3);
+    auto crew =
+        crew_that([](const Task&, const TaskListener&) -> io::ResultLine { sleep_for_ever(); }, {}, 3);
     for (std::size_t i = 0; i < 3; ++i) crew.begin(i, task_named("a"));
     crew.stop();
     CHECK(crew.has_room(3));

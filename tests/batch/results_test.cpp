@@ -269,9 +269,8 @@ TEST_CASE("runs with other keys pair by what was to be solved, where that is uni
     const Run before = run_of({a}, "old"), after = run_of({b}, "new");
     const Comparison by_itself = compare(before, after, {});
     CHECK(by_itself.pairs == 1);
-    CHECK(by_itself.notes ==
-          Labels{"no task is in both runs: paired by the instance alone",
-                 "methods asked for differ in 1 pair (ring: greedy, then exact)"});
+    CHECK(by_itself.notes == Labels{"no task is in both runs: paired by the instance alone",
+                                    "methods asked for differ in 1 pair (ring: greedy, then exact)"});
     CHECK(compare(before, after, {.by_label = true}).pairs == 1);
     const Run both = run_of({a, b}, "both");
     CHECK(
