@@ -1,5 +1,7 @@
 #include "batch/figures.hpp"
 
+#include "io/time_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,15 +9,6 @@
 
 namespace tutti::batch {
 namespace {
-
-/// "1.5 us".
-std::string picoseconds_text(Ticks ticks, int digits) {
-    constexpr std::array<std::string_view, 5> kNames{"ps", "ns", "us", "ms", "s"};
-    auto value = static_cast<double>(ticks.count());
-    std::size_t name = 0;
-    for (; value >= 1000 && name + 1 < kNames.size(); ++name) value /= 1000;
-    return fmt::format("{:.{}g} {}", value, digits, kNames[name]);
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -42,12 +35,10 @@ std::string seconds_text(double seconds) { return fmt::format("{:.3f}", seconds)
 std::string ticks_text(Ticks ticks, Units units) {
     const std::string text = count_text(static_cast<std::uint64_t>(ticks.count()), "tick");
     if (units == Units::Abstract || ticks == Ticks(0)) return text;
-    return fmt::format("{} ({})", text, picoseconds_text(ticks, 6));
+    return fmt::format("{} ({})", text, io::time_text(ticks, units, 6));
 }
 
-std::string time_text(Ticks ticks, Units units) {
-    return units == Units::Abstract ? std::to_string(ticks.count()) : picoseconds_text(ticks, 5);
-}
+std::string time_text(Ticks ticks, Units units) { return io::time_text(ticks, units); }
 
 std::string memory_text(std::uint64_t bytes) {
     constexpr std::array<std::string_view, 5> kNames{"B", "kB", "MB", "GB", "TB"};

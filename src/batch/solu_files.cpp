@@ -45,11 +45,12 @@ SoluFiles::SoluFiles(const std::vector<Task>& tasks) {
 }
 
 bool SoluFiles::judge(const Task& task, io::ResultLine& line) const {
+    // Of an earlier run: the file may have been mended.
     if (line.failure == io::Failure::Contradiction) {
-        // Of an earlier run: the file may have been mended.
-        line.failure = line.status == Status::Infeasible ? io::Failure::Infeasible : io::Failure::None;
+        line.failure = io::Failure::None;
         line.error.clear();
     }
+    if (line.status == Status::Infeasible) line.failure = io::Failure::Infeasible;
     const KnownValues& values = files_.at(path_of(task.job)).values;
     const auto known = values.find(line.instance);
     if (known == values.end() || changes_instance(task)) return line.failure != io::Failure::None;
@@ -58,7 +59,7 @@ bool SoluFiles::judge(const Task& task, io::ResultLine& line) const {
         line.failure = io::Failure::Contradiction;
         return true;
     }
-    if (line.failure == io::Failure::Infeasible && known->second.infeasible) return false;
+    if (line.failure == io::Failure::Infeasible && known->second.infeasible) line.failure = io::Failure::None;
     return line.failure != io::Failure::None;
 }
 

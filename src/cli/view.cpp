@@ -52,13 +52,14 @@ ExitCode view_results(const std::string& folder, const ViewOptions& options, con
     if (options.sends) wish.most_sends_of_a_view = wish.most_sends = *options.sends;
     wish.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
     const report::Report made = report::write_report(folder, options.output, wish);
-    const io::Json facts{{"folder", folder},
-                         {"page", made.path},
-                         {"bytes", made.bytes},
-                         {"results", made.rows},
-                         {"views", made.views}};
-    say(made.path, facts, fmt::format("{} results, {} schedules", made.rows, made.views), options,
+    const io::Json facts{{"folder", folder},     {"page", made.path},           {"bytes", made.bytes},
+                         {"results", made.rows}, {"schedules", made.schedules}, {"views", made.views}};
+    say(made.path, facts,
+        fmt::format("{} results, {} of {} schedules", made.rows, made.views, made.schedules), options,
         process.streams);
+    if (!made.obstacle.empty() && !options.quiet)
+        process.streams.err << fmt::format("note: {} not shown, such as: {}\n", made.schedules - made.views,
+                                           made.obstacle);
     const bool interrupted = process.interrupted != nullptr && process.interrupted->load();
     return interrupted ? ExitCode::Interrupted : ExitCode::Done;
 }
@@ -84,11 +85,7 @@ Looked files_of(const ViewOptions& options) {
         throw InputError("expected a schedule and its instance (--instance FILE), or a folder with results",
                          {}, file);
     }
-    Looked looked{line->file, file, line, {}};
-    if (line->lower_bound) {
-        looked.claim = report::BoundClaim{*line->lower_bound, line->bound_kind, line->proof};
-    }
-    return looked;
+    return {line->file, file, line, report::claim_of(*line)};
 }
 
 void refuse_to_replace(const std::string& page, const std::string& input) {

@@ -2,9 +2,11 @@
 // duration in microseconds, metadata ("M") for names and order, counters ("C"), and flows ("s" to "f") that
 // viewers draw as arrows. Processes are nodes, their threads the links that leave them.
 //
-// Times are decimals: a tick of 1 ps is 0.000001, exactly. (Perfetto itself keeps nanoseconds; it cuts off
-// starts and durations alike, so events of a link stay apart.) Numbers of processes and threads begin at 1
-// and never coincide: viewers give 0, and a thread with the number of its process, a meaning of their own.
+// Perfetto keeps whole nanoseconds, rounds starts and durations each for itself, and drops an event that then
+// begins before the one before it on its track has ended. So times are whole nanoseconds here, and a duration
+// is the difference of two such times; the exact ones are among the arguments. Numbers of processes and
+// threads begin at 1 and never coincide: viewers give 0, and a thread with the number of its process, a
+// meaning of their own.
 //
 // A flow begins and ends within events, so its ends stand at the starts of two sends; Perfetto draws the
 // arrow from the end of the first. An arrival is used by the sends of the same chunk that leave its node
@@ -15,12 +17,14 @@
 
 #include "io/perfetto_json.hpp"
 
+#include "core/error.hpp"
 #include "io/json_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 
 namespace tutti::io {
@@ -107,18 +111,24 @@ void PerfettoWriter::begin_event() {
     first_ = false;
 }
 
-void PerfettoWriter::add_time(Ticks ticks) {
-    constexpr std::int64_t kTicks = 1'000'000;
-    const std::int64_t count = ticks.count();
-    if (instance_.topology().units() == Units::Abstract) {
-        fmt::format_to(std::back_inserter(text_), "{}", count);
-        return;
+std::int64_t PerfettoWriter::nanoseconds(Ticks ticks) const {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000;
+    if (instance_.topology().units() == Units::Physical) return ticks.count() / 1000;
+    if (ticks.count() > kMost) {
+        throw InputError(
+            fmt::format("a trace has at most {} ticks, each shown as 1 us; found {}", kMost, ticks.count()),
+            {}, instance_.name());
     }
-    fmt::format_to(std::back_inserter(text_), "{}", count / kTicks);
-    if (count % kTicks == 0) return;
-    fmt::format_to(std::back_inserter(text_), ".{:06}", count % kTicks);
-    text_.erase(text_.find_last_not_of('0') + 1);
+    return ticks.count() * 1000;
 }
+
+/// In microseconds, as the format wants it.
+void PerfettoWriter::add_nanoseconds(std::int64_t count) {
+    fmt::format_to(std::back_inserter(text_), "{}", count / 1000);
+    if (count % 1000 != 0) fmt::format_to(std::back_inserter(text_), ".{:03}", count % 1000);
+}
+
+void PerfettoWriter::add_time(Ticks ticks) { add_nanoseconds(nanoseconds(ticks)); }
 
 void PerfettoWriter::add_track(LinkId link) {
     const Topology& topology = instance_.topology();
@@ -162,11 +172,11 @@ void PerfettoWriter::write_send(const TimedSend& timed) {
     text_ += R"(,"ts":)";
     add_time(send.start);
     text_ += R"(,"dur":)";
-    add_time(timed.free - send.start);
-    fmt::format_to(out, R"(,"args":{{"chunk":{},{},"op":"{}","arrive":)", send.chunk.value(), names.arguments,
-                   send.op == Op::Reduce ? "reduce" : "copy");
-    add_time(timed.arrive);
-    text_ += "}}";
+    add_nanoseconds(nanoseconds(timed.free) - nanoseconds(send.start));
+    fmt::format_to(out,
+                   R"(,"args":{{"chunk":{},{},"op":"{}","start_tick":{},"free_tick":{},"arrive_tick":{}}}}})",
+                   send.chunk.value(), names.arguments, send.op == Op::Reduce ? "reduce" : "copy",
+                   send.start.count(), timed.free.count(), timed.arrive.count());
 }
 
 void PerfettoWriter::write_arrows() {

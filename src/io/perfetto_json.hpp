@@ -37,6 +37,8 @@ class PerfettoWriter {
     void write_arrows();
     void write_load();
     void begin_event();
+    [[nodiscard]] std::int64_t nanoseconds(Ticks ticks) const;
+    void add_nanoseconds(std::int64_t count);
     void add_time(Ticks ticks);
     void add_track(LinkId link);
     void count_busy(Ticks from, Ticks to);

@@ -1,5 +1,7 @@
 #include "report/bound_view.hpp"
 
+#include "io/time_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +38,7 @@ class Sentence {
     }
     std::string operator()(const PathCertificate& path) const {
         const std::string release =
-            path.release == Ticks(0) ? "" : fmt::format(", released at tick {},", path.release.count());
+            path.release == Ticks(0) ? "" : fmt::format(", released at {},", time(path.release));
         return fmt::format("Chunk {}{} cannot get from {} to {} before {}, on a fastest way of {}.",
                            path.chunk.value(), release, name_of(topology_, path.holder),
                            name_of(topology_, path.receiver), time(value_),
@@ -82,7 +84,7 @@ class Sentence {
     [[nodiscard]] std::string time(Ticks ticks) const {
         if (topology_.units() == Units::Abstract)
             return count_of(static_cast<std::uint64_t>(ticks.count()), "tick");
-        return fmt::format("{:.6g} us", static_cast<double>(ticks.count()) / 1e6);
+        return io::time_text(ticks, topology_.units());
     }
     static std::string some_of(const std::vector<NodeId>& nodes) {
         constexpr std::size_t kMost = 8;
@@ -97,12 +99,12 @@ class Sentence {
 
 io::Json cut_json(const Topology& topology, const CutCertificate* cut) {
     if (cut == nullptr) return nullptr;
-    const auto inside = inside_of(topology, *cut);
     std::vector<std::uint32_t> nodes;
-    for (std::uint32_t i = 0; i < inside.size(); ++i) {
-        if (inside[i]) nodes.push_back(i);
-    }
-    return {{"inside", std::move(nodes)}, {"links", links_into(topology, inside)}};
+    for (const NodeId node : cut->inside) nodes.push_back(node.value());
+    std::ranges::sort(nodes);
+    return {{"inside", std::move(nodes)},
+            {"links", links_into(topology, inside_of(topology, *cut))},
+            {"out", cut->complement}};
 }
 
 io::Json path_json(const PathCertificate* path) {
@@ -121,7 +123,23 @@ const Bound& best_of(const std::vector<Bound>& bounds, const std::optional<Bound
     return same == bounds.end() ? first : *same;
 }
 
+/// A bound that cannot be drawn, where nobody says more about it.
+std::string words_for(const Instance& instance, const BoundClaim& claim) {
+    const Units units = instance.topology().units();
+    return fmt::format("No schedule takes less than {}{}: {}", io::time_text(claim.value, units),
+                       units == Units::Abstract ? " ticks" : "",
+                       claim.kind == "solver" ? "a solver has proven it"
+                                              : fmt::format("it is proven by the bound '{}'", claim.kind));
+}
+
 }  // namespace
+
+std::optional<BoundClaim> claim_of(const io::ResultLine& line) {
+    if (!line.lower_bound) return std::nullopt;
+    // Of a line that is not optimal, the sentence says why there is no proof.
+    return BoundClaim{*line.lower_bound, line.bound_kind,
+                      line.status == Status::Optimal ? line.proof : std::string()};
+}
 
 std::string bound_sentence(const Instance& instance, const Bound& bound) {
     return std::visit(Sentence(instance, bound.value), bound.certificate);
@@ -133,15 +151,16 @@ io::Json bound_view(const Instance& instance, const std::vector<Bound>& bounds,
     const auto* const cut = std::get_if<CutCertificate>(&best.certificate);
     const auto* const path = std::get_if<PathCertificate>(&best.certificate);
     const bool claimed = claim && claim->value > best.value;
+    const bool drawn = cut != nullptr || path != nullptr;
     std::string text = bound_sentence(instance, best);
     if (claimed) {
-        text = fmt::format(
-            "{}. {} {}", claim->proof.empty() ? "Proven by " + claim->kind : claim->proof,
-            cut != nullptr || path != nullptr ? "What is drawn proves less:" : "Without that:", text);
+        text = fmt::format("{}. {} {}", claim->proof.empty() ? words_for(instance, *claim) : claim->proof,
+                           drawn ? "What is drawn proves less:" : "Without that:", text);
     }
     return {{"lower_bound", claimed ? claim->value.count() : best.value.count()},
             {"bound_kind", claimed ? claim->kind : best.kind},
             {"bound_text", std::move(text)},
+            {"bound_weaker", claimed && drawn},
             {"cut", cut_json(instance.topology(), cut)},
             {"path", path_json(path)}};
 }

@@ -20,13 +20,30 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMostSendsRead = 5'000'000;
 constexpr std::size_t kMostLinks = 20'000;
 constexpr std::uint64_t kLeastSends = 100;
+/// Of all views together: some 30 bytes of the page each.
+constexpr std::size_t kMostLinksInAll = 500'000;
+
+/// How many sends a view may show, so that all together are at most as many as wished: small schedules are
+/// shown whole before large ones get more.
+std::uint64_t sends_of_a_view(const std::vector<io::ResultLine>& lines, const ReportWish& wish) {
+    std::vector<std::uint64_t> wanted;
+    for (const io::ResultLine& line : lines) {
+        if (!line.schedule.empty()) wanted.push_back(line.sends);
+    }
+    std::ranges::sort(wanted);
+    std::uint64_t left = wish.most_sends;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const std::uint64_t each = left / (wanted.size() - i);
+        if (wanted[i] > each)
+            return std::clamp(each, kLeastSends, std::max(kLeastSends, wish.most_sends_of_a_view));
+        left -= wanted[i];
+    }
+    return wish.most_sends_of_a_view;
+}
 
 class Maker {
   public:
-    Maker(const ReportWish& wish, std::size_t schedules)
-        : wish_(wish),
-          sends_each_(std::clamp(wish.most_sends / std::max<std::size_t>(1, schedules), kLeastSends,
-                                 std::max(kLeastSends, wish.most_sends_of_a_view))) {}
+    Maker(const ReportWish& wish, std::uint64_t sends_each) : wish_(wish), sends_each_(sends_each) {}
 
     io::Json row(const io::ResultLine& line) {
         io::Json row = io::result_json(line);
@@ -55,6 +72,8 @@ class Maker {
                 "Its network has {} links, too many for a page of many; tutti view shows it alone.",
                 grouped_digits(line.links));
         }
+        if (links_ + line.links > kMostLinksInAll)
+            return "The page is full: the networks before have too many links; tutti view shows it alone.";
         if (wish_.stop.requested()) return "The report was to be done before its turn came.";
         try {
             return try_to_add(line);
@@ -75,7 +94,7 @@ class Maker {
         wish.most_sends_read = kMostSendsRead;
         wish.most_links = kMostLinks;
         wish.key = line.key;
-        if (line.lower_bound) wish.claim = BoundClaim{*line.lower_bound, line.bound_kind, line.proof};
+        wish.claim = claim_of(line);
         JudgedView judged = judged_view(instance, file, wish, wish_.stop);
         if (!judged.verdict.valid()) {
             return fmt::format("Its schedule {} is not valid for {}: {}", file, line.file,
@@ -85,12 +104,14 @@ class Maker {
             return fmt::format("Its schedule {} takes {} ticks and not {}: one of them is of another run.",
                                file, judged.verdict.makespan.count(), line.makespan->count());
         }
+        links_ += line.links;
         views.push_back(std::move(judged.view));
         return {};
     }
 
     const ReportWish& wish_;
     std::uint64_t sends_each_;
+    std::size_t links_ = 0;
 };
 
 /// "results/all" is called all, and so is "results/all/".
@@ -104,15 +125,19 @@ std::string title_of(const std::string& folder) {
 
 Report write_report(const std::string& folder, const std::string& path, const ReportWish& wish) {
     const auto lines = io::find_results(folder).lines;
-    const auto schedules = static_cast<std::size_t>(
-        std::ranges::count_if(lines, [](const io::ResultLine& line) { return !line.schedule.empty(); }));
-    Maker maker(wish, schedules);
+    Maker maker(wish, sends_of_a_view(lines, wish));
     io::Json rows = io::Json::array();
     for (const io::ResultLine& line : lines) rows.push_back(maker.row(line));
     Report report;
     report.path = path.empty() ? (fs::path(folder) / "report.html").string() : path;
     report.rows = rows.size();
     report.views = maker.views.size();
+    report.schedules = static_cast<std::size_t>(
+        std::ranges::count_if(lines, [](const io::ResultLine& line) { return !line.schedule.empty(); }));
+    for (const io::Json& row : rows) {
+        if (report.obstacle.empty() && row.contains("why_no_view") && !row.at("schedule").is_null())
+            report.obstacle = row.at("why_no_view").get<std::string>();
+    }
     report.bytes =
         write_page(report.path, page_data(title_of(folder), std::move(rows), std::move(maker.views)));
     return report;

@@ -23,7 +23,8 @@ struct ReportWish {
 struct Report {
     std::string path{};
     std::uint64_t bytes = 0;
-    std::size_t rows = 0, views = 0;
+    std::size_t rows = 0, schedules = 0, views = 0;
+    std::string obstacle{};  ///< why the first schedule without a view has none; empty if all have one
 };
 
 /// Makes the page of a run: reads folder/results.jsonl and the schedules and instances that its lines name,

@@ -172,6 +172,10 @@ io::Json schedule_view(const Subject& subject, std::uint64_t most_sends) {
                   {"units", topology.units() == Units::Abstract ? "abstract" : "physical"},
                   {"makespan", subject.makespan.count()}};
     view.update(bound_view(instance, subject.bounds, subject.claim));
+    if (!subject.claim && view["lower_bound"] < view["makespan"]) {
+        view["bound_text"].get_ref<std::string&>() +=
+            " No solver and no linear program was asked here, so the gap may be smaller.";
+    }
     view["npus"] = topology.npus();
     view["x"] = std::move(x);
     view["y"] = std::move(y);

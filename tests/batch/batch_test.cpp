@@ -345,6 +345,13 @@ TEST_CASE("an instance known as infeasible does not fail for being so") {
     const Outcome outcome = run_in(scratch);
     CHECK(outcome.failures() == 0);
     CHECK(outcome.rows[0].line.status == Status::Infeasible);
+    CHECK(outcome.rows[0].line.failure == io::Failure::None);
+    CHECK(outcome.rows[0].line.error.find("NPU 1") != std::string::npos);
+    // The file can change its mind.
+    scratch.put("all/x.solu", "=unkn= cut\n");
+    const Outcome later = run_in(scratch, {.resume = true}, 1, refuse_work);
+    CHECK(later.failures() == 1);
+    CHECK(later.rows[0].line.failure == io::Failure::Infeasible);
 }
 
 TEST_CASE("what a .solu file does not know yet is news; of a changed instance it says nothing") {

@@ -74,11 +74,12 @@ std::vector<io::Json> events(const io::Json& trace, const std::string& kind) {
     return found;
 }
 
-/// A time of a trace in ticks.
-std::int64_t ticks_in(const io::Json& time, const Instance& instance) {
+/// Times of a trace are microseconds with at most three decimals.
+std::int64_t nanoseconds_in(const io::Json& time) { return std::llround(time.get<double>() * 1000); }
+
+std::int64_t nanoseconds(Ticks ticks, const Instance& instance) {
     const bool physical = instance.topology().units() == Units::Physical;
-    return physical ? static_cast<std::int64_t>(std::llround(time.get<double>() * 1e6))
-                    : time.get<std::int64_t>();
+    return physical ? ticks.count() / 1000 : ticks.count() * 1000;
 }
 
 }  // namespace
@@ -149,6 +150,7 @@ TEST_CASE("a trace tells every send's link, start, duration and arrival, and rea
                 threads[event["tid"].get<std::int64_t>()] = event["args"]["name"];
         }
         std::vector<TimedSend> read;
+        std::map<LinkId, std::vector<std::pair<std::int64_t, std::int64_t>>> tracks;
         for (const io::Json& event : events(trace, "X")) {
             const LinkId link(event["tid"].get<std::size_t>() - nodes - 1);
             const ChunkId chunk(event["args"]["chunk"].get<std::size_t>());
@@ -157,19 +159,29 @@ TEST_CASE("a trace tells every send's link, start, duration and arrival, and rea
             CHECK(threads.at(event["tid"].get<std::int64_t>()) == name_of(instance.topology(), link));
             CHECK(event["args"]["group"] == instance.group_of(chunk).name);
             CHECK(event["args"]["collective"] == instance.collective_of(chunk).id);
-            const Ticks start(ticks_in(event["ts"], instance));
+            const auto ticks = [&](const char* name) {
+                return Ticks(event["args"][name].get<std::int64_t>());
+            };
             const Op op = event["args"]["op"] == "reduce" ? Op::Reduce : Op::Copy;
-            read.push_back({{chunk, link, start, op},
-                            start + Ticks(ticks_in(event["dur"], instance)),
-                            Ticks(ticks_in(event["args"]["arrive"], instance))});
+            read.push_back(
+                {{chunk, link, ticks("start_tick"), op}, ticks("free_tick"), ticks("arrive_tick")});
+            const std::int64_t start = nanoseconds_in(event["ts"]), length = nanoseconds_in(event["dur"]);
+            CHECK(start == nanoseconds(ticks("start_tick"), instance));
+            CHECK(start + length == nanoseconds(ticks("free_tick"), instance));
+            tracks[link].emplace_back(start, start + length);
         }
         CHECK(read == times_of(instance, schedule));
+        // A viewer drops what begins before the event before it on its track has ended.
+        for (auto& [link, spans] : tracks) {
+            std::ranges::sort(spans);
+            for (std::size_t i = 1; i < spans.size(); ++i) CHECK(spans[i - 1].second <= spans[i].first);
+        }
         CHECK(trace["otherData"]["makespan_ticks"] == schedule.makespan.count());
     }
     CHECK(schedules > 20);
 }
 
-TEST_CASE("times in physical units are exact decimals of microseconds") {
+TEST_CASE("times in physical units are whole nanoseconds, and exact among the arguments") {
     TopologyParts topology;
     topology.npus = 2;
     topology.links = {{NodeId(0), NodeId(1), Wire{Ticks(500), Ticks(), decimal_from(1)}}};
@@ -181,8 +193,17 @@ TEST_CASE("times in physical units are exact decimals of microseconds") {
     writer.append(times_of(instance, schedule(0, {copy(0, 0, 9'007'199'254'740'993)})));
     writer.finish(Ticks(0));
     const std::string text = content_of(scratch.path("t"));
-    CHECK(contains(text, R"("ts":9007199254.740993,"dur":1000.001,)"));
-    CHECK(contains(text, R"("arrive":9007200254.742493})"));
+    CHECK(contains(text, R"("ts":9007199254.740,"dur":1000.001,)"));
+    CHECK(contains(text, R"("start_tick":9007199254740993,"free_tick":9007200254741993,)"));
+    CHECK(contains(text, R"("arrive_tick":9007200254742493})"));
+}
+
+TEST_CASE("a schedule too long for 64 bits of nanoseconds is refused") {
+    const Instance instance = on_all(line(2, 0, 1), {custom({0}, {1})});
+    const Scratch scratch;
+    io::PerfettoWriter writer(scratch.path("t"), instance);
+    const auto sends = times_of(instance, schedule(0, {copy(0, 0, 10'000'000'000'000'000)}));
+    CHECK(contains(test::refusal([&] { writer.append(sends); }).message(), "at most 9223372036854775 ticks"));
 }
 
 TEST_CASE("an arrow leads from each arrival to the sends that it makes possible") {

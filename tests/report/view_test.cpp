@@ -203,7 +203,7 @@ TEST_CASE("a generator form has the view of what it means") {
     CHECK(judged_view(instance, form, {}).view == judged_view(instance, scratch.at("out.json"), {}).view);
 }
 
-TEST_CASE("a cut is drawn by its nodes and the links into it, also when it is given by the others") {
+TEST_CASE("a cut is drawn by the nodes that its sentence names, and the links into or out of them") {
     const Instance instance = test::on_all(test::line(4), {test::collective(CollectiveKind::AllToAll)});
     const auto topology = instance.topology();
     CutCertificate cut;
@@ -215,7 +215,8 @@ TEST_CASE("a cut is drawn by its nodes and the links into it, also when it is gi
         CHECK(view["lower_bound"] == 4);
         CHECK(view["bound_kind"] == "cut");
         CHECK(view["path"].is_null());
-        CHECK(view["cut"]["inside"] == (complement ? Json{2, 3} : Json{0, 1}));
+        CHECK(view["cut"]["inside"] == Json{0, 1});
+        CHECK(view["cut"]["out"] == complement);
         REQUIRE(view["cut"]["links"].size() == 1);
         const Link& link = topology.link(LinkId(view["cut"]["links"][0].get<std::size_t>()));
         CHECK(link.src == NodeId(complement ? 1U : 2U));
@@ -235,8 +236,25 @@ TEST_CASE("what a solver proved beyond the bounds that can be drawn is told apar
     CHECK(view["bound_kind"] == "solver");
     CHECK(view["bound_text"].get<std::string>().starts_with(
         "CP-SAT found none shorter. What is drawn proves less: "));
+    CHECK(view["bound_weaker"] == true);
+    CHECK(bound_view(instance, bounds, std::nullopt)["bound_weaker"] == false);
     const BoundClaim weaker{Ticks(1), "latency", ""};
     CHECK(bound_view(instance, bounds, weaker)["lower_bound"] == bounds.front().value.count());
+}
+
+TEST_CASE("why there is no proof of optimality is no proof of the bound") {
+    const Instance instance = test::on_all(test::line(3), {test::collective(CollectiveKind::AllGather)});
+    io::ResultLine line;
+    CHECK_FALSE(claim_of(line));
+    line.lower_bound = Ticks(1000);
+    line.bound_kind = "solver";
+    line.status = Status::Feasible;
+    line.proof = "no proof before the search was stopped";
+    const Json view = bound_view(instance, bounds::simple_bounds(instance), claim_of(line));
+    CHECK(view["bound_text"].get<std::string>().starts_with(
+        "No schedule takes less than 1000 ticks: a solver has proven it. What is drawn proves less: "));
+    line.status = Status::Optimal;
+    CHECK(claim_of(line)->proof == line.proof);
 }
 
 TEST_CASE("no string of the data can end its script") {
