@@ -17,7 +17,8 @@
     return data;
   }
 
-  const failed = (row) => F().known(row.failure) || F().known(row.error) || row.verified === false;
+  // As the command has it (batch/read_run.cpp): "infeasible" can be the right answer, and then its error is none.
+  const failed = (row) => F().known(row.failure) || (F().known(row.error) && row.status !== 'infeasible') || (F().known(row.makespan) && row.verified === false);
   const asked = (row) => row.asked || row.method || '';
   const label = (row) => row.label || row.instance || row.key || '';
   const keyOf = (row) => row.key || label(row);
@@ -28,10 +29,11 @@
     return row.status || 'unknown';
   }
 
-  // What was asked otherwise than of other rows: "method=greedy seed=2".
-  function variant(row) {
-    return varied.filter(([, value]) => F().known(value(row))).map(([name, value]) => `${name}=${value(row)}`).join(' ');
+  // What was asked otherwise than of other rows: "method=greedy seed=2"; but not what is said elsewhere.
+  function variant(row, but = []) {
+    return varied.filter(([name, value]) => !but.includes(name) && F().known(value(row))).map(([name, value]) => `${name}=${value(row)}`).join(' ');
   }
+  const named = (row, but) => `${label(row)} ${variant(row, but)}`.trim();
 
   function summary(rows) {
     const gaps = rows.filter((row) => !failed(row) && F().known(row.gap)).map((row) => row.gap);
@@ -76,5 +78,5 @@
     return keyed.map(([, row]) => row);
   }
 
-  T.data = { read, failed, asked, label, keyOf, status, variant, summary, distinct, filtered, sorted };
+  T.data = { read, failed, asked, label, keyOf, status, variant, named, summary, distinct, filtered, sorted };
 })((globalThis.Tutti = globalThis.Tutti || {}));
