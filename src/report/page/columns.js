@@ -19,9 +19,6 @@
   // What a reader may want to know of the status: the error, or why it is (not) known to be optimal.
   const statusTitle = (row) => row.error || row.proof || null;
 
-  // What is varied, without the method and the size, which have columns of their own.
-  const detail = (row) => T.data.variant(row).split(' ').filter((part) => !/^(method|bytes)=/.test(part)).join(' ');
-
   const number = (id, title, text, about) => ({ id, title, about, number: true, value: (row) => row[id] ?? null, text });
   const time = (id, title, about) => number(id, title, (row) => T.format.ticks(row[id], row.units), about);
 
@@ -37,10 +34,14 @@
     number('algbw_GBps', 'algbw', (row) => T.format.bandwidth(row.algbw_GBps), 'GB/s: bytes over makespan'),
     number('busbw_GBps', 'busbw', (row) => T.format.bandwidth(row.busbw_GBps), "GB/s: algbw times nccl-tests' factor"),
     number('seconds', 'Seconds', (row) => T.format.seconds(row.seconds), 'of the synthesis, wall clock'),
-    number('peak_memory_bytes', 'Memory', (row) => T.format.bytes(row.peak_memory_bytes, 3), 'peak'),
+    number('peak_memory_bytes', 'Memory', (row) => T.format.memory(row.peak_memory_bytes), 'peak'),
     { id: 'status', title: 'Status', value: statusText, hint: statusTitle },
   ];
   for (const column of all) column.text = column.text || ((row) => column.value(row) ?? T.format.none);
 
-  T.columns = { all, method, statusText, detail };
+  // Where only few columns are in sight at a time, what matters most comes first.
+  const first = ['instance', 'gap', 'status', 'makespan'];
+  const narrow = [...first.map((id) => all.find((column) => column.id === id)), ...all.filter(({ id }) => !first.includes(id))];
+
+  T.columns = { all, narrow, method, statusText };
 })((globalThis.Tutti = globalThis.Tutti || {}));

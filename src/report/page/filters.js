@@ -44,7 +44,8 @@
       text.focus();
     }
     return (count) => {
-      left.textContent = count === rows.length ? `${T.format.count(count)} rows` : `${T.format.count(count)} of ${T.format.count(rows.length)} rows`;
+      const all = T.format.counted(rows.length, 'row');
+      left.textContent = count === rows.length ? all : `${T.format.count(count)} of ${all}`;
       left.dataset.value = count;
     };
   }

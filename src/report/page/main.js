@@ -6,7 +6,6 @@
   const page = { data: null, overview: null, view: null, scrolled: 0, opened: null };
 
   function header(data) {
-    document.title = `${data.title} – tutti`;
     // The page of one schedule has its name as the heading.
     const title = single(data) && data.views[0].name === data.title ? '' : data.title;
     T.dom.byId('head').append(el('p', { class: 'title' }, title),
@@ -17,7 +16,7 @@
     const parent = T.dom.byId('overview');
     const plots = el('div', { class: 'plots', id: 'plots' });
     const results = el('section', { class: 'card', id: 'results' });
-    parent.append(T.facts.summaryTiles(rows));
+    parent.append(el('p', { class: 'notice', id: 'unknown', role: 'status', hidden: true }), T.facts.summaryTiles(rows));
     const left = T.filters.build(parent, rows, (filter) => {
       const list = T.data.filtered(rows, filter);
       table.show(list);
@@ -25,15 +24,14 @@
       left(list.length);
     });
     parent.append(plots, results);
-    const table = new T.Table(results);
-    table.show(rows);
+    const table = new T.Table(results, rows);
     left(rows.length);
     const drawn = T.plots.build(plots, rows);
     return { redraw: drawn.redraw };
   }
 
-  // A schedule of its own, without a table around it.
-  const single = (data) => data.views.length === 1 && data.rows.length <= 1;
+  // A schedule of its own (tutti view). A run has its table, however short.
+  const single = (data) => data.views.length === 1 && data.rows.length === 0;
 
   function find(key) {
     const { rows, views } = page.data;
@@ -42,12 +40,15 @@
     return { row, view: view || null };
   }
 
+  const nameOf = ({ row, view }) => (row ? T.data.named(row) : view.name);
+
   function show(key) {
     const { data } = page;
     if (page.view) page.view.close();
     page.view = null;
-    const found = single(data) ? { row: data.rows[0] || null, view: data.views[0] } : key === null ? null : find(key);
+    const found = single(data) ? { row: null, view: data.views[0] } : key === null ? null : find(key);
     const open = found !== null && (found.row !== null || found.view !== null);
+    document.title = [open && !single(data) ? nameOf(found) : null, data.title, 'tutti'].filter((part) => part !== null).join(' – ');
     if (open && !T.dom.byId('overview').hidden) Object.assign(page, { scrolled: window.scrollY, opened: key });
     T.dom.byId('overview').hidden = open;
     T.dom.byId('view').hidden = !open;
@@ -57,6 +58,8 @@
     } else {
       if (!page.overview) page.overview = buildOverview(data.rows);
       T.dom.byId('view').replaceChildren();
+      T.dom.byId('unknown').textContent = key === null ? '' : `This page has no result “${key}”.`;
+      T.dom.byId('unknown').hidden = key === null;
       backToRow();
     }
   }

@@ -9,10 +9,11 @@
 
   function current() {
     if (!location.hash.startsWith(prefix)) return null;
+    const text = location.hash.slice(prefix.length);
     try {
-      return decodeURIComponent(location.hash.slice(prefix.length));
+      return decodeURIComponent(text);
     } catch {
-      return null;
+      return text; // no key, but then the page says which one it does not know
     }
   }
 
