@@ -3,6 +3,7 @@
   'use strict';
 
   const symbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'arrow'];
+  const dashes = ['solid', 'dashed', 'dotted', [10, 3, 2, 3]];
 
   // A chart in the box, drawn by draw(chart) now, on a change of theme, and resized with the box. Returns {chart, redraw, close}.
   function open(box, renderer, draw) {
@@ -51,18 +52,31 @@
       backgroundColor: theme.panel,
       borderColor: theme.line,
       textStyle: { color: theme.text, fontSize: 12 },
+      extraCssText: 'max-width: min(360px, 90vw); white-space: normal; overflow-wrap: anywhere;',
       formatter: (params) => lines(params).map((line, i) => (i === 0 ? `<strong>${T.format.escapeHtml(line)}</strong>` : T.format.escapeHtml(line))).join('<br>'),
       ...more,
     };
   }
 
-  const legend = (more) => ({ type: 'scroll', top: 0, left: 0, right: 0, itemWidth: 18, itemHeight: 9, textStyle: { color: T.dom.theme().text, fontSize: 12 },
-    pageTextStyle: { color: T.dom.theme().muted }, ...more });
+  // A tooltip wherever the pointer is within the axes, whether there is a point or not: lines(chart, x).
+  function tipAnywhere(chart, lines) {
+    const pointer = chart.getZr();
+    pointer.on('mousemove', ({ offsetX, offsetY, event }) => {
+      if (!chart.containPixel('grid', [offsetX, offsetY]) || chart.getOption().series.length === 0) T.dom.hideTip();
+      else T.dom.showTip(lines(chart, chart.convertFromPixel({ xAxisIndex: 0 }, offsetX)), event.changedTouches?.[0] || event);
+    });
+    pointer.on('globalout', T.dom.hideTip);
+  }
+
+  // The line height is that of the clip of a paged legend: without it, letters lose their tops.
+  const legend = (more) => ({ type: 'scroll', top: 0, left: 0, right: 0, itemWidth: 18, itemHeight: 9, textStyle: { color: T.dom.theme().text, fontSize: 12, lineHeight: 18 },
+    pageTextStyle: { color: T.dom.theme().muted }, pageIconColor: T.dom.theme().text, pageIconInactiveColor: T.dom.theme().line, ...more });
 
   // In place of points where there are none.
   const empty = (show, text) => ({ show, text, left: 'center', top: 'middle', textStyle: { color: T.dom.theme().muted, fontSize: 13, fontWeight: 'normal' } });
 
   const symbol = (index) => symbols[index % symbols.length];
+  const dash = (index) => dashes[index % dashes.length];
 
-  T.charts = { open, look, axis, tooltip, legend, empty, symbol };
+  T.charts = { open, look, axis, tooltip, tipAnywhere, legend, empty, symbol, dash };
 })((globalThis.Tutti = globalThis.Tutti || {}));

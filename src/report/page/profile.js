@@ -8,7 +8,8 @@
 
   const leastSeconds = 1e-3;
 
-  const task = (row) => [T.data.label(row), row.chunks, row.bytes, row.seed].join('\n');
+  // What was asked, never what was found: of a killed task nothing was.
+  const task = (row) => [T.data.label(row), row.asked_chunks, row.asked_bytes, row.seed].join('\n');
 
   function measured(row, measure) {
     if (T.data.failed(row) || !T.format.known(row[measure])) return Infinity;
@@ -27,11 +28,12 @@
     return found;
   }
 
-  // {instances, most, curves: [{method, points: [[tau, share], …]}]}; points are where the steps are.
+  // {tasks, instances, most, curves: [{method, points: [[tau, share], …]}]}: instances are the tasks that count; points are where the steps are.
   function profile(rows, measure) {
+    const found = tasks(rows, measure);
     const ratios = new Map(T.data.distinct(rows, T.data.asked).map((method) => [method, []]));
     let instances = 0;
-    for (const values of tasks(rows, measure).values()) {
+    for (const values of found.values()) {
       const best = Math.min(...values.values());
       if (values.size < 2 || best === Infinity) continue;
       instances += 1;
@@ -41,7 +43,7 @@
     }
     const most = Math.max(1, ...[...ratios.values()].flat());
     const curves = [...ratios].map(([method, list]) => ({ method, points: steps(list, instances, most) }));
-    return { instances, most, curves };
+    return { tasks: found.size, instances, most, curves };
   }
 
   function steps(ratios, instances, most) {
@@ -54,6 +56,9 @@
     if (points[points.length - 1][0] < most) points.push([most, points[points.length - 1][1]]);
     return points;
   }
+
+  // The share at any tau: that of the last step before it.
+  const shareAt = (points, tau) => points.findLast(([ratio]) => ratio <= tau)?.[1] ?? 0;
 
   const gapEdges = [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1];
 
@@ -69,19 +74,29 @@
     return { names, counts };
   }
 
-  // One line per instance and method that has results for several message sizes: {name, points: [[bytes, busbw, key], …]}.
+  // A line per instance and method that has results for several message sizes: {label, method, points: [[bytes, busbw, key], …]}. Of several
+  // results for one size the best is taken; bestOf says over what: of "chunks" and "seeds".
   function sweeps(rows) {
     const lines = new Map();
     for (const row of rows) {
       if (T.data.failed(row) || !T.format.known(row.bytes) || !T.format.known(row.busbw_GBps)) continue;
-      const name = `${T.data.label(row)} · ${T.data.asked(row)}`;
-      if (!lines.has(name)) lines.set(name, new Map());
-      const before = lines.get(name).get(row.bytes);
-      if (!before || before[1] < row.busbw_GBps) lines.get(name).set(row.bytes, [row.bytes, row.busbw_GBps, T.data.keyOf(row)]);
+      const id = `${T.data.label(row)}\n${T.data.asked(row)}`;
+      if (!lines.has(id)) lines.set(id, new Map());
+      const sizes = lines.get(id);
+      sizes.set(row.bytes, [...(sizes.get(row.bytes) || []), row]);
     }
-    return [...lines].filter(([, points]) => points.size > 1)
-      .map(([name, points]) => ({ name, points: [...points.values()].sort((a, b) => a[0] - b[0]) }));
+    const swept = [...lines.values()].filter((sizes) => sizes.size > 1).map((sizes) => [...sizes.values()]);
+    const merged = (field) => swept.flat().some((rivals) => new Set(rivals.map((row) => row[field])).size > 1);
+    return {
+      bestOf: [['chunks', 'asked_chunks'], ['seeds', 'seed']].filter(([, field]) => merged(field)).map(([name]) => name),
+      lines: swept.map((sizes) => ({
+        label: T.data.label(sizes[0][0]),
+        method: T.data.asked(sizes[0][0]),
+        points: sizes.map((rivals) => rivals.reduce((best, row) => (row.busbw_GBps > best.busbw_GBps ? row : best)))
+          .map((row) => [row.bytes, row.busbw_GBps, T.data.keyOf(row)]).sort((a, b) => a[0] - b[0]),
+      })),
+    };
   }
 
-  T.profile = { profile, gapBins, sweeps };
+  T.profile = { profile, shareAt, gapBins, sweeps };
 })((globalThis.Tutti = globalThis.Tutti || {}));
