@@ -24,6 +24,22 @@ function table(page) {
 const points = (page, plot) => page.evaluate((id) => globalThis.echarts.getInstanceByDom(document.getElementById(`plot-${id}`)).getOption().series
   .reduce((sum, series) => sum + series.data.length, 0), plot);
 
+// The options of a plot as they are drawn, as plain data.
+const drawnOption = (page, plot) => page.evaluate((id) => {
+  const { series, xAxis, yAxis } = globalThis.echarts.getInstanceByDom(document.getElementById(`plot-${id}`)).getOption();
+  return { series: series.map(({ name, symbol, color, itemStyle, lineStyle, data }) => ({ name, symbol, colour: color || itemStyle.color, dash: lineStyle?.type, data })), x: xAxis[0].name, y: yAxis[0].name };
+}, plot);
+
+// The page with other rows: each is a good one of the fixture's with what is given of its own.
+function withRows(made, name, rows, change = {}) {
+  const data = dataOf(made.report);
+  const one = data.rows.find((row) => row.busbw_GBps !== null);
+  const filled = rows.map((row) => ({ ...one, ...row, view: null, key: [row.label ?? one.label, row.asked ?? one.asked, row.asked_chunks, row.asked_bytes, row.seed].join(' ') }));
+  return withData(made.report, `${made.scratch}/${name}.html`, { ...data, ...change, rows: filled });
+}
+const threeMethods = ['x/a', 'y/b', 'y/c'].flatMap((label) => ['auto', 'cpsat', 'greedy'].filter((asked) => label === 'x/a' || asked !== 'auto')
+  .flatMap((asked) => [1024, 1048576].map((bytes) => ({ label, asked, asked_bytes: bytes, bytes }))));
+
 // What the tooltip of the first point says whose name passes.
 function tip(page, box, wanted) {
   return page.evaluate(([id, test]) => {
@@ -147,6 +163,58 @@ export function reportTests(browser, made) {
     assert.ok(await points(page, 'profile') >= 2);
   }));
 
+  test('the profile says of how many instances, and every curve where the pointer is', () => {
+    const killed = { chunks: 0, bytes: null, makespan: null, verified: false, failure: 'memory', error: 'killed' };
+    const rows = [10, 11, 12].flatMap((makespan, i) => [{ label: `f/${i}`, asked: 'auto', makespan: 10, ...(i === 2 ? killed : {}) }, { label: `f/${i}`, asked: 'greedy', makespan }]);
+    return withPage(browser(), withRows(made, 'killed', [...rows, { label: 'f/alone', asked: 'auto' }]), {}, async (page) => {
+      const { y } = await drawnOption(page, 'profile');
+      assert.equal(y, 'share of 3 instances (of 4)');
+      const box = await page.locator('#plot-profile').boundingBox();
+      await page.mouse.move(box.x + 0.55 * box.width, box.y + 0.4 * box.height);
+      const text = await page.innerText('#tip');
+      assert.match(text, /^within 1\.0[45]\d* times the best/);
+      assert.match(text, /auto: 66\.7\s%/);
+      assert.match(text, /greedy: 66\.7\s%/);
+      await page.mouse.move(box.x + 0.5 * box.width, box.y - 40);
+      assert.equal(await page.isHidden('#tip'), true);
+    });
+  });
+
+  test('the labels of an axis differ, also where all methods tie', () => {
+    const rows = ['f/0', 'f/1'].flatMap((label) => [{ label, asked: 'auto' }, { label, asked: 'greedy' }]);
+    return withPage(browser(), withRows(made, 'tie', rows), {}, async (page) => {
+      const labels = await page.evaluate(() => globalThis.echarts.getInstanceByDom(document.getElementById('plot-profile')).getModel().getComponent('xAxis').axis.getViewLabels()
+        .map(({ formattedLabel }) => formattedLabel));
+      assert.ok(labels.length > 2);
+      assert.equal(new Set(labels).size, labels.length, labels.join(', '));
+    });
+  });
+
+  test('a method keeps its colour, mark and dash whatever the filter leaves', () => withPage(browser(), withRows(made, 'three', threeMethods), {}, async (page) => {
+    const styles = async (plot) => Object.fromEntries((await drawnOption(page, plot)).series.filter(({ data }) => data.length > 0).map(({ name, symbol, colour, dash }) => [name, { symbol, colour, dash }]));
+    const before = {};
+    for (const plot of ['gap', 'seconds', 'profile', 'sweep']) before[plot] = await styles(plot);
+    assert.equal(Object.keys(before.gap).length, 3);
+    assert.equal(new Set(Object.values(before.gap).map(({ colour }) => colour)).size, 3);
+    await page.fill('#filter-text', 'y/');
+    for (const plot of ['gap', 'seconds', 'profile', 'sweep']) {
+      const after = await styles(plot);
+      assert.ok(Object.keys(after).length >= 2, plot);
+      for (const [name, style] of Object.entries(after)) assert.deepEqual(style, before[plot][name], `${plot}: ${name}`);
+    }
+  }));
+
+  test('points are named by what was asked, with exact numbers', () => {
+    const rows = [1, 2].map((seed) => ({ label: 'f/0', asked: 'auto', seed, chunks: 16256 + seed, npus: 8 }));
+    return withPage(browser(), withRows(made, 'exact', rows), {}, async (page) => {
+      assert.equal((await drawnOption(page, 'gap')).x, 'chunks'); // the NPUs are the same
+      assert.equal(await page.$eval('#gap-size', (node) => node.value), 'chunks');
+      const text = await tip(page, 'plot-gap', (name) => name.includes('seed=2'));
+      assert.ok(text.includes('f/0 seed=2'), text);
+      assert.ok(text.includes('16\u202f258 chunks'), text);
+    });
+  });
+
   test('hostile names are only text', () => withPage(browser(), made.report, {}, async (page) => {
     const line = made.rows.find((row) => row.instance === hostile.name);
     assert.ok(line.label.includes(hostile.file), line.label);
@@ -204,7 +272,99 @@ export function reportTests(browser, made) {
     data.rows = [10, 15, 20, 25].map((power) => ({ ...one, bytes: 2 ** power, busbw_GBps: power, key: `${one.label} bytes=${2 ** power}` }));
     return withPage(browser(), withData(made.report, `${made.scratch}/sweep.html`, data), { size: sizes.narrow }, async (page) => {
       assert.equal(await points(page, 'sweep'), 4);
+      assert.equal(await page.textContent('[data-plot="sweep"] .note'), '');
       assert.deepEqual(await misplaced(page, boxes), []);
+    });
+  });
+
+  test('equal lines of a sweep can be told apart, and the best of several is called so', () => {
+    const rows = threeMethods.flatMap((row) => [1, 2].map((seed) => ({ ...row, seed })));
+    return withPage(browser(), withRows(made, 'lines', rows), {}, async (page) => {
+      assert.equal(await page.textContent('[data-plot="sweep"] .note'), 'best of all seeds');
+      const lines = (await drawnOption(page, 'sweep')).series.filter(({ name }) => name.startsWith('x/a'));
+      assert.equal(lines.length, 3);
+      for (const style of ['dash', 'symbol']) assert.equal(new Set(lines.map((line) => line[style])).size, 3, style);
+      const height = await page.evaluate(() => globalThis.echarts.getInstanceByDom(document.getElementById('plot-sweep')).getOption().legend[0].textStyle.lineHeight);
+      assert.ok(height >= 16, 'a paged legend clips letters that are higher than its line');
+    });
+  });
+
+  test('on a narrow screen the name stays in sight with its variant, and what matters is next to it', () => {
+    const rows = [1, 2].flatMap((seed) => [1, 1024].map((chunks) => ({ label: 'cluster/cluster2xdgx1-shared-ar-of-many-words', asked: 'auto', asked_chunks: chunks, seed })));
+    const file = withRows(made, 'variants', rows);
+    const scrolled = (page) => page.$eval('#table-box', (box) => { box.scrollLeft = 250; });
+    return withPage(browser(), file, { size: sizes.narrow }, async (page) => {
+      assert.deepEqual((await page.$$eval('#table th', (cells) => cells.map((cell) => cell.dataset.column))).slice(0, 4), ['instance', 'gap', 'status', 'makespan']);
+      const edges = () => page.$eval('.frame', (frame) => [frame.classList.contains('more-left'), frame.classList.contains('more-right')]);
+      assert.deepEqual(await edges(), [false, true]);
+      await scrolled(page);
+      await page.waitForSelector('.frame.more-left');
+      const { cell, link, small, box } = await page.evaluate(() => {
+        const rect = (selector) => { const { left, right, top, bottom } = document.querySelector(selector).getBoundingClientRect(); return { left, right, top, bottom }; };
+        return { cell: rect('#table td'), link: rect('#table td a'), small: rect('#table td small'), box: rect('#table-box') };
+      });
+      assert.equal(cell.left, box.left);
+      assert.ok(small.top >= link.bottom - 1 && small.right <= cell.right && small.bottom <= cell.bottom);
+      assert.equal((await page.textContent('#table td small')), 'chunks=1 seed=1');
+      await page.setViewportSize(sizes.wide);
+      await page.waitForFunction(() => document.querySelectorAll('#table th')[1].dataset.column === 'method');
+      assert.deepEqual(await edges(), [false, false]);
+    });
+  });
+
+  test('on A4 no column is cut', () => withPage(browser(), made.report, { size: { width: 718, height: 1040 } }, async (page) => {
+    await page.emulateMedia({ media: 'print' });
+    const [right, widest] = await page.evaluate(() => [document.getElementById('results').getBoundingClientRect().right, Math.max(...[...document.querySelectorAll('#table tr')].map((row) => row.getBoundingClientRect().right))]);
+    assert.ok(widest <= right, `${widest} of ${right}`);
+  }));
+
+  test('a run of one instance has its table, and its words are singular', () => {
+    const data = dataOf(made.report);
+    data.rows = [{ ...data.rows.find((row) => row.view !== null), view: 0 }];
+    data.views = data.views.slice(0, 1);
+    return withPage(browser(), withData(made.report, `${made.scratch}/one.html`, data), {}, async (page) => {
+      assert.equal((await table(page)).length, 1);
+      assert.equal(await page.textContent('#row-count'), '1 row');
+      await page.waitForSelector('#plot-gap svg');
+      await page.click('#table a');
+      await page.waitForSelector('#view:not([hidden])');
+      assert.equal(await page.title(), `${data.rows[0].label} – ${data.title} – tutti`);
+      await page.click('#back');
+      await page.waitForSelector('#table');
+      assert.equal(await page.title(), `${data.title} – tutti`);
+    });
+  });
+
+  test('a run without results says so', () => withPage(browser(), withRows(made, 'empty', [], { views: [] }), {}, async (page) => {
+    assert.match(await page.textContent('#table tbody'), /No results yet/);
+    assert.equal(await page.$$eval('#plots *', (nodes) => nodes.length), 0);
+  }));
+
+  test('where nothing has a size none is offered', () => {
+    const nothing = { npus: 0, chunks: 0, bytes: null, makespan: null, gap: null, verified: false, failure: 'crash', error: 'killed' };
+    return withPage(browser(), withRows(made, 'crashed', [{ label: 'f/0', ...nothing }]), {}, async (page) => {
+      await page.waitForSelector('#plot-gap svg');
+      assert.equal(await page.$('#gap-size'), null);
+    });
+  });
+
+  for (const [hash, name] of [['#view=no%20such%20%3Cb%3E', 'no such <b>'], ['#view=%zz', '%zz']]) {
+    test(`a link to what is not here says so: ${name}`, () => withPage(browser(), made.report, { hash }, async (page) => {
+      assert.ok((await page.textContent('#unknown')).includes(name));
+      await page.click('#table a');
+      await page.click('#back');
+      await page.waitForSelector('#overview:not([hidden])');
+    }));
+  }
+
+  test('an instance that is rightly infeasible is no failure, and digits that are lost are not shown', () => {
+    const infeasible = { label: 'f/0', status: 'infeasible', makespan: null, lower_bound: null, gap: null, busbw_GBps: null, verified: false, failure: null, error: 'chunk 1 cannot get to NPU 0' };
+    return withPage(browser(), withRows(made, 'infeasible', [infeasible, { label: 'f/1', units: 'abstract', makespan: 9007199254740993 }]), {}, async (page) => {
+      const [first, second] = await table(page);
+      assert.equal(first.failed, false);
+      assert.equal(first.shown.status, '∅ infeasible');
+      assert.equal(await page.$eval('#summary [data-fact="failed"]', (node) => node.dataset.value), '0');
+      assert.match(second.shown.makespan, /^~9\.0072/);
     });
   });
 }

@@ -22,11 +22,26 @@ export function unitTests(pageFolder) {
   test('times are read in their units', () => {
     assert.equal(T.format.ticks(25, 'abstract'), '25');
     assert.equal(T.format.ticks(1234567, 'abstract'), '1\u202f234\u202f567');
-    assert.equal(T.format.ticks(488444960, 'physical'), '488.4\u00a0us');
+    assert.equal(T.format.ticks(488444960, 'physical'), '488.44\u00a0us');
     assert.equal(T.format.ticks(1500, 'physical'), '1.5\u00a0ns');
-    assert.equal(T.format.ticks(0, 'physical'), '0');
+    assert.equal(T.format.ticks(0, 'physical'), '0\u00a0ps');
     assert.equal(T.format.ticks(null, 'physical'), '–');
     assert.equal(T.format.ticksText(1, 'abstract'), '1 tick');
+    assert.equal(T.format.ticksText(1500, 'physical'), '1\u202f500 ticks (1.5\u00a0ns)');
+    assert.equal(T.format.ticksText(0, 'physical'), '0 ticks');
+  });
+
+  test('what is half way goes to the even digit, as in the command', () => {
+    assert.deepEqual([0.0625, 0.1875, 0.0015].map(T.format.gap), ['6.2\u00a0%', '18.8\u00a0%', '0.1\u00a0%']);
+    assert.equal(T.format.ticks(100125, 'physical'), '100.12\u00a0ns');
+    assert.equal(T.format.seconds(0.0625), '0.062');
+    assert.deepEqual([12.25, 124.5].map(T.format.bandwidth), ['12.2', '124']);
+  });
+
+  test('digits that a number has lost are not shown', () => {
+    assert.equal(T.format.ticks(2 ** 53 - 1, 'abstract'), '9\u202f007\u202f199\u202f254\u202f740\u202f991');
+    assert.equal(T.format.ticks(9007199254740993, 'abstract'), '~9.00720e+15');
+    assert.equal(T.format.count(1e22), '~1.00000e+22');
   });
 
   test('the labels of a time axis share a unit and differ when zoomed in', () => {
@@ -36,13 +51,16 @@ export function unitTests(pageFolder) {
   });
 
   test('bandwidths have three digits', () => {
-    assert.deepEqual([1.2345, 34.348, 124.4, 1234.5].map(T.format.bandwidth), ['1.23', '34.3', '124', '1235']);
+    assert.deepEqual([1.2345, 9.996, 34.348, 99.96, 124.4, 1234.6].map(T.format.bandwidth), ['1.23', '10.0', '34.3', '100', '124', '1235']);
   });
 
-  test('sizes are powers of 1024, gaps percent', () => {
+  test('sizes are powers of 1024, memory powers of 1000, gaps percent', () => {
     assert.equal(T.format.bytes(16 * 1024 * 1024), '16\u00a0MiB');
     assert.equal(T.format.bytes(1000), '1000\u00a0B');
+    assert.deepEqual([999, 8192000, 999499, 999500, 51257344].map(T.format.memory), ['999', '8.19', '999', '1', '51.3'].map((text, i) => `${text}\u00a0${['B', 'MB', 'kB', 'MB', 'MB'][i]}`));
     assert.equal(T.format.gap(0.0416666), '4.2\u00a0%');
+    assert.equal(T.format.gap(0), '0.0\u00a0%');
+    assert.equal(T.format.gap(0.0004), '<0.1\u00a0%');
     assert.equal(T.format.gap(null), '–');
   });
 
@@ -61,14 +79,43 @@ export function unitTests(pageFolder) {
     assert.deepEqual(order(true), [0, 3, 2, 1, 4]);
   });
 
+  test('infeasible is no failure where it is the right answer', () => {
+    const row = { status: 'infeasible', error: 'chunk 1 cannot get to NPU 0', verified: false, makespan: null };
+    assert.equal(T.data.failed({ ...row, failure: null }), false);
+    assert.equal(T.data.status({ ...row, failure: null }), 'infeasible');
+    assert.equal(T.data.failed({ ...row, failure: 'infeasible' }), true);
+    assert.equal(T.data.failed({ ...row, status: 'unknown', failure: null }), true);
+    assert.equal(T.data.failed({ status: 'feasible', makespan: 3, verified: false, failure: null }), true);
+  });
+
+  test('where few columns are in sight those that matter are first, and none is lost', () => {
+    const ids = T.columns.narrow.map(({ id }) => id);
+    assert.deepEqual(plain(ids.slice(0, 4)), ['instance', 'gap', 'status', 'makespan']);
+    assert.deepEqual(plain(ids).sort(), plain(T.columns.all.map(({ id }) => id)).sort());
+  });
+
   test('a profile counts how often a method is within a factor of the best', () => {
     const row = (label, asked, makespan, failure = null) => ({ label, asked, makespan, failure, verified: failure === null });
     const rows = [row('a', 'x', 10), row('a', 'y', 20), row('b', 'x', 30), row('b', 'y', 30), row('c', 'x', null, 'time'), row('c', 'y', 5),
       row('d', 'x', 1), row('e', 'x', null, 'time'), row('e', 'y', null, 'time')];
-    const { instances, most, curves } = T.profile.profile(rows, 'makespan');
+    const { tasks, instances, most, curves } = T.profile.profile(rows, 'makespan');
+    assert.equal(tasks, 5);
     assert.equal(instances, 3); // of d only one method was asked, e nobody solved
     assert.equal(most, 2);
     assert.deepEqual(plain(curves), [{ method: 'x', points: [[1, 2 / 3], [2, 2 / 3]] }, { method: 'y', points: [[1, 2 / 3], [2, 1]] }]);
+  });
+
+  test('a task that was killed is the same task, and counts against its method', () => {
+    const row = (label, asked, more) => ({ label, asked, asked_chunks: 2, asked_bytes: 64, seed: 1, chunks: 32, bytes: 64, makespan: 7, verified: true, failure: null, ...more });
+    const killed = { chunks: 0, bytes: null, makespan: null, verified: false, failure: 'memory' };
+    const { instances, curves } = T.profile.profile([row('a', 'x'), row('a', 'y'), row('b', 'x', killed), row('b', 'y')], 'makespan');
+    assert.equal(instances, 2);
+    assert.deepEqual(plain(curves), [{ method: 'x', points: [[1, 0.5]] }, { method: 'y', points: [[1, 1]] }]);
+  });
+
+  test('a curve has a value everywhere', () => {
+    const points = [[1, 0.25], [1.5, 0.5], [3, 1]];
+    assert.deepEqual([0.9, 1, 1.49, 1.5, 2, 9].map((tau) => T.profile.shareAt(points, tau)), [0, 0.25, 0.25, 0.5, 0.5, 1]);
   });
 
   test('gaps fall into bins, failures into none', () => {
@@ -77,9 +124,12 @@ export function unitTests(pageFolder) {
   });
 
   test('a sweep needs several sizes of one instance', () => {
-    const row = (label, bytes, busbw) => ({ label, asked: 'x', bytes, busbw_GBps: busbw, key: `${label} ${bytes}`, verified: true });
-    const lines = plain(T.profile.sweeps([row('a', 2048, 5), row('a', 1024, 3), row('b', 1024, 1)]));
-    assert.deepEqual(lines, [{ name: 'a · x', points: [[1024, 3, 'a 1024'], [2048, 5, 'a 2048']] }]);
+    const row = (label, bytes, busbw, seed = 1) => ({ label, asked: 'x', bytes, busbw_GBps: busbw, seed, key: `${label} ${bytes} ${seed}`, verified: true });
+    const rows = [row('a', 2048, 5), row('a', 1024, 3), row('b', 1024, 1), row('b', 1024, 2, 2)];
+    assert.deepEqual(plain(T.profile.sweeps(rows)), { bestOf: [], lines: [{ label: 'a', method: 'x', points: [[1024, 3, 'a 1024 1'], [2048, 5, 'a 2048 1']] }] });
+    const { bestOf, lines } = plain(T.profile.sweeps([...rows, row('a', 1024, 4, 2)]));
+    assert.deepEqual(bestOf, ['seeds']);
+    assert.deepEqual(lines[0].points[0], [1024, 4, 'a 1024 2']);
   });
 
   test('what is in flight has started and not arrived', () => {
