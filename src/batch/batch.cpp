@@ -6,6 +6,7 @@
 #include "batch/solu_files.hpp"
 #include "batch/summary.hpp"
 #include "batch/variant_instance.hpp"
+#include "core/error.hpp"
 #include "io/atomic_file.hpp"
 
 #include <fmt/format.h>
@@ -27,12 +28,15 @@ constexpr std::chrono::milliseconds kBetweenLooks{100};
 struct Legacy {
     std::map<std::size_t, io::ResultLine> kept{};  ///< what still answers its task, by the task's number
     std::vector<io::ResultLine> moved{};           ///< lines whose paths are now others
-    std::size_t changed = 0;                       ///< tasks whose files are
+    std::size_t damaged = 0;                       ///< lines that cannot be read
+    std::size_t changed = 0;                       ///< tasks whose files are others
     std::size_t others = 0;                        ///< lines that answer no task of this run
 };
 
 bool is_done(const Task& task, const io::ResultLine& line, const Settings& settings) {
-    if (line.failure == io::Failure::Lost) return false;
+    // What went wrong then need not go wrong now.
+    if (line.failure == io::Failure::Lost || line.failure == io::Failure::Output) return false;
+    if (line.failure == io::Failure::Input && line.digest.empty()) return false;
     if (settings.retry_failed && line.failure != io::Failure::None) return false;
     return line.asked == task.variant.method && line.seed == task.variant.seed;
 }
@@ -40,7 +44,12 @@ bool is_done(const Task& task, const io::ResultLine& line, const Settings& setti
 Legacy legacy_of(const std::vector<Task>& tasks, const Settings& settings, const ResultsFolder& folder) {
     Legacy legacy;
     io::FoundResults earlier = folder.earlier();
-    if (earlier.moved) legacy.moved = earlier.lines;
+    legacy.damaged = earlier.damaged;
+    if (earlier.damaged > 0) {
+        folder.mend(earlier.lines);
+    } else if (earlier.moved) {
+        legacy.moved = earlier.lines;
+    }
     legacy.others = earlier.lines.size();
     std::map<std::string_view, io::ResultLine*> by_key;
     for (io::ResultLine& line : earlier.lines) by_key.emplace(line.key, &line);
@@ -50,9 +59,11 @@ Legacy legacy_of(const std::vector<Task>& tasks, const Settings& settings, const
         if (found == by_key.end()) continue;
         --legacy.others;
         if (!is_done(tasks[i], *found->second, settings)) continue;
-        const auto [digest, added] = digests.try_emplace(tasks[i].job.path);
-        if (added) digest->second = digest_of(tasks[i].job.path);
-        if (digest->second == found->second->digest) {
+        // A file that nobody could read then is not read here: this process must not hang.
+        const bool unread = found->second->digest.empty();
+        std::string& digest = digests[tasks[i].job.path];
+        if (digest.empty() && !unread) digest = digest_of(tasks[i].job.path);
+        if (unread || digest == found->second->digest) {
             legacy.kept.emplace(i, *found->second);
         } else {
             ++legacy.changed;
@@ -74,7 +85,14 @@ class Driver {
           progress_(view, tasks.size()),
           names_(names_of(tasks)),
           attempts_(tasks.size(), 0),
-          rows_(tasks.size()) {}
+          rows_(tasks.size()) {
+        if (settings.remark) crew.on_remark([this](const std::string& text) { progress_.remark(text); });
+    }
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+    ~Driver() {
+        if (settings_.remark) crew_.on_remark(settings_.remark);
+    }
 
     void keep(std::map<std::size_t, io::ResultLine> lines) {
         for (auto& [number, line] : lines) {
@@ -83,7 +101,8 @@ class Driver {
             if (row.line != line) journal_.append(row.line);  // a .solu file has changed
             rows_[number] = std::move(row);
         }
-        progress_.kept(lines.size());
+        const auto failed = std::ranges::count_if(rows_, [](const auto& row) { return row && row->failed; });
+        progress_.kept(lines.size(), static_cast<std::size_t>(failed));
         kept_ = lines.size();
     }
 
@@ -100,6 +119,7 @@ class Driver {
             progress_.tick();
         }
         crew_.stop();
+        journal_.sync();
     }
 
     [[nodiscard]] Outcome outcome() && {
@@ -195,6 +215,11 @@ Legacy prepare(const std::vector<Task>& tasks, const Settings& settings, const R
                 remark("warning: not as in the run that this one goes on with: " + difference);
         }
         legacy = legacy_of(tasks, settings, folder);
+        if (legacy.damaged > 0)
+            remark(
+                fmt::format("warning: {} of results.jsonl cannot be read, and are done again; the file is "
+                            "kept as results.jsonl.damaged",
+                            count_text(legacy.damaged, "line")));
         if (legacy.changed > 0)
             remark(fmt::format("the instances of {} changed since the earlier run: solved again",
                                count_text(legacy.changed, "task")));
@@ -205,7 +230,9 @@ Legacy prepare(const std::vector<Task>& tasks, const Settings& settings, const R
     } else if (const std::string aside = folder.put_aside(); !aside.empty()) {
         remark("the results of an earlier run are now " + aside);
     }
-    write_run_file(folder.file("run.json"), settings.run);
+    RunFile run = settings.run;
+    run.tasks = tasks.size();
+    write_run_file(folder.file("run.json"), run);
     return legacy;
 }
 
@@ -226,19 +253,33 @@ Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew
     Outcome outcome;
     {
         Driver driver(tasks, settings, crew, known, journal, view);
-        driver.keep(std::move(legacy.kept));
-        driver.work();
+        std::string cut_short;
+        try {
+            driver.keep(std::move(legacy.kept));
+            driver.work();
+        } catch (const OutputError& error) {
+            crew.stop();
+            cut_short = error.what();
+        }
         outcome = std::move(driver).outcome();
+        outcome.cut_short = cut_short;
+        outcome.deserted = outcome.deserted && cut_short.empty();
     }
-    journal.sync();
     folder.sweep();
+    outcome.problems = known.warnings();
     SoluFiles::Results results;
     for (const Row& row : outcome.rows) results.emplace_back(&row.task, &row.line);
     for (const std::string& news : known.news(results))
         outcome.news.push_back(news + (settings.update_solu ? "; written" : "; --update-solu writes it"));
-    if (settings.update_solu) known.update(results);
+    if (settings.update_solu) {
+        for (std::string& why : known.update(results)) outcome.problems.push_back(std::move(why));
+    }
     outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    write_file(folder.file("table.txt"), table_text(outcome));
+    try {
+        write_file(folder.file("table.txt"), table_text(outcome));
+    } catch (const OutputError& error) {
+        outcome.problems.emplace_back(error.what());
+    }
     return outcome;
 }
 

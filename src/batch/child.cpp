@@ -24,6 +24,7 @@
 #include <filesystem>
 #include <mutex>
 #include <system_error>
+#include <utility>
 
 namespace tutti::batch {
 namespace {
@@ -90,6 +91,15 @@ std::uint64_t page_bytes() { return static_cast<std::uint64_t>(::sysconf(_SC_PAG
 /// What this process has mapped for its data; see proc(5).
 std::uint64_t data_bytes() { return numbers_in<6>("/proc/self/statm")[5] * page_bytes(); }
 
+/// What this process has made itself; not the pages of its program and libraries.
+std::uint64_t own_bytes() {
+    const auto pages = numbers_in<3>("/proc/self/statm");
+    return (pages[1] - pages[2]) * page_bytes();
+}
+
+/// Before anything of ours has run: what every process of this program has.
+const std::uint64_t kOwnAtStart = own_bytes();
+
 void bound_memory(std::optional<std::uint64_t> most) {
     if (!most) return;
     constexpr std::uint64_t kForStacksAndLibraries = std::uint64_t{1} << 30;
@@ -142,11 +152,12 @@ void send_all(std::string_view bytes) {
 
 Child start_child(std::optional<std::uint64_t> most_memory, const std::function<void(const Send&)>& work) {
     Pipe messages, words;
+    const std::uint64_t inherited = inherited_bytes();
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
     if (pid < 0) throw std::system_error(errno, std::generic_category());
     if (pid == 0) live(parent, messages.write, words.write, most_memory, work);
-    return {pid, messages.take_reader(), words.take_reader()};
+    return {pid, messages.take_reader(), words.take_reader(), inherited};
 }
 
 Ending reap(Child& child) {
@@ -156,16 +167,23 @@ Ending reap(Child& child) {
     }
     ::close(child.messages);
     ::close(child.words);
-    child = {};
+    const std::uint64_t inherited = std::exchange(child, {}).inherited_bytes;
     Ending ending;
     if (WIFSIGNALED(status)) ending.signal = WTERMSIG(status);
     if (WIFEXITED(status)) ending.exit_code = WEXITSTATUS(status);
-    ending.peak_memory_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    const std::uint64_t peak = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+    ending.peak_memory_bytes = peak - std::min(peak, inherited);
     return ending;
 }
 
-std::uint64_t resident_bytes(pid_t pid) {
-    return numbers_in<2>(fmt::format("/proc/{}/statm", pid))[1] * page_bytes();
+std::uint64_t resident_bytes(const Child& child) {
+    const std::uint64_t resident = numbers_in<2>(fmt::format("/proc/{}/statm", child.pid))[1] * page_bytes();
+    return resident - std::min(resident, child.inherited_bytes);
+}
+
+std::uint64_t inherited_bytes() {
+    const std::uint64_t own = own_bytes();
+    return own - std::min(own, kOwnAtStart);
 }
 
 double seconds_waited_for_cores(pid_t pid) {

@@ -14,8 +14,9 @@ namespace tutti::batch {
 /// without exec, so this process must have one thread only.
 struct Child {
     pid_t pid = -1;
-    int messages = -1;  ///< where to read what it sends; not blocking
-    int words = -1;     ///< where to read its standard error; not blocking
+    int messages = -1;                  ///< where to read what it sends; not blocking
+    int words = -1;                     ///< where to read its standard error; not blocking
+    std::uint64_t inherited_bytes = 0;  ///< of the memory it has, what is only a copy of ours
 };
 
 /// Sends bytes to the parent, whole. May be used from several threads.
@@ -30,15 +31,18 @@ using Send = std::function<void(std::string_view bytes)>;
 /// How a child ended.
 struct Ending {
     int exit_code = 0;
-    int signal = 0;  ///< 0: it was none
-    std::uint64_t peak_memory_bytes = 0;
+    int signal = 0;                       ///< 0: it was none
+    std::uint64_t peak_memory_bytes = 0;  ///< without what it inherited
 };
 
 /// Waits for its end and closes its pipes.
 [[nodiscard]] Ending reap(Child& child);
 
-/// What it holds now; 0 where the system does not tell.
-[[nodiscard]] std::uint64_t resident_bytes(pid_t pid);
+/// What it holds now, without what it inherited; 0 where the system does not tell.
+[[nodiscard]] std::uint64_t resident_bytes(const Child& child);
+
+/// What children would inherit now: how far this process has grown since it started.
+[[nodiscard]] std::uint64_t inherited_bytes();
 
 /// How long it has been ready to run while others had the cores: of its threads the one that waited longest.
 /// 0 where the system does not tell.

@@ -67,11 +67,18 @@ bool same_question(const ResultLine& a, const ResultLine& b) {
     return !a.digest.empty() && a.digest == b.digest && a.chunks == b.chunks && a.bytes == b.bytes;
 }
 
+/// One of them has a schedule of what the other says cannot be.
+bool is_of_the_infeasible(const ResultLine& a, const ResultLine& b) {
+    return (a.status == Status::Infeasible && b.makespan && b.verified) ||
+           (b.status == Status::Infeasible && a.makespan && a.verified);
+}
+
 bool beats_bound(const ResultLine& line, const ResultLine& other) {
     return line.makespan && other.lower_bound && *line.makespan < *other.lower_bound;
 }
 
 Change judged(const ResultLine& before, const ResultLine& after, const Comparing& how) {
+    if (same_question(before, after) && is_of_the_infeasible(before, after)) return Change::Contradiction;
     const bool failed_before = has_failed(before), failed_after = has_failed(after);
     if (failed_before && failed_after) return Change::StillFailing;
     if (failed_after) return Change::Lost;

@@ -70,6 +70,9 @@ std::string summary_line(const Comparison& comparison) {
 }
 
 std::string reason_line(const ComparedRow& row, const std::string& name) {
+    if (row.change == Change::Contradiction && (!row.before->makespan || !row.after->makespan))
+        return fmt::format("contradiction: {}: one run has a schedule, the other says that there is none",
+                           name);
     if (row.change == Change::Contradiction) {
         const bool below =
             row.after->makespan && row.before->lower_bound && *row.after->makespan < *row.before->lower_bound;

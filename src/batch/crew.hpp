@@ -4,6 +4,7 @@
 #include "io/result_jsonl.hpp"
 
 #include <chrono>
+#include <functional>
 #include <vector>
 
 namespace tutti::batch {
@@ -19,7 +20,8 @@ struct News {
     std::size_t task = 0;  ///< the number under which it began
     std::optional<Ticks> makespan{}, lower_bound{};
     std::optional<io::ResultLine> line{};
-    std::string who{};  ///< for people: "rank 3 on node17"
+    std::string who{};     ///< for people: "rank 3 on node17"
+    std::string digest{};  ///< of the instance's file, once that was read
 };
 
 /// Who runs tasks: children of this process (LocalCrew), or those of other ranks (cluster/). One thread uses
@@ -36,6 +38,8 @@ class Crew {
     [[nodiscard]] virtual std::vector<News> wait(std::chrono::milliseconds time) = 0;
     /// Ends everything at once; no news of it.
     virtual void stop() = 0;
+    /// Who is to be told what people should know from now on: who is lost, who never came.
+    virtual void on_remark(std::function<void(const std::string&)>) {}
     /// False when nobody is left to do anything.
     [[nodiscard]] virtual bool alive() const { return true; }
 };

@@ -1,5 +1,6 @@
 #include "batch/expand.hpp"
 
+#include "batch/figures.hpp"
 #include "core/error.hpp"
 #include "io/solu.hpp"
 #include "io/source.hpp"
@@ -22,10 +23,11 @@ bool is_instance_name(const std::string& name) {
     return name.ends_with(kSuffix) && !name.ends_with(".schedule.json") && !name.starts_with('.');
 }
 
-/// The run file that a batch left beside its results.
-bool is_of_results(const fs::path& file) {
+/// Whether a batch left its results there. What it wrote beside them is none of our instances.
+bool holds_results(const fs::path& folder) {
     std::error_code error;
-    return file.filename() == "run.json" && fs::exists(file.parent_path() / "results.jsonl", error);
+    const auto has = [&](const char* name) { return fs::exists(folder / name, error); };
+    return has("results.jsonl") || (has("run.json") && (has(".lock") || has("schedules")));
 }
 
 /// The folder's own name, also for "." and "instances/".
@@ -33,33 +35,6 @@ std::string folder_name(const fs::path& folder) {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
     return error ? folder.filename().string() : whole.filename().string();
-}
-
-/// The length of the UTF-8 character that begins here; 0 if none does.
-std::size_t character_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const std::size_t length = byte(0) < 0x80                       ? 1
-                               : byte(0) >= 0xC2 && byte(0) <= 0xDF ? 2
-                               : byte(0) >= 0xE0 && byte(0) <= 0xEF ? 3
-                               : byte(0) >= 0xF0 && byte(0) <= 0xF4 ? 4
-                                                                    : 0;
-    if (length > text.size()) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80U) return 0;
-    }
-    return length;
-}
-
-/// A name that can stand in a table, in JSON and in a key: no control characters, only UTF-8.
-std::string printable(std::string_view name) {
-    std::string text;
-    for (std::size_t i = 0; i < name.size();) {
-        const auto byte = static_cast<unsigned char>(name[i]);
-        const std::size_t length = byte < ' ' || byte == 0x7F ? 0 : character_length(name.substr(i));
-        text += length == 0 ? fmt::format("\\x{:02x}", byte) : std::string(name.substr(i, length));
-        i += std::max<std::size_t>(length, 1);
-    }
-    return text;
 }
 
 Job job_of(const fs::path& file, const std::string& family, const fs::path& solu = {}) {
@@ -96,13 +71,14 @@ class Search {
     void add_pattern(const std::string& pattern) {
         if (pattern.find_first_of("*?[{") == pattern.npos)
             throw InputError("there is no such file or folder", {}, pattern);
-        ::glob_t found{};
-        const int code = ::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found);
         std::vector<std::string> paths;
-        for (std::size_t i = 0; code == 0 && i < found.gl_pathc; ++i) paths.emplace_back(found.gl_pathv[i]);
-        ::globfree(&found);
-        // Without a match GLOB_BRACE may give the pattern itself.
-        std::erase(paths, pattern);
+        for (const std::string& alternative : alternatives_in(pattern)) {
+            ::glob_t found{};
+            const int code = ::glob(alternative.c_str(), 0, nullptr, &found);
+            for (std::size_t i = 0; code == 0 && i < found.gl_pathc; ++i)
+                paths.emplace_back(found.gl_pathv[i]);
+            ::globfree(&found);
+        }
         if (paths.empty()) throw InputError("no file or folder matches this pattern", {}, pattern);
         for (const std::string& path : paths) {
             if (!path.ends_with(".schedule.json")) add(path);
@@ -118,9 +94,9 @@ class Search {
             const std::string name = it->path().filename().string();
             std::error_code ignored;
             const bool is_folder = it->is_directory(ignored) && !it->is_symlink(ignored);
-            if (is_instance_name(name) && !is_of_results(it->path()))
-                jobs_.push_back(job_of(it->path(), family));
-            if (is_folder && name != "schema" && !name.starts_with('.')) search(it->path(), root);
+            if (is_instance_name(name)) jobs_.push_back(job_of(it->path(), family));
+            if (is_folder && name != "schema" && !name.starts_with('.') && !holds_results(it->path()))
+                search(it->path(), root);
         }
         if (!error) return;
         if (folder == root) throw InputError("cannot be searched: " + error.message(), {}, root.string());
@@ -170,6 +146,32 @@ std::vector<Job> expand(const std::vector<std::string>& paths) {
     return jobs;
 }
 
+std::vector<std::string> alternatives_in(const std::string& pattern) {
+    const auto escaped = [&](std::size_t at) { return at > 0 && pattern[at - 1] == '\\'; };
+    for (std::size_t open = pattern.find('{'); open != pattern.npos; open = pattern.find('{', open + 1)) {
+        if (escaped(open)) continue;
+        std::vector<std::size_t> commas{open};
+        std::size_t depth = 1, at = open + 1;
+        for (; at < pattern.size(); ++at) {
+            if (escaped(at)) continue;
+            if (pattern[at] == '{') ++depth;
+            if (pattern[at] == '}' && --depth == 0) break;
+            if (pattern[at] == ',' && depth == 1) commas.push_back(at);
+        }
+        if (at == pattern.size() || commas.size() < 2) continue;  // no choice, as shells have it
+        commas.push_back(at);
+        std::vector<std::string> all;
+        for (std::size_t i = 0; i + 1 < commas.size(); ++i) {
+            const std::string choice = pattern.substr(commas[i] + 1, commas[i + 1] - commas[i] - 1);
+            for (std::string& rest :
+                 alternatives_in(pattern.substr(0, open) + choice + pattern.substr(at + 1)))
+                all.push_back(std::move(rest));
+        }
+        return all;
+    }
+    return {pattern};
+}
+
 std::vector<std::string> files_named_by(const std::string& solu) {
     const fs::path path(solu);
     const fs::path folder = path.parent_path();
@@ -179,14 +181,10 @@ std::vector<std::string> files_named_by(const std::string& solu) {
         if (!seen.insert(entry.name).second) continue;
         const std::string name = entry.name + std::string(kSuffix);
         std::error_code error;
-        fs::path file = folder / name;
-        if (!fs::exists(file, error)) file = folder / path.stem() / name;
-        if (!fs::exists(file, error)) {
-            throw InputError(fmt::format("names '{}', but there is no {} beside it or in the folder '{}'",
-                                         entry.name, name, path.stem().string()),
-                             {}, solu);
-        }
-        files.push_back(file.string());
+        const fs::path file = folder / name;
+        const fs::path below = folder / path.stem() / name;
+        // One that is nowhere will fail by itself.
+        files.push_back((fs::exists(below, error) && !fs::exists(file, error) ? below : file).string());
     }
     return files;
 }

@@ -18,10 +18,10 @@ struct Job {
 };
 
 /// The instances that paths mean, by path:
-/// - a folder is searched for *.json, without *.schedule.json, hidden folders and folders called "schema".
-/// What
-///   is called so but is no file, and folders that cannot be searched, are jobs too: they will fail, and are
-///   not lost without a word. Links to folders are not followed.
+/// - a folder is searched for *.json, without *.schedule.json, hidden folders, folders called "schema" and
+///   those that hold the results of a batch. What is called so but is no file, and folders that cannot be
+///   searched, are jobs too: they will fail, and are not lost without a word. Links to folders are not
+///   followed.
 /// - of a .test file those it lists, of a .solu file those it names (beside it, or in the folder of its
 /// name);
 /// - any other file is taken as it is;
@@ -38,7 +38,10 @@ struct Job {
 /// of a file that does not exist.
 [[nodiscard]] std::vector<std::string> read_test_set(const std::string& path);
 
-/// The files of the instances that a .solu file names. Throws InputError for one that is not there.
+/// "a/{b,c}/*.json" as "a/b/*.json" and "a/c/*.json"; a pattern without braces alone.
+[[nodiscard]] std::vector<std::string> alternatives_in(const std::string& pattern);
+
+/// The files of the instances that a .solu file names, whether they are there or not.
 [[nodiscard]] std::vector<std::string> files_named_by(const std::string& solu);
 
 /// Those jobs whose files the set lists too.

@@ -23,13 +23,23 @@ namespace tutti::batch {
 /// "1 send", "2 sends".
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
 
+/// At most so many bytes of it, whole characters.
+[[nodiscard]] std::string shortened(std::string_view utf8, std::size_t most_bytes);
+
 /// The name as part of a file name: what a file system or a shell would trip over becomes '_'.
 [[nodiscard]] std::string file_name_of(std::string_view name);
+
+/// The text on one line that a terminal shows and does not obey: control characters and bytes that are no
+/// UTF-8 are written as \xNN.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// As a shell takes it for one word.
+[[nodiscard]] std::string shell_word(const std::string& text);
 
 /// Whether people expect `a` before `b`: numbers within names count as numbers, so mesh4 is before mesh16.
 [[nodiscard]] bool natural_before(std::string_view a, std::string_view b);
 
-/// The columns that a text takes on a terminal, if each character takes one.
+/// The columns that a text takes on a terminal.
 [[nodiscard]] std::size_t width_of(std::string_view utf8);
 
 }  // namespace tutti::batch

@@ -22,6 +22,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t kWordsKept = 2000;
 constexpr std::size_t kLinesTold = 3;
 constexpr auto kBetweenWatches = 50ms;
+constexpr auto kBetweenTries = 50ms;
+constexpr auto kMostPostponed = 10s;
 
 /// Each child takes two descriptors of ours.
 void allow_many_descriptors() {
@@ -79,42 +81,65 @@ std::chrono::duration<double> grace_after(double time_limit) {
 LocalCrew::LocalCrew(Settings settings) : settings_(std::move(settings)) { allow_many_descriptors(); }
 
 bool LocalCrew::has_room(unsigned threads) const {
-    return running_.empty() || busy_ + threads <= settings_.cores;
+    return postponed_.empty() && (running_.empty() || busy_ + threads <= settings_.cores);
 }
 
 void LocalCrew::begin(std::size_t number, const Task& task) {
+    if (!start(number, task)) postponed_.push_back({number, task, Clock::now()});
+}
+
+/// What the system refuses now it may give when others have ended, or a little later.
+void LocalCrew::start_postponed() {
+    const auto now = Clock::now();
+    if (postponed_.empty() || now - tried_ < kBetweenTries) return;
+    const Postponed& first = postponed_.front();
+    if (!start(first.number, first.task)) {
+        if (!running_.empty() || now - first.since < kMostPostponed) return;
+        const std::string words = fmt::format("a process for it could not be started: {}", why_postponed_);
+        News news{News::Kind::Ended, first.number, {}, {}, {}, {}, {}};
+        news.line = failed_line(first.task, settings_.limits, io::Failure::Lost, words);
+        news_.push_back(std::move(news));
+    }
+    postponed_.pop_front();
+}
+
+bool LocalCrew::start(std::size_t number, const Task& task) {
+    tried_ = Clock::now();
     const auto work = [&](const Send& send) {
         const auto end_with = [&](const io::ResultLine& line) {
-            send(framed(message_of({News::Kind::Ended, number, {}, {}, line, {}})));
+            send(framed(message_of({News::Kind::Ended, number, {}, {}, line, {}, {}})));
         };
         TaskListener listener;
+        listener.digested = [&](const std::string& digest) {
+            send(framed(message_of({News::Kind::Found, number, {}, {}, {}, {}, digest})));
+        };
         listener.found = [&](std::optional<Ticks> makespan, std::optional<Ticks> bound) {
-            send(framed(message_of({News::Kind::Found, number, makespan, bound, {}, {}})));
+            send(framed(message_of({News::Kind::Found, number, makespan, bound, {}, {}, {}})));
         };
         listener.abandoned = [&](const io::ResultLine& line) {
             end_with(line);
             ::_exit(0);  // whatever the other threads are at
         };
-        end_with(settings_.work(task, settings_.results, settings_.limits, listener));
+        Limits limits = settings_.limits;
+        // The search looks at the whole process, of which some is only a copy of ours.
+        if (limits.memory) *limits.memory += inherited_bytes();
+        end_with(settings_.work(task, settings_.results, limits, listener));
     };
     try {
         const Child child = start_child(settings_.limits.memory, work);
         running_.push_back({number, task, child, Clock::now()});
         busy_ += task.variant.threads;
+        return true;
     } catch (const std::system_error& error) {
-        const std::string words = fmt::format("a process for it could not be started: {}", error.what());
-        news_.push_back({News::Kind::Ended,
-                         number,
-                         {},
-                         {},
-                         failed_line(task, settings_.limits, io::Failure::Limit, words),
-                         {}});
+        why_postponed_ = error.what();
+        return false;
     }
 }
 
 std::vector<News> LocalCrew::wait(std::chrono::milliseconds time) {
     const auto until = Clock::now() + time;
-    while (news_.empty() && !running_.empty()) {
+    while (news_.empty() && !(running_.empty() && postponed_.empty())) {
+        start_postponed();
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
         if (left < 0ms) break;
         listen(std::min<std::chrono::milliseconds>(left, kBetweenWatches));
@@ -149,7 +174,7 @@ void LocalCrew::listen(std::chrono::milliseconds time) {
         }
         const Ending ending = reap(running->child);
         busy_ -= running->task.variant.threads;
-        News news{News::Kind::Ended, running->number, running->makespan, running->lower_bound, {}, {}};
+        News news{News::Kind::Ended, running->number, running->makespan, running->lower_bound, {}, {}, {}};
         news.line = line_of_end(*running, ending);
         news_.push_back(std::move(news));
         running = running_.erase(running);
@@ -167,6 +192,10 @@ void LocalCrew::hear(Running& running) {
                 News news = news_in(message);
                 if (news.kind == News::Kind::Ended) {
                     running.line = std::move(news.line);
+                    continue;
+                }
+                if (!news.digest.empty()) {
+                    running.digest = std::move(news.digest);
                     continue;
                 }
                 running.makespan = news.makespan;
@@ -195,7 +224,7 @@ void LocalCrew::watch_limits() {
         if (running.killed_for != io::Failure::None) continue;
         if (limits.time && is_over(taken.count(), *limits.time, running.child.pid)) {
             kill(running, io::Failure::Time);
-        } else if (limits.memory && resident_bytes(running.child.pid) > *limits.memory) {
+        } else if (limits.memory && resident_bytes(running.child) > *limits.memory) {
             kill(running, io::Failure::Memory);
         }
     }
@@ -243,6 +272,7 @@ io::ResultLine LocalCrew::line_of_end(Running& running, const Ending& ending) co
             words += last_words(running.words);
         }
         line = failed_line(running.task, limits, failure, words);
+        line.digest = running.digest;
         line.seconds = taken.count();
     }
     line.peak_memory_bytes = ending.peak_memory_bytes;
@@ -253,6 +283,7 @@ void LocalCrew::stop() {
     for (Running& running : running_) (void)::kill(running.child.pid, SIGKILL);
     for (Running& running : running_) (void)reap(running.child);
     running_.clear();
+    postponed_.clear();
     news_.clear();
     busy_ = 0;
 }

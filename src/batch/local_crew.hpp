@@ -45,13 +45,23 @@ class LocalCrew final : public Crew {
         Child child;
         Clock::time_point begin;
         Frames frames{};
-        std::string words{};  ///< the end of what it wrote to standard error
+        std::string words{};   ///< the end of what it wrote to standard error
+        std::string digest{};  ///< of its instance's file
         std::optional<Ticks> makespan{}, lower_bound{};
         std::optional<io::ResultLine> line{};
         io::Failure killed_for = io::Failure::None;
         bool ended = false;
     };
 
+    /// A task for which the system had no process, pipe or memory left.
+    struct Postponed {
+        std::size_t number;
+        Task task;
+        Clock::time_point since;
+    };
+
+    [[nodiscard]] bool start(std::size_t number, const Task& task);
+    void start_postponed();
     void listen(std::chrono::milliseconds time);
     void hear(Running& running);
     void watch_limits();
@@ -61,6 +71,9 @@ class LocalCrew final : public Crew {
 
     const Settings settings_;
     std::list<Running> running_;
+    std::list<Postponed> postponed_;
+    std::string why_postponed_;
+    Clock::time_point tried_{};
     unsigned busy_ = 0;  ///< threads
     std::vector<News> news_;
     Clock::time_point watched_{};

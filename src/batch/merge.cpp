@@ -13,6 +13,7 @@
 
 #include "batch/merge.hpp"
 
+#include "batch/results_folder.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
@@ -179,7 +180,7 @@ void place_schedule(Chosen& row, const fs::path& staged, const fs::path& output,
 
 void move_all(const fs::path& from, const fs::path& to, const std::vector<fs::path>& files) {
     std::error_code error;
-    if (!fs::exists(to) || fs::is_empty(to)) {
+    if (!fs::exists(to) || (fs::is_empty(to) && !fs::is_symlink(to))) {
         fs::rename(from, to, error);
     } else {
         for (const fs::path& relative : files) {
@@ -222,9 +223,16 @@ RunFile whole_of(std::vector<std::optional<RunFile>> parts) {
         if (!part) return {};
         part->shard.reset();
         part->jobs.reset();
+        part->tasks.reset();
         if (!differences(*parts.front(), *part).empty()) return {};
     }
     return parts.empty() ? RunFile() : *parts.front();
+}
+
+/// The last of n parts may also be called 0.
+std::string part_name(std::uint64_t part, std::uint64_t of, const std::set<std::uint64_t>& there) {
+    if (there.contains(0) || part > 0) return std::to_string(part);
+    return there.contains(of) ? std::to_string(of) : fmt::format("{} (or 0)", of);
 }
 
 void note_missing_shards(const std::vector<std::optional<RunFile>>& files, Merged& merged) {
@@ -234,17 +242,28 @@ void note_missing_shards(const std::vector<std::optional<RunFile>>& files, Merge
     }
     if (shards.size() > 1) merged.notes.push_back("the runs are shards of different numbers");
     for (const auto& [count, there] : shards) {
-        std::vector<std::size_t> missing;
-        const std::uint64_t first = there.contains(0) ? 0 : 1;
-        for (std::uint64_t i = first; i < first + count; ++i) {
-            if (!there.contains(i)) missing.push_back(i);
+        std::set<std::uint64_t> done;
+        for (const std::uint64_t part : there) done.insert(part % count);
+        std::vector<std::string> missing;
+        for (std::uint64_t part = 1; part <= count; ++part) {
+            if (done.contains(part % count)) continue;
+            missing.push_back(part_name(part % count, count, there));
+            merged.missing_shards.push_back(part == count && there.contains(0) ? 0 : part);
         }
         if (missing.empty()) continue;
         constexpr std::size_t kSpelt = 20;
         const std::span spelt = std::span(missing).first(std::min(missing.size(), kSpelt));
         merged.notes.push_back(fmt::format("of {} shards {} are missing: {}{}", count, missing.size(),
                                            fmt::join(spelt, ", "), missing.size() > kSpelt ? ", ..." : ""));
-        merged.missing_shards.insert(merged.missing_shards.end(), missing.begin(), missing.end());
+    }
+}
+
+void note_unfinished(const std::vector<Run>& runs, const std::vector<std::optional<RunFile>>& files,
+                     Merged& merged) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!files[i] || !files[i]->tasks || runs[i].lines.size() >= *files[i]->tasks) continue;
+        merged.notes.push_back(fmt::format("{} is not finished: {} of {} are done", runs[i].name,
+                                           runs[i].lines.size(), *files[i]->tasks));
     }
 }
 
@@ -257,6 +276,11 @@ Merged merge(const std::vector<Run>& runs, const Merging& how) {
     std::vector<Chosen> chosen = chosen_from(runs, how, merged);
     const auto files = files_of(runs, merged);
     note_missing_shards(files, merged);
+    note_unfinished(runs, files, merged);
+    std::error_code ignored;
+    // A batch that is at work there would go on with a file that is no longer in the folder.
+    std::optional<ResultsFolder> locked;
+    if (how.force && fs::exists(output, ignored)) locked.emplace(output.string());
     const Staging staging(output);
     std::set<fs::path> places, instances;
     io::AtomicFile journal((staging.folder() / "results.jsonl").string());

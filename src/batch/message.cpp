@@ -28,6 +28,7 @@ std::string message_of(const News& news) {
     if (news.lower_bound) json["lower_bound"] = news.lower_bound->count();
     if (news.line) json["line"] = io::result_json(*news.line);
     if (!news.who.empty()) json["who"] = news.who;
+    if (!news.digest.empty()) json["digest"] = news.digest;
     return io::json_line(json);
 }
 
@@ -42,6 +43,7 @@ News news_in(std::string_view message) {
     news.lower_bound = ticks_in(view, "lower_bound");
     if (const auto line = view.find("line")) news.line = io::parse_result(line->json());
     if (const auto who = view.find("who")) news.who = who->string();
+    if (const auto digest = view.find("digest")) news.digest = digest->string();
     return news;
 }
 

@@ -18,14 +18,25 @@ std::string duration_text(std::chrono::duration<double> duration) {
     return fmt::format("{}:{:02} h", seconds / 3600, seconds / 60 % 60);
 }
 
-/// At most `columns` characters of the text.
+/// As much of the text as fits.
 std::string cut(const std::string& text, std::size_t columns) {
-    std::size_t bytes = 0, width = 0;
-    for (; bytes < text.size(); ++bytes) {
-        const bool starts_character = (static_cast<unsigned char>(text[bytes]) & 0xC0U) != 0x80U;
-        if (starts_character && ++width > columns) break;
+    if (width_of(text) <= columns) return text;
+    std::size_t bytes = text.size();
+    while (bytes > 0 && width_of(std::string_view(text).substr(0, bytes)) > columns) {
+        do --bytes;
+        while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U);
     }
     return text.substr(0, bytes);
+}
+
+/// The parts one after the other, until one does not fit whole: half a number is another number.
+std::string fitting(const std::vector<std::string>& parts, std::size_t columns) {
+    std::string text;
+    for (const std::string& part : parts) {
+        if (width_of(text) + width_of(part) > columns) break;
+        text += part;
+    }
+    return text;
 }
 
 std::string ticks_or_dash(const std::optional<Ticks>& ticks) {
@@ -67,7 +78,7 @@ void Progress::found(std::size_t task, std::optional<Ticks> makespan, std::optio
 void Progress::end(std::size_t task, const std::string& error) {
     const auto running = running_.find(task);
     if (!error.empty() && view_.kind == ProgressView::Kind::Lines && running != running_.end())
-        *view_.out << fmt::format("failed: {}: {}\n", running->second.name, error) << std::flush;
+        *view_.out << fmt::format("failed: {}: {}\n", running->second.name, printable(error)) << std::flush;
     if (running != running_.end()) running_.erase(running);
     done(!error.empty());
 }
@@ -77,9 +88,17 @@ void Progress::lost(std::size_t task) {
     tick();
 }
 
-void Progress::kept(std::size_t count) {
+void Progress::kept(std::size_t count, std::size_t failed) {
     kept_ += count;
     done_ += count;
+    failed_ += failed;
+}
+
+void Progress::remark(const std::string& text) {
+    if (view_.kind == ProgressView::Kind::Silent) return;
+    wipe();
+    *view_.out << text << '\n' << std::flush;
+    if (view_.kind == ProgressView::Kind::Bar) draw();
 }
 
 void Progress::tick() {
@@ -99,38 +118,38 @@ std::string Progress::time_left() const {
     return fmt::format(", about {} left", duration_text(left));
 }
 
-std::string Progress::facts() const {
-    std::string text;
-    if (!running_.empty()) text += fmt::format(", {} running", running_.size());
-    if (failed_ > 0) text += fmt::format(", {} failed", failed_);
-    return fmt::format("{}, {}{}", text, duration_text(view_.now() - begin_), time_left());
+std::vector<std::string> Progress::facts() const {
+    std::vector<std::string> parts{fmt::format(" {}/{}", done_, total_)};
+    if (failed_ > 0) parts.push_back(fmt::format(", {} failed", failed_));
+    if (!running_.empty()) parts.push_back(fmt::format(", {} running", running_.size()));
+    parts.push_back(fmt::format(", {}", duration_text(view_.now() - begin_)));
+    parts.push_back(time_left());
+    if (!what_.empty()) parts.push_back("  " + what_);
+    return parts;
 }
 
 std::string Progress::bar_line(std::size_t columns) const {
-    std::string text = fmt::format(" {}/{}{}", done_, total_, facts());
-    if (!what_.empty()) text += "  " + what_;
-
     // The bar takes a third of the line: names are worth more than blocks.
     const std::size_t width = std::clamp<std::size_t>(columns / 3, 4, 40);
     const std::size_t full = total_ == 0 ? width : width * done_ / total_;
     const std::string bar = "[" + std::string(full, '#') + std::string(width - full, '.') + "]";
-    return cut(bar + text, columns);
+    return cut(bar + fitting(facts(), columns - std::min(columns, bar.size())), columns);
 }
 
 /// "  ring/a   12 s   makespan 40, bound 38, gap 5.3 %"; a name that is too long loses its end.
 std::string Progress::task_line(const Running& running, std::size_t columns) const {
-    std::string figures = fmt::format("  {:>8}", duration_text(view_.now() - running.begin));
+    std::vector<std::string> figures{fmt::format("  {:>8}", duration_text(view_.now() - running.begin))};
     if (running.makespan || running.bound) {
-        figures += fmt::format("  makespan {}, bound {}", ticks_or_dash(running.makespan),
-                               ticks_or_dash(running.bound));
+        figures.push_back(fmt::format("  makespan {}", ticks_or_dash(running.makespan)));
+        figures.push_back(fmt::format(", bound {}", ticks_or_dash(running.bound)));
         if (running.makespan && running.bound)
-            figures += ", gap " + gap_text(tutti::gap(*running.makespan, *running.bound));
+            figures.push_back(", gap " + gap_text(tutti::gap(*running.makespan, *running.bound)));
     }
     // The same width for all of them, so that the figures stand in columns.
     const std::size_t width = std::clamp<std::size_t>(columns / 2, 13, 45) - 5;
-    std::string name = cut(running.name, width);
-    name += std::string(width - width_of(name), ' ');
-    return cut("  " + name + figures, columns);
+    std::string name = "  " + cut(running.name, width);
+    name += std::string(width + 2 - width_of(name), ' ');
+    return cut(name + fitting(figures, columns - std::min(columns, width + 2)), columns);
 }
 
 void Progress::draw() {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace tutti::batch {
 
@@ -46,8 +47,10 @@ class Progress {
     void found(std::size_t task, std::optional<Ticks> makespan, std::optional<Ticks> bound);
     void end(std::size_t task, const std::string& error);
     void lost(std::size_t task);
-    /// So many were done by an earlier run.
-    void kept(std::size_t count);
+    /// So many were done by an earlier run, some of which had failed.
+    void kept(std::size_t count, std::size_t failed = 0);
+    /// Says something without disturbing the bar.
+    void remark(const std::string& text);
 
     /// To be called now and then, so that the time goes on.
     void tick();
@@ -60,7 +63,7 @@ class Progress {
         std::optional<Ticks> makespan{}, bound{};
     };
 
-    [[nodiscard]] std::string facts() const;
+    [[nodiscard]] std::vector<std::string> facts() const;
     [[nodiscard]] std::string time_left() const;
     [[nodiscard]] std::string bar_line(std::size_t columns) const;
     [[nodiscard]] std::string task_line(const Running& running, std::size_t columns) const;

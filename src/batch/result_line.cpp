@@ -1,7 +1,5 @@
 #include "batch/result_line.hpp"
 
-#include "batch/variant_instance.hpp"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -34,7 +32,6 @@ io::ResultLine line_of(const Task& task, const Limits& limits) {
     line.seed = task.variant.seed;
     line.key = task.key;
     line.label = task.job.label();
-    line.digest = digest_of(task.job.path);
     line.asked = task.variant.method;
     line.asked_chunks = task.variant.chunks;
     if (task.variant.bytes) line.asked_bytes = static_cast<std::uint64_t>(task.variant.bytes->count);

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
+#include "io/json_text.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,7 +10,6 @@
 
 #include <cerrno>
 #include <system_error>
-#include <vector>
 
 namespace tutti::batch {
 namespace {
@@ -24,7 +24,7 @@ void make_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (!error && !fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
-    if (error) throw InputError("the folder cannot be made: " + error.message(), {}, folder.string());
+    if (error) throw OutputError("the folder cannot be made: " + error.message(), {}, folder.string());
 }
 
 ResultsFolder::ResultsFolder(const std::string& path) : path_(path) {
@@ -45,7 +45,18 @@ std::string ResultsFolder::file(const std::string& name) const { return (fs::pat
 
 io::FoundResults ResultsFolder::earlier() const {
     std::error_code error;
-    return fs::exists(file(kLines), error) ? io::find_results(path_) : io::FoundResults();
+    if (!fs::exists(file(kLines), error)) return {};
+    return io::find_results(path_, io::DamagedLines::PassOver);
+}
+
+void ResultsFolder::mend(const std::vector<io::ResultLine>& lines) const {
+    io::AtomicFile mended(file(kLines));
+    for (const io::ResultLine& line : lines) mended.write(io::json_line(io::result_json(line)) + "\n");
+    std::error_code error;
+    fs::copy_file(file(kLines), file(std::string(kLines) + ".damaged"), fs::copy_options::overwrite_existing,
+                  error);
+    if (error) throw OutputError("cannot be kept: " + error.message(), {}, file(kLines));
+    mended.commit();
 }
 
 std::string ResultsFolder::put_aside() const {

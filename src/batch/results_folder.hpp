@@ -4,10 +4,11 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace tutti::batch {
 
-/// With all folders above it. Throws InputError if it cannot be made.
+/// With all folders above it. Throws OutputError if it cannot be made.
 void make_folder(const std::filesystem::path& folder);
 
 /// The folder of a run's results, which one process at a time may write. What it appends is on the disk
@@ -25,6 +26,8 @@ class ResultsFolder {
 
     /// What earlier runs left in it, as seen from here.
     [[nodiscard]] io::FoundResults earlier() const;
+    /// Writes results.jsonl anew with these lines only; what it was before is kept as results.jsonl.damaged.
+    void mend(const std::vector<io::ResultLine>& lines) const;
     /// Puts results.jsonl aside, if there is anything in it; the path where it then is, or empty.
     [[nodiscard]] std::string put_aside() const;
     /// Removes the beginnings of schedules that killed processes have left. Nobody may be at work.

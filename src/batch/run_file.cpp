@@ -20,7 +20,16 @@ using io::Json;
 using io::JsonView;
 
 constexpr std::int64_t kMostChunks = std::int64_t{1} << 26;
-constexpr double kMostSeconds = 1e9;
+
+/// The name of a folder within a pattern.
+std::string escaped(const fs::path& folder) {
+    std::string text;
+    for (const char c : folder.string()) {
+        if (std::string_view("*?[]{}\\~,").find(c) != std::string_view::npos) text += '\\';
+        text += c;
+    }
+    return text;
+}
 
 /// The path that an entry means. In a pattern only what the entry itself says is a pattern.
 std::string below(const fs::path& folder, const std::string& entry) {
@@ -28,19 +37,26 @@ std::string below(const fs::path& folder, const std::string& entry) {
     std::error_code error;
     if (folder.empty() || fs::path(entry).is_absolute() || fs::exists(plain, error))
         return tidied(plain).string();
-    std::string escaped;
-    for (const char c : folder.string())
-        escaped += std::string_view("*?[]{}\\~,").find(c) == std::string_view::npos ? std::string(1, c)
-                                                                                    : std::string{'\\', c};
-    return escaped + "/" + entry;
+    return escaped(folder) + "/" + entry;
 }
 
 /// The path as it is to stand in a file of that folder.
 std::string seen_from(const fs::path& folder, const std::string& path) {
     std::error_code error;
+    const fs::path here = fs::current_path(error);
     const fs::path base = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
-    const fs::path whole = tidied(path == "." ? fs::current_path(error) : fs::absolute(path, error));
-    return error ? path : whole.lexically_proximate(base).generic_string();
+    if (error) return path;
+    if (path != "." && !fs::exists(path, error)) return escaped(here.lexically_proximate(base)) + "/" + path;
+    const fs::path whole = tidied(path == "." ? here : here / path);
+    return whole.lexically_proximate(base).generic_string();
+}
+
+/// Paths that mean the same may be written in several ways.
+std::string plain(const std::string& path) {
+    std::error_code error;
+    std::string text = fs::absolute(path, error).lexically_normal().string();
+    std::erase(text, '\\');
+    return text;
 }
 
 Bytes read_size(const JsonView& view) {
@@ -83,7 +99,7 @@ std::optional<unsigned> read_threads(const JsonView& view, std::string_view fiel
 
 RunFile run_in(const JsonView& view, const fs::path& folder) {
     view.only({"about", "instances", "set", "methods", "chunks", "bytes", "seeds", "threads", "jobs",
-               "time_limit", "memory_limit", "shard", "from"});
+               "time_limit", "memory_limit", "shard", "tasks", "from"});
     RunFile run;
     // What only people and readers of results look at.
     for (const char* field : {"about", "from"}) {
@@ -106,6 +122,8 @@ RunFile run_in(const JsonView& view, const fs::path& folder) {
     }
     if (const auto memory = view.find("memory_limit"))
         run.limits.memory = static_cast<std::uint64_t>(read_size(*memory).count);
+    if (const auto tasks = view.find("tasks"))
+        run.tasks = static_cast<std::uint64_t>(tasks->integer(0, std::numeric_limits<std::int64_t>::max()));
     if (const auto shard = view.find("shard")) {
         run.shard = shard_in(shard->string());
         if (!run.shard) shard->fail_expecting("a part of a run, like \"1/8\"");
@@ -116,7 +134,13 @@ RunFile run_in(const JsonView& view, const fs::path& folder) {
 Json json_of(const RunFile& run, const std::function<std::string(const std::string&)>& path) {
     Json json = Json::object();
     Json& instances = json["instances"] = Json::array();
-    for (const std::string& entry : run.instances) instances.push_back(path(entry));
+    for (const std::string& entry : run.instances) {
+        // Braces may hold whole paths, each of which is to be seen from elsewhere.
+        std::error_code error;
+        const bool is_path = fs::exists(entry, error);
+        for (const std::string& one : is_path ? std::vector{entry} : alternatives_in(entry))
+            instances.push_back(path(one));
+    }
     if (!run.set.empty()) json["set"] = path(run.set);
     if (!run.matrix.methods.empty()) json["methods"] = run.matrix.methods;
     if (!run.matrix.chunks.empty()) json["chunks"] = run.matrix.chunks;
@@ -126,6 +150,7 @@ Json json_of(const RunFile& run, const std::function<std::string(const std::stri
     if (run.jobs) json["jobs"] = *run.jobs;
     if (run.limits.time) json["time_limit"] = *run.limits.time;
     if (run.limits.memory) json["memory_limit"] = *run.limits.memory;
+    if (run.tasks) json["tasks"] = *run.tasks;
     if (run.shard) json["shard"] = fmt::format("{}/{}", run.shard->part, run.shard->of);
     return json;
 }
@@ -156,9 +181,7 @@ void write_run_file(const std::string& path, const RunFile& run) {
 }
 
 std::vector<std::string> differences(const RunFile& before, const RunFile& now) {
-    // Paths that mean the same may be written in several ways.
-    const auto same = [](const std::string& path) { return seen_from({}, path); };
-    const Json a = json_of(before, same), b = json_of(now, same);
+    const Json a = json_of(before, plain), b = json_of(now, plain);
     std::vector<std::string> lines;
     for (const char* field : {"instances", "set", "methods", "chunks", "bytes", "seeds", "threads",
                               "time_limit", "memory_limit", "shard"}) {

@@ -16,6 +16,7 @@ struct RunFile {
     std::optional<unsigned> jobs{};  ///< cores
     Limits limits{};
     std::optional<Shard> shard{};
+    std::optional<std::uint64_t> tasks{};  ///< how many they are, once that is known
 
     friend bool operator==(const RunFile&, const RunFile&) = default;
 };
@@ -37,6 +38,8 @@ void write_run_file(const std::string& path, const RunFile& run);
 /// "3/8"; the part may be 0 … 8. None for anything else.
 [[nodiscard]] std::optional<Shard> shard_in(std::string_view text);
 
+/// More seconds than this are no limit that anybody means.
+inline constexpr double kMostSeconds = 1e9;
 /// More threads than this, of a task or of all, are a slip of the finger.
 inline constexpr unsigned kMostThreads = 1024;
 

@@ -56,6 +56,8 @@ void guarded(io::ResultLine& line, const Task& task, const Work& work) {
     } catch (const LimitError& error) {
         line.stopped = true;
         fail(line, io::Failure::Limit, error.what());
+    } catch (const OutputError& error) {
+        fail(line, io::Failure::Output, error.what());
     } catch (const InputError& error) {
         fail(line, io::Failure::Input, error.what());
     } catch (const std::bad_alloc&) {
@@ -88,6 +90,8 @@ class Solving {
   private:
     void synthesize() {
         const Stop stop(limits_.time ? std::optional(Stop::Seconds(*limits_.time)) : std::nullopt);
+        line_.digest = digest_of(task_.job.path);
+        if (listener_.digested) listener_.digested(line_.digest);
         const Instance instance = instance_of(task_);
         tutti::batch::enter(line_, instance);
         const Variant& variant = task_.variant;

@@ -11,6 +11,8 @@ namespace tutti::batch {
 
 /// Who hears of a task while it is at work.
 struct TaskListener {
+    /// Told the digest of the instance's file, before anything else. May be empty.
+    std::function<void(const std::string& digest)> digested{};
     /// Told of better schedules and bounds. May be empty.
     std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found{};
     /// Told the line of a task that has a schedule, but whose search does not end when it should; from

@@ -77,7 +77,7 @@ std::string table_text(const Outcome& outcome) {
         table.add({names[i], line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
                    ticks_cell(line.lower_bound), gap_text(line.gap()), verified_cell(row),
                    line.makespan ? std::to_string(line.sends) : "-", seconds_text(line.seconds)});
-        if (row.failed) errors += fmt::format("failed: {}: {}\n", names[i], line.error);
+        if (row.failed) errors += fmt::format("failed: {}: {}\n", names[i], printable(line.error));
     }
     std::string news;
     for (const std::string& sentence : outcome.news) news += sentence + "\n";

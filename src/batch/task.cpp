@@ -21,22 +21,30 @@ std::vector<std::optional<T>> choices(const std::vector<T>& values) {
     return once;
 }
 
-/// Where its schedule goes. Odd characters and long names are changed, so two tasks may want the same place.
+/// Where its schedule goes. Where odd characters or long names have to be changed, a hash keeps what is then
+/// alike apart: the place of a task must not depend on what else there is.
 std::string stem_of(const Job& job, const std::string& details) {
     constexpr std::size_t kLongest = 120;
     std::string stem = "schedules/";
     for (const std::filesystem::path& part : std::filesystem::path(job.family))
         stem += file_name_of(part.string()) + "/";
-    std::string name = file_name_of(job.name);
-    if (name.size() > kLongest) name.resize(kLongest);
-    return stem + name + (details.empty() ? "" : file_name_of(details));
+    stem += shortened(file_name_of(job.name), kLongest);
+    if (stem != "schedules/" + job.label() || job.name.find('=') != job.name.npos) {
+        std::uint64_t hash = 0xcbf29ce484222325U;
+        for (const char c : job.label()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+        stem += fmt::format("-{:08x}", hash >> 32U);
+    }
+    return stem + (details.empty() ? "" : file_name_of(details));
 }
 
-void number_clashes(std::vector<Task>& tasks) {
+/// A file may be called "a seed=2".
+template <class Member>
+void number_clashes(std::vector<Task>& tasks, Member member) {
     std::set<std::string> taken;
     for (Task& task : tasks) {
-        const std::string stem = task.stem;
-        for (int i = 2; !taken.insert(task.stem).second; ++i) task.stem = fmt::format("{}-{}", stem, i);
+        const std::string wanted = task.*member;
+        for (int i = 2; !taken.insert(task.*member).second; ++i)
+            task.*member = fmt::format("{}-{}", wanted, i);
     }
 }
 
@@ -99,7 +107,8 @@ std::vector<Task> tasks_of(const std::vector<Job>& jobs, const Matrix& matrix) {
                              stem_of(job, name_with("", variant, told))});
         }
     }
-    number_clashes(tasks);
+    number_clashes(tasks, &Task::key);
+    number_clashes(tasks, &Task::stem);
     return tasks;
 }
 

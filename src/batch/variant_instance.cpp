@@ -114,6 +114,7 @@ std::string digest_of(const std::filesystem::path& path) {
     try {
         check_regular(path.string());
         io::Source source(path.string());
+        source.limit(io::JsonLimits().bytes);
         std::uint64_t hash = 0xcbf29ce484222325U;
         for (auto bytes = source.block(); !bytes.empty(); bytes = source.block()) {
             for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;

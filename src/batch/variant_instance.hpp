@@ -13,7 +13,7 @@ namespace tutti::batch {
 [[nodiscard]] Instance instance_of(const Task& task);
 
 /// A hash of the file's bytes (FNV-1a, 64 bits) as 16 hexadecimal digits, by which a changed file is noticed;
-/// empty for what is no regular file or cannot be read.
+/// empty for what is no regular file, cannot be read, or is too large to be read as an instance.
 [[nodiscard]] std::string digest_of(const std::filesystem::path& path);
 
 }  // namespace tutti::batch

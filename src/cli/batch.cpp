@@ -3,6 +3,7 @@
 #include "batch/cluster/cluster_crew.hpp"
 #include "batch/cluster/worker.hpp"
 #include "batch/expand.hpp"
+#include "batch/figures.hpp"
 #include "batch/local_crew.hpp"
 #include "batch/result_line.hpp"
 #include "batch/summary.hpp"
@@ -82,7 +83,9 @@ std::string default_results() {
 batch::ProgressView view_of(const BatchOptions& options, const Streams& streams) {
     using Kind = batch::ProgressView::Kind;
     batch::ProgressView view;
-    view.kind = options.quiet ? Kind::Silent : streams.terminal_err ? Kind::Bar : Kind::Lines;
+    const char* terminal = std::getenv("TERM");
+    const bool draws = streams.terminal_err && terminal != nullptr && std::string_view(terminal) != "dumb";
+    view.kind = options.quiet ? Kind::Silent : draws ? Kind::Bar : Kind::Lines;
     view.out = &streams.err;
     view.columns = terminal_columns;
     view.rows = terminal_rows;
@@ -114,9 +117,17 @@ void make_report(const std::string& results, const std::function<void(const std:
     }
 }
 
+ExitCode code_of(const batch::Outcome& outcome) {
+    if (!outcome.cut_short.empty()) return ExitCode::BadInput;
+    if (!outcome.complete() && !outcome.deserted) return ExitCode::Interrupted;
+    const bool all_well = outcome.failures() == 0 && !outcome.deserted && outcome.problems.empty();
+    return all_well ? ExitCode::Done : ExitCode::Failed;
+}
+
 void say_what_next(const batch::Outcome& outcome, const batch::Settings& settings, std::ostream& err) {
     err << "results are in " << settings.results << '\n';
-    if (!outcome.complete()) err << fmt::format("to go on: tutti batch --resume -o {}\n", settings.results);
+    if (!outcome.complete())
+        err << fmt::format("to go on: tutti batch --resume -o {}\n", batch::shell_word(settings.results));
 }
 
 /// Makes each task last that many seconds longer, so that tests can meet it at work.
@@ -134,7 +145,8 @@ ExitCode serve(const batch::cluster::Ranks& ranks, const BatchOptions& options, 
     if (options.results.empty()) return ExitCode::Done;  // the first rank complains
     batch::cluster::Service service{ranks, options.results, process.interrupted, work_of_process()};
     service.err = &process.streams.err;
-    return batch::cluster::serve(service) == batch::cluster::Served::Cut ? ExitCode::Failed : ExitCode::Done;
+    return batch::cluster::serve(service) == batch::cluster::Served::ToTheEnd ? ExitCode::Done
+                                                                              : ExitCode::Failed;
 }
 
 std::unique_ptr<batch::Crew> crew_for(const batch::cluster::Ranks& ranks, const batch::Settings& settings) {
@@ -144,8 +156,10 @@ std::unique_ptr<batch::Crew> crew_for(const batch::cluster::Ranks& ranks, const 
         return std::make_unique<batch::LocalCrew>(
             batch::LocalCrew::Settings{settings.results, run.limits, cores, work_of_process()});
     }
-    return std::make_unique<batch::cluster::ClusterCrew>(batch::cluster::ClusterCrew::Settings{
-        ranks, settings.results, run.limits, run.jobs, work_of_process(), settings.remark});
+    auto crew = std::make_unique<batch::cluster::ClusterCrew>(batch::cluster::ClusterCrew::Settings{
+        ranks, settings.results, run.limits, run.jobs, work_of_process()});
+    crew->on_remark(settings.remark);
+    return crew;
 }
 
 }  // namespace
@@ -166,19 +180,20 @@ ExitCode run_batch(const BatchOptions& options, const Process& process) {
     if (!options.quiet)
         settings.remark = [&](const std::string& text) { process.streams.err << text << '\n'; };
 
-    const auto tasks = tasks_of(settings.run);
+    // Before anything can be refused: the other ranks hear of an end only from a crew.
     const auto crew = crew_for(ranks, settings);
+    const auto tasks = tasks_of(settings.run);
     const batch::Outcome outcome = batch::run(tasks, settings, *crew, view_of(options, process.streams));
-    const ExitCode code = !outcome.complete() && !outcome.deserted     ? ExitCode::Interrupted
-                          : outcome.failures() > 0 || outcome.deserted ? ExitCode::Failed
-                                                                       : ExitCode::Done;
+    const ExitCode code = code_of(outcome);
     print(outcome, settings.results, code, options.json, process.streams.out);
     if (options.report) {
         make_report(settings.results, [&](const std::string& text) {
             if (!options.quiet) process.streams.err << text << '\n';
         });
     }
+    for (const std::string& problem : outcome.problems) process.streams.err << "warning: " << problem << '\n';
     if (!options.quiet) say_what_next(outcome, settings, process.streams.err);
+    if (!outcome.cut_short.empty()) process.streams.err << "error: " << outcome.cut_short << '\n';
     return code;
 }
 

@@ -67,7 +67,7 @@ std::optional<std::uint64_t> memory_of(const Values& values) {
     if (const auto size = batch::size_in(*text);
         size && !std::isdigit(static_cast<unsigned char>(text->back())))
         return static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1));
-    return values.megabytes("memory-limit");
+    return values.number<std::uint64_t>("memory-limit", 1, 1, std::uint64_t{1} << 30) * 1'000'000;
 }
 
 BatchOptions::Asked asked_of(const Values& values) {
@@ -88,6 +88,9 @@ BatchOptions::Asked asked_of(const Values& values) {
     if (values.flag("threads")) asked.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     if (values.flag("jobs")) asked.jobs = values.number<unsigned>("jobs", 1, 1, kMostThreads);
     asked.time_limit = values.seconds("time-limit");
+    if (asked.time_limit && *asked.time_limit > batch::kMostSeconds)
+        values.refuse(
+            fmt::format("option --time-limit: expected at most {:.0f} seconds", batch::kMostSeconds));
     asked.memory_limit = memory_of(values);
     if (const auto text = values.text("shard")) {
         const auto shard = batch::shard_in(*text);

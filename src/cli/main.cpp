@@ -11,6 +11,7 @@
 int main(int argc, char** argv) {
     using namespace tutti::cli;
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    open_standard_descriptors();
     const Streams streams = process_streams();
     const Process process{streams, &catch_signals(),
                           [&](ExitCode code) { ::_exit(static_cast<int>(flushed(streams, code))); }};

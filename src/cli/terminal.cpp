@@ -1,5 +1,6 @@
 #include "cli/terminal.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -24,6 +25,12 @@ bool reader_has_gone() {
 }
 
 }  // namespace
+
+void open_standard_descriptors() {
+    for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
+        if (::fcntl(descriptor, F_GETFD) == -1) (void)::open("/dev/null", O_RDWR);
+    }
+}
 
 Streams process_streams() {
     return {std::cout, std::cerr, wants_colours(STDOUT_FILENO), wants_colours(STDERR_FILENO),

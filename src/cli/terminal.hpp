@@ -7,6 +7,9 @@
 
 namespace tutti::cli {
 
+/// Whoever starts us with standard output or error closed must not find them in the next file that is opened.
+void open_standard_descriptors();
+
 /// Standard output and error, with colours where a person watches who does not refuse them (NO_COLOR).
 [[nodiscard]] Streams process_streams();
 

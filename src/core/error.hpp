@@ -45,6 +45,12 @@ class InputError : public std::runtime_error {
     std::string message_, place_, file_;
 };
 
+/// Something cannot be written: the disk is full, the folder is not ours. Nothing is wrong with what was
+/// read.
+class OutputError : public InputError {
+    using InputError::InputError;
+};
+
 /// The input means something that no schedule can do, and `what()` says who cannot be reached. Exit code 4.
 class InfeasibleError : public std::runtime_error {
     using std::runtime_error::runtime_error;

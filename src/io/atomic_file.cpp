@@ -63,7 +63,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::fail(int error) const {
-    throw InputError("cannot be written: " + std::generic_category().message(error), {}, name_);
+    throw OutputError("cannot be written: " + std::generic_category().message(error), {}, name_);
 }
 
 void AtomicFile::write(std::string_view bytes) {

@@ -8,8 +8,7 @@ namespace tutti::io {
 
 /// A file that appears whole or not at all: written beside its place, moved there by commit(). A reader never
 /// sees half of it, and what was there before stays until then. Unfinished, it leaves nothing behind.
-/// "-" is standard output; a device or a pipe is written as it comes. Throws InputError when the file cannot
-/// be written: the path is the user's, and the disk too.
+/// "-" is standard output; a device or a pipe is written as it comes. Throws OutputError.
 class AtomicFile {
   public:
     explicit AtomicFile(const std::string& path);

@@ -100,10 +100,11 @@ std::string schedule_seen_from_here(const fs::path& folder, const fs::path& run,
 
 }  // namespace
 
-FoundResults find_results(const std::string& path) {
+FoundResults find_results(const std::string& path, DamagedLines damaged) {
     FoundResults found;
     const std::string journal = journal_in(path);
-    found.lines = last_of_each_key(read_results(journal));
+    found.lines =
+        last_of_each_key(read_results(journal, damaged == DamagedLines::PassOver ? &found.damaged : nullptr));
     if (path == "-") return found;
     const fs::path folder = fs::path(journal).has_parent_path() ? fs::path(journal).parent_path() : ".";
     found.folder = folder.string();

@@ -16,11 +16,14 @@ struct FoundResults {
     /// where its run was (run.json has that as "from"); here they are as seen from this process, wherever
     /// they are found, and schedules also where the folder itself was moved.
     std::vector<ResultLine> lines{};
-    bool moved = false;  ///< some path was not as the journal has it
+    bool moved = false;       ///< some path was not as the journal has it
+    std::size_t damaged = 0;  ///< lines that could not be read
 };
 
+enum class DamagedLines { Refuse, PassOver };
+
 /// A results folder or a results.jsonl; "-" is standard input. Throws InputError.
-[[nodiscard]] FoundResults find_results(const std::string& path);
+[[nodiscard]] FoundResults find_results(const std::string& path, DamagedLines damaged = DamagedLines::Refuse);
 
 /// The line that is about this schedule, if it lies below a folder of results. Unreadable results are none.
 [[nodiscard]] std::optional<ResultLine> line_about(const std::string& schedule);

@@ -56,8 +56,9 @@ Status read_status(const JsonView& view) {
     return kStatuses[view.choice(names)];
 }
 
-const std::vector<std::string_view> kFailures{"none",   "input", "infeasible", "limit", "time",
-                                              "memory", "crash", "bug",        "lost",  "contradiction"};
+const std::vector<std::string_view> kFailures{"none", "input",         "infeasible", "limit",
+                                              "time", "memory",        "crash",      "bug",
+                                              "lost", "contradiction", "output"};
 
 /// What only the lines of a run have.
 void add_task(Json& json, const ResultLine& result) {
@@ -190,7 +191,7 @@ ResultLine parse_result(const Json& json) {
 ResultJournal::ResultJournal(const std::string& path) : path_(path) {
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail();
-    cut_half_line();
+    end_last_line();
     sync();
     sync_folder_of(path);
 }
@@ -204,7 +205,8 @@ void ResultJournal::sync() {
     if (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail();
 }
 
-void ResultJournal::cut_half_line() {
+/// A line that lacks only its end gets it; half a line goes.
+void ResultJournal::end_last_line() {
     const off_t size = ::lseek(descriptor_, 0, SEEK_END);
     off_t end = size;
     std::array<char, 4096> block{};
@@ -216,11 +218,22 @@ void ResultJournal::cut_half_line() {
         end = newline == std::string_view::npos ? begin : begin + static_cast<off_t>(newline) + 1;
         if (newline != std::string_view::npos) break;
     }
-    if (end < size && ::ftruncate(descriptor_, end) != 0) fail();
+    if (end == size) return;
+    std::string tail(static_cast<std::size_t>(size - end), '\0');
+    if (::pread(descriptor_, tail.data(), tail.size(), end) != static_cast<ssize_t>(tail.size())) fail();
+    try {
+        Source source = Source::of_text(tail, path_);
+        (void)parse_result(parse_json(source));
+        write("\n");
+    } catch (const OutputError&) {
+        throw;
+    } catch (const InputError&) {
+        if (::ftruncate(descriptor_, end) != 0) fail();
+    }
 }
 
 void ResultJournal::fail() const {
-    throw InputError("cannot be written: " + std::generic_category().message(errno), {}, path_);
+    throw OutputError("cannot be written: " + std::generic_category().message(errno), {}, path_);
 }
 
 void ResultJournal::write(std::string_view text) {
@@ -231,7 +244,7 @@ void ResultJournal::write(std::string_view text) {
     }
 }
 
-std::vector<ResultLine> read_results(const std::string& path) {
+std::vector<ResultLine> read_results(const std::string& path, std::size_t* damaged) {
     Source source(path);
     const std::string text = read_text(source, kMaxJournal);
     std::vector<ResultLine> results;
@@ -247,6 +260,10 @@ std::vector<ResultLine> read_results(const std::string& path) {
             results.push_back(parse_result(parse_json(line_source)));
         } catch (const InputError& error) {
             if (end == text.npos) break;
+            if (damaged != nullptr) {
+                ++*damaged;
+                continue;
+            }
             throw InputError(error.message(), fmt::format("line {}, {}", number, error.place()),
                              source.name());
         }

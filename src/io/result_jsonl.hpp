@@ -22,6 +22,7 @@ enum class Failure {
     Bug,            ///< an error of ours, which was noticed
     Lost,           ///< the machine that was at it went away, twice
     Contradiction,  ///< a .solu file knows it better
+    Output,         ///< its schedule could not be written
 };
 
 /// "crash" and so on; "none" has no name in a line.
@@ -90,7 +91,8 @@ struct ResultLine {
 /// loses nothing but the instances it was at, and on the disk when sync() returns.
 class ResultJournal {
   public:
-    /// Goes on with an existing file; half a line left by a killed run is cut off first. Throws InputError.
+    /// Goes on with an existing file; half a line left by a killed run is cut off first. Throws OutputError,
+    /// as all of it does.
     explicit ResultJournal(const std::string& path);
     ResultJournal(const ResultJournal&) = delete;
     ResultJournal& operator=(const ResultJournal&) = delete;
@@ -101,7 +103,7 @@ class ResultJournal {
 
   private:
     void write(std::string_view text);
-    void cut_half_line();
+    void end_last_line();
     [[noreturn]] void fail() const;  ///< with errno
 
     std::string path_;
@@ -109,7 +111,7 @@ class ResultJournal {
 };
 
 /// The lines of a journal. One that a killed run left unfinished is passed over; any other that cannot be
-/// read is an InputError at its line.
-[[nodiscard]] std::vector<ResultLine> read_results(const std::string& path);
+/// read is an InputError at its line, or counted and passed over if somebody wants that.
+[[nodiscard]] std::vector<ResultLine> read_results(const std::string& path, std::size_t* damaged = nullptr);
 
 }  // namespace tutti::io

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <map>
 
 namespace tutti::io {
@@ -104,14 +105,22 @@ std::vector<SoluEntry> read_solu(Source& source) {
 }
 
 std::vector<SoluEntry> read_solu(const std::string& path) {
+    std::error_code error;
+    // Opening a pipe would wait until somebody writes into it.
+    if (path != "-" && std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+        throw InputError("expected a file", {}, path);
     Source source(path);
     return read_solu(source);
+}
+
+bool can_be_named(std::string_view name) {
+    return !name.empty() && name.find_first_of(" \t\r\v\f\n") == name.npos;
 }
 
 void write_solu(const std::string& path, const std::vector<SoluEntry>& entries) {
     AtomicFile file(path);
     for (const SoluEntry& entry : entries) {
-        if (words_of(entry.name).size() != 1 || entry.name.find_first_of(" \t\r\v\f\n") != entry.name.npos) {
+        if (!can_be_named(entry.name)) {
             throw InputError(fmt::format("expected a name without spaces, found '{}'", entry.name), {}, path);
         }
         if (has_value(entry.tag) != entry.value.has_value())

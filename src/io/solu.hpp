@@ -31,6 +31,9 @@ struct SoluEntry {
 [[nodiscard]] std::vector<SoluEntry> read_solu(Source& source);
 [[nodiscard]] std::vector<SoluEntry> read_solu(const std::string& path);
 
+/// Whether a line can hold the name: it is not empty and has no spaces.
+[[nodiscard]] bool can_be_named(std::string_view name);
+
 /// Replaces the file at once. Throws InputError for a name that is empty or has spaces, which a line cannot
 /// hold.
 void write_solu(const std::string& path, const std::vector<SoluEntry>& entries);

@@ -9,6 +9,8 @@
 #include "tests/batch/scratch.hpp"
 #include "verify/schedule_verifier.hpp"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <map>
 #include <thread>
@@ -352,6 +354,84 @@ TEST_CASE("an instance known as infeasible does not fail for being so") {
     const Outcome later = run_in(scratch, {.resume = true}, 1, refuse_work);
     CHECK(later.failures() == 1);
     CHECK(later.rows[0].line.failure == io::Failure::Infeasible);
+}
+
+TEST_CASE("a .solu file knows an instance by its file, or by the name inside") {
+    const test::ScratchTree scratch;
+    const std::string named = std::string(kRing).insert(1, R"("name": "inner", )");
+    scratch.put("all/x/outer.json", named);
+    for (const char* line : {"=opt= outer 9\n", "=opt= inner 9\n"}) {
+        scratch.put("all/x/x.solu", line);
+        CHECK(run_in(scratch).rows.at(0).line.failure == io::Failure::Contradiction);
+    }
+    scratch.put("all/x/x.solu", "=best= outer 9\n");
+    CHECK(run_in(scratch, {.update_solu = true}).problems.empty());
+    CHECK(scratch.get("all/x/x.solu") == "=opt= outer 2\n");
+}
+
+TEST_CASE("a .solu file that is broken, or a name that none can hold, stops nothing") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/ring.json", kRing);
+    scratch.put("all/y/two words.json", kRing);
+    scratch.put("all/y/other.json", kRing);
+    scratch.put("all/x/x.solu", "garbage\n");
+    REQUIRE(::mkfifo(scratch.at("all/y/y.solu").c_str(), 0600) == 0);
+    Outcome outcome = run_in(scratch, {.update_solu = true});
+    CHECK(outcome.failures() == 0);
+    CHECK(outcome.problems.size() == 2);
+    CHECK(scratch.get("all/x/x.solu") == "garbage\n");
+    std::filesystem::remove(scratch.at("all/y/y.solu"));
+    scratch.put("all/x/x.solu", "=bestdual= ring 1\n");
+    outcome = run_in(scratch, {.update_solu = true});
+    CHECK(outcome.problems.empty());
+    CHECK(scratch.get("all/y/y.solu") == "=opt= other 2\n");
+}
+
+TEST_CASE("a bound of what turns out to be infeasible is no contradiction") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/cut.json", kCut);
+    scratch.put("all/x/x.solu", "=bestdual= cut 5\n");
+    const Outcome outcome = run_in(scratch);
+    CHECK(outcome.news == std::vector<std::string>{"new: x/cut is infeasible; --update-solu writes it"});
+}
+
+TEST_CASE("a line that cannot be read is done again, and the file is kept") {
+    const test::ScratchTree scratch;
+    for (const char* name : {"a", "b", "c"}) scratch.put(std::string("all/x/") + name + ".json", kRing);
+    (void)run_in(scratch);
+    std::string lines = scratch.get("out/results.jsonl");
+    lines[lines.find('\n') + 2] = '}';
+    scratch.put("out/results.jsonl", lines);
+    const Outcome again = run_in(scratch, {.resume = true});
+    CHECK(again.kept == 2);
+    CHECK(again.failures() == 0);
+    CHECK(scratch.get("out/results.jsonl.damaged") == lines);
+    CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 3);
+}
+
+TEST_CASE("what could not be written is done again") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    scratch.put("out/schedules/x", "a file where a folder should be");
+    const Outcome full = run_in(scratch);
+    CHECK(full.rows.at(0).line.failure == io::Failure::Output);
+    std::filesystem::remove(scratch.at("out/schedules/x"));
+    const Outcome again = run_in(scratch, {.resume = true});
+    CHECK(again.kept == 0);
+    CHECK(again.failures() == 0);
+}
+
+TEST_CASE("a file that is far too large is one failed row, at once") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    scratch.put("all/x/huge.json", "");
+    std::filesystem::resize_file(scratch.at("all/x/huge.json"), std::uintmax_t{1} << 40);
+    for (const bool resume : {false, true}) {
+        const Outcome outcome = run_in(scratch, {.resume = resume});
+        CHECK(outcome.failures() == 1);
+        CHECK(outcome.rows[1].line.failure == io::Failure::Input);
+        CHECK(outcome.rows[0].line.verified);
+    }
 }
 
 TEST_CASE("what a .solu file does not know yet is news; of a changed instance it says nothing") {

@@ -78,9 +78,9 @@ struct Rank0 {
             line.host = "rank 0";
             return line;
         };
-        settings.remark = [this](const std::string& text) { remarks.push_back(text); };
         settings.now = [this] { return now; };
         crew = std::make_unique<ClusterCrew>(std::move(settings));
+        crew->on_remark([this](const std::string& text) { remarks.push_back(text); });
     }
 
     [[nodiscard]] Address address() const {

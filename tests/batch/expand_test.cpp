@@ -103,8 +103,18 @@ TEST_CASE("a .solu file means the instances it names, and is theirs") {
     const auto jobs = expand({scratch.at("all/here.json"), solu});
     CHECK(labels(jobs) == Labels{"all/here", "values/there"});
     for (const Job& job : jobs) CHECK(job.solu == solu);
-    scratch.put("all/values.solu", "=unkn= lost\n");
-    CHECK_THROWS_WITH_AS((void)expand({solu}), doctest::Contains("'lost'"), InputError);
+    // What is not there is one row that fails, as any other.
+    scratch.put("all/values.solu", "=unkn= lost\n=unkn= there\n");
+    CHECK(labels(expand({solu})) == Labels{"all/lost", "values/there"});
+}
+
+TEST_CASE("braces are alternatives, as in a shell") {
+    CHECK(alternatives_in("a/*.json") == Labels{"a/*.json"});
+    CHECK(alternatives_in("{/a,b/{c,d}}/x{1}.json") ==
+          Labels{"/a/x{1}.json", "b/c/x{1}.json", "b/d/x{1}.json"});
+    CHECK(alternatives_in("a\\{b,c}") == Labels{"a\\{b,c}"});
+    CHECK(alternatives_in("{a,b") == Labels{"{a,b"});
+    CHECK(alternatives_in("{,a}b") == Labels{"b", "ab"});
 }
 
 TEST_CASE("a .test file among the paths means what it lists") {
@@ -122,11 +132,14 @@ TEST_CASE("what is called like an instance is not passed over, whatever it is") 
     CHECK(labels(expand({scratch.at("x")})) == Labels{"x/dangling", "x/folder", "folder.json/inner"});
 }
 
-TEST_CASE("the run file that a batch leaves is no instance") {
+TEST_CASE("what a batch leaves is no instance") {
     const test::ScratchTree scratch;
     scratch.put("x/run.json");
     scratch.put("x/results/run.json");
     scratch.put("x/results/results.jsonl", "");
+    scratch.put("x/results/schedules/ring/a_chunks=1.instance.json");
+    scratch.put("x/lost/run.json");
+    scratch.put("x/lost/schedules/ring/a_chunks=1.instance.json");
     CHECK(labels(expand({scratch.at("x")})) == Labels{"x/run"});
 }
 
@@ -135,5 +148,10 @@ TEST_CASE("names have no control characters and are UTF-8, in labels") {
     scratch.put("x/new\nline.json");
     scratch.put("x/\xFF.json");
     scratch.put("x/gr\u00fc\u00df.json");
-    CHECK(labels(expand({scratch.at("x")})) == Labels{"x/gr\u00fc\u00df", "x/new\\x0aline", "x/\\xff"});
+    scratch.put("x/half\xED\xA0\x80.json");  // half a pair of UTF-16
+    scratch.put("x/long\xE0\x80\x80.json");  // more bytes than it takes
+    scratch.put("x/second\u009b.json");
+    CHECK(labels(expand({scratch.at("x")})) == Labels{"x/gr\u00fc\u00df", "x/half\\xed\\xa0\\x80",
+                                                      "x/long\\xe0\\x80\\x80", "x/new\\x0aline",
+                                                      "x/second\\xc2\\x9b", "x/\\xff"});
 }

@@ -1,6 +1,7 @@
 #include "batch/local_crew.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,6 +144,48 @@ TEST_CASE("a child that takes more memory than it may is killed") {
     const io::ResultLine line = line_of(crew);
     CHECK(line.failure == io::Failure::Memory);
     CHECK(line.error.find("500 MiB") != std::string::npos);
+}
+
+TEST_CASE("what the parent holds is not counted as a child's") {
+    std::vector<char> ours(std::size_t{300} << 20, 1);
+    auto crew = crew_that(
+        [](const Task& task, const TaskListener&) {
+            std::this_thread::sleep_for(200ms);
+            return fine(task);
+        },
+        {.memory = std::uint64_t{200} << 20});
+    const io::ResultLine line = line_of(crew);
+    CHECK(line.error == "");
+    CHECK(line.peak_memory_bytes.value_or(0) < std::uint64_t{200} << 20);
+    CHECK(ours.back() == 1);
+}
+
+TEST_CASE("what the system cannot start now is started when others have ended") {
+    auto crew = crew_that([](const Task& task, const TaskListener&) { return fine(task); }, {}, 50);
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const int next = ::dup(STDERR_FILENO);
+    rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(next) + 10;  // room for two children or so
+    ::close(next);
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    std::size_t begun = 0, ended = 0;
+    while (ended < 20) {
+        while (begun < 20 && crew.has_room(1)) crew.begin(begun++, task_named("a"));
+        for (const News& news : crew.wait(1000ms)) {
+            ++ended;
+            CHECK(news.line->error == "");
+        }
+    }
+    CHECK(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
+TEST_CASE("a killed child's line has the digest of the file that it was at") {
+    auto crew = crew_that([](const Task&, const TaskListener& hears) -> io::ResultLine {
+        hears.digested("0123456789abcdef");
+        std::abort();
+    });
+    CHECK(line_of(crew).digest == "0123456789abcdef");
 }
 
 TEST_CASE("a child hears no Ctrl-C, reads nothing and prints nothing") {

@@ -1,5 +1,7 @@
 #include "batch/progress.hpp"
 
+#include "batch/figures.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -167,10 +169,59 @@ TEST_CASE("tasks at work stand below the bar, with what they have") {
         progress.end(0, "it crashed");
         CHECK(terminal.screen() ==
               std::vector<std::string>{
-                  "[#######.......................] 1/4, 1 running, 1 failed, 20 s, about 1:00 min left",
+                  "[#######.......................] 1/4, 1 failed, 1 running, 20 s, about 1:00 min left",
                   "  ring/b                                        20 s  makespan 42, bound 40, gap 5.0 %"});
     }
     CHECK(terminal.screen() == std::vector<std::string>{""});
+}
+
+TEST_CASE("a narrow window loses whole figures, never the end of a number") {
+    for (std::size_t columns = 2; columns < 100; ++columns) {
+        CAPTURE(columns);
+        FakeTerminal terminal;
+        terminal.columns = columns;
+        Progress progress(terminal.view(ProgressView::Kind::Bar), 4000);
+        progress.begin(0, "ring/a");
+        progress.found(0, tutti::Ticks(488444960), tutti::Ticks(488444000));
+        terminal.now += 10s;
+        progress.tick();
+        const auto ends_with_all = [](const std::string& line, const std::string& before,
+                                      const std::string& number) {
+            const std::size_t at = line.find(before);
+            if (at == line.npos) return true;
+            return line.compare(at + before.size(), number.size(), number) == 0;
+        };
+        CHECK(ends_with_all(terminal.screen().front(), "] 0/", "4000"));
+        CHECK(ends_with_all(terminal.line(), "makespan ", "488444960"));
+        CHECK(ends_with_all(terminal.line(), "bound ", "488444000"));
+        CHECK(ends_with_all(terminal.line(), "gap ", "<0.1 %"));
+        for (const std::string& line : terminal.screen()) CHECK(width_of(line) < columns);
+    }
+}
+
+TEST_CASE("characters that take two columns do not break the lines") {
+    FakeTerminal terminal;
+    terminal.columns = 40;
+    Progress progress(terminal.view(ProgressView::Kind::Bar), 1);
+    progress.begin(
+        0,
+        "\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c");
+    terminal.now += 1s;
+    progress.tick();
+    CHECK(width_of("\u4e16\u754c") == 4);
+    CHECK(width_of(terminal.line()) < 40);
+}
+
+TEST_CASE("what is said in between stands above the bar") {
+    FakeTerminal terminal;
+    Progress progress(terminal.view(ProgressView::Kind::Bar), 2);
+    progress.begin(0, "a");
+    terminal.now += 1s;
+    progress.tick();
+    progress.remark("rank 1 is lost");
+    REQUIRE(terminal.screen().size() == 3);
+    CHECK(terminal.screen()[0] == "rank 1 is lost");
+    CHECK(terminal.screen()[1].starts_with("[....................] 0/2"));
 }
 
 TEST_CASE("no more tasks are shown than there are lines") {
@@ -187,13 +238,13 @@ TEST_CASE("what an earlier run did is done, but says nothing of the time that is
     FakeTerminal terminal;
     terminal.columns = 91;
     Progress progress(terminal.view(ProgressView::Kind::Bar), 10);
-    progress.kept(8);
+    progress.kept(8, 2);
     progress.begin(8, "a");
     progress.begin(9, "b");
     terminal.now += 10s;
     progress.end(8, "");
     CHECK(terminal.screen().front() ==
-          "[###########################...] 9/10, 1 running, 10 s, about 10 s left");
+          "[###########################...] 9/10, 2 failed, 1 running, 10 s, about 10 s left");
 }
 
 TEST_CASE("in a log each failure is a line as it happens") {

@@ -4,6 +4,7 @@
 #include "batch/figures.hpp"
 #include "batch/merge.hpp"
 #include "batch/results_csv.hpp"
+#include "batch/results_folder.hpp"
 #include "io/json_text.hpp"
 #include "tests/batch/scratch.hpp"
 
@@ -240,6 +241,17 @@ TEST_CASE("a makespan below the other run's bound is a contradiction, unless the
     CHECK(change_of(line_of("a", 100, 100), other) == Change::Better);
 }
 
+TEST_CASE("a schedule of what the other run says is infeasible is a contradiction") {
+    ResultLine none = failed_line("a", io::Failure::Infeasible);
+    none.status = Status::Infeasible;
+    CHECK(change_of(none, line_of("a", 9, 8)) == Change::Contradiction);
+    CHECK(change_of(line_of("a", 9, 8), none) == Change::Contradiction);
+    const Run a = run_of({none}), b = run_of({line_of("a", 9, 8)});
+    CHECK(contains(text_of(comparison_table(compare(a, b, {}))), "the other says that there is none"));
+    none.digest = "another";
+    CHECK(change_of(none, line_of("a", 9, 8)) == Change::Recovered);
+}
+
 TEST_CASE("a comparison tells what is missing, what is new, and what else differs") {
     ResultLine seeded = line_of("b", 10, 8);
     seeded.seed = 7;
@@ -341,6 +353,32 @@ TEST_CASE("merged shards of a run are that run, with the instances that it varie
     CHECK(scratch.get("deep/all/schedules/ring/a.instance.json") == "I");
     scratch.put("s2/run.json", R"({"instances": ["../inst"], "chunks": [1, 3], "shard": "2/2"})");
     CHECK(merged_into("unlike").instances.empty());
+}
+
+TEST_CASE("a merge tells of shards that are missing or not finished, however they are counted") {
+    const test::ScratchTree scratch;
+    scratch.put("s/results.jsonl", journal({line_of("ring/a", 5, 5)}));
+    const auto notes_with = [&](const std::string& run) {
+        scratch.put("s/run.json", run);
+        std::filesystem::remove_all(scratch.at("m"));
+        return merge({read_run(scratch.at("s"))}, {.output = scratch.at("m")}).notes;
+    };
+    CHECK(notes_with(R"({"shard": "0/3"})") == Labels{"of 3 shards 2 are missing: 1, 2"});
+    CHECK(notes_with(R"({"shard": "3/3"})") == Labels{"of 3 shards 2 are missing: 1, 2"});
+    CHECK(notes_with(R"({"shard": "1/3"})") == Labels{"of 3 shards 2 are missing: 2, 3 (or 0)"});
+    CHECK(notes_with(R"({"tasks": 1})").empty());
+    CHECK(contains(notes_with(R"({"tasks": 15})").at(0), "is not finished: 1 of 15 are done"));
+}
+
+TEST_CASE("nothing is merged into a folder that a batch is writing") {
+    const test::ScratchTree scratch;
+    scratch.put("s/results.jsonl", journal({line_of("ring/a", 5, 5)}));
+    const ResultsFolder busy(scratch.at("busy"));
+    CHECK(contains(test::refusal([&] {
+                       (void)merge({read_run(scratch.at("s"))},
+                                   {.output = scratch.at("busy"), .force = true});
+                   }).message(),
+                   "another run"));
 }
 
 TEST_CASE("of one task in two runs the later counts, and a result before a failure") {

@@ -1,6 +1,7 @@
 #include "batch/run_file.hpp"
 
 #include "batch/call.hpp"
+#include "batch/figures.hpp"
 #include "batch/solve.hpp"
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
@@ -69,6 +70,41 @@ TEST_CASE("every task has a place for its schedule of its own") {
         CHECK(task.stem.find("/..") == std::string::npos);
         CHECK(task.stem.size() < 240);
     }
+}
+
+TEST_CASE("a task's place does not depend on what else there is, and keys never clash") {
+    const Job plain{"1", "x", "a_b", {}}, odd{"2", "x", "a b", {}}, sly{"3", "x", "a_b seed=2", {}};
+    const Matrix two{.seeds = {1, 2}};
+    std::set<std::string> stems, all;
+    for (const Task& task : tasks_of({odd, plain, sly}, two)) {
+        CHECK(all.insert(task.key).second);
+        CHECK(stems.insert(task.stem).second);
+    }
+    CHECK(tasks_of({odd, plain}, {})[0].stem == tasks_of({odd}, {})[0].stem);
+    CHECK(tasks_of({odd, plain}, {})[1].stem == "schedules/x/a_b");
+    std::string name = "a";
+    for (int i = 0; i < 110; ++i) name += "\u00e9";
+    const std::string stem = tasks_of({{"4", "x", name, {}}}, {})[0].stem;
+    CHECK(printable(stem) == stem);
+}
+
+TEST_CASE("a pattern goes to a run file and back, wherever it was given") {
+    const test::ScratchTree scratch;
+    scratch.put("a[1]/inst/ring.json");
+    scratch.put("b/other.json");
+    const auto back = fs::current_path();
+    fs::current_path(scratch.at("a[1]"));
+    RunFile run;
+    run.instances = {"inst/r*.json", "{" + scratch.at("b") + ",inst}/o*.json"};
+    run.tasks = 2;
+    fs::create_directories("../out");
+    write_run_file("../out/run.json", run);
+    fs::current_path(back);
+    const RunFile read = read_run_file(scratch.at("out/run.json"));
+    CHECK(read.tasks == 2);
+    REQUIRE(read.instances.size() == 3);
+    CHECK(expand({read.instances[0]}).at(0).name == "ring");
+    CHECK(expand({read.instances[1]}).at(0).name == "other");
 }
 
 TEST_CASE("the parts of a run are all of it, whether they are counted from 0 or from 1") {

@@ -98,6 +98,24 @@ TEST_CASE("half a line left by a killed run is passed over, and cut off by the n
     CHECK(read_results(path) == std::vector{full(), failed()});
 }
 
+TEST_CASE("a whole line without its end is kept") {
+    const Scratch scratch;
+    const std::string path = scratch.file("results.jsonl", result_json(full()).dump());
+    CHECK(read_results(path).size() == 1);
+    ResultJournal(path).append(failed());
+    CHECK(read_results(path) == std::vector{full(), failed()});
+}
+
+TEST_CASE("a damaged line in the middle is an error, unless somebody counts them") {
+    const Scratch scratch;
+    const std::string line = result_json(full()).dump();
+    const std::string path = scratch.file("results.jsonl", line + "\nfailed: x\n" + line + "\n");
+    CHECK(contains(refusal([&] { (void)read_results(path); }).place(), "line 2"));
+    std::size_t damaged = 0;
+    CHECK(read_results(path, &damaged).size() == 2);
+    CHECK(damaged == 1);
+}
+
 TEST_CASE("a journal that cannot be written is named") {
     const Scratch scratch;
     CHECK(refusal([&] { ResultJournal journal(scratch.path("none/r.jsonl")); }).file() ==

@@ -68,7 +68,7 @@ ClusterCrew::ClusterCrew(Settings settings)
 bool ClusterCrew::alive() const { return !settings_.ranks.follow_parent || !launcher_.gone(); }
 
 void ClusterCrew::remark(const std::string& text) const {
-    if (settings_.remark) settings_.remark(text);
+    if (remark_) remark_(text);
 }
 
 /// The one with most cores free, rather another than this process. A task that is too wide for all of them
@@ -164,7 +164,7 @@ void ClusterCrew::greet(Stranger& stranger, const std::string& message) {
         member.link->send(
             text_of(Welcome{std::filesystem::current_path().native(), settings_.cores, settings_.limits}));
         members_.push_back(std::move(member));
-        ++arrived_;
+        if (++arrived_ == settings_.ranks.size) rendezvous_.remove();  // nobody needs the secret any more
     } catch (const InputError&) {
         stranger.link.close();
     }
@@ -222,8 +222,6 @@ void ClusterCrew::stop() {
         rendezvous_.call_off();
         remark(fmt::format("{} of {} ranks had not come", settings_.ranks.size - arrived_,
                            settings_.ranks.size));
-    } else {
-        rendezvous_.remove();
     }
     for (Member& member : members_) {
         if (member.link) member.link->send(kEnd);

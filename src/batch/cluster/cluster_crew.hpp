@@ -22,7 +22,6 @@ class ClusterCrew final : public Crew {
         Limits limits{};
         std::optional<unsigned> cores{};  ///< threads at a time of each rank; else each chooses
         LocalCrew::Work work = solve;
-        std::function<void(const std::string&)> remark{};     ///< told who is lost, and who never came
         std::function<Clock::time_point()> now = Clock::now;  ///< for tests
     };
 
@@ -37,6 +36,7 @@ class ClusterCrew final : public Crew {
     void begin(std::size_t number, const Task& task) override;
     [[nodiscard]] std::vector<News> wait(std::chrono::milliseconds time) override;
     void stop() override;
+    void on_remark(std::function<void(const std::string&)> remark) override { remark_ = std::move(remark); }
     /// False when the launcher is gone: nobody waits for us any more.
     [[nodiscard]] bool alive() const override;
 
@@ -79,6 +79,7 @@ class ClusterCrew final : public Crew {
     std::list<Stranger> strangers_{};
     std::size_t arrived_ = 1;
     std::vector<News> news_{};
+    std::function<void(const std::string&)> remark_{};
 };
 
 }  // namespace tutti::batch::cluster
