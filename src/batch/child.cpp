@@ -29,7 +29,7 @@
 namespace tutti::batch {
 namespace {
 
-constexpr int kMessages = 3;  ///< the child's only descriptor beyond the standard ones
+constexpr unsigned kMessages = 3;  ///< the child's only descriptor beyond the standard ones
 constexpr int kLeftByException = 70;
 
 struct Pipe {
@@ -57,6 +57,11 @@ struct Pipe {
 };
 
 void close_all_but_ours(int messages, int words) {
+    // First, since there may be no number left for another one.
+    const auto [low, high] = std::minmax({static_cast<unsigned>(messages), static_cast<unsigned>(words)});
+    if (low > kMessages) (void)::close_range(kMessages, low - 1, 0);
+    if (high > low + 1) (void)::close_range(low + 1, high - 1, 0);
+    (void)::close_range(high + 1, ~0U, 0);
     const int nothing = ::open("/dev/null", O_RDWR);
     // The pipes may have any numbers, also those that they are to get.
     const int messages_aside = ::fcntl(messages, F_DUPFD, kMessages + 1);
@@ -64,7 +69,7 @@ void close_all_but_ours(int messages, int words) {
     (void)::dup2(nothing, STDIN_FILENO);
     (void)::dup2(nothing, STDOUT_FILENO);
     (void)::dup2(words_aside, STDERR_FILENO);
-    (void)::dup2(messages_aside, kMessages);
+    (void)::dup2(messages_aside, static_cast<int>(kMessages));
     (void)::close_range(kMessages + 1, ~0U, 0);
 }
 
@@ -121,7 +126,7 @@ void offer_oneself_when_memory_ends() {
 
 void send_all(std::string_view bytes) {
     while (!bytes.empty()) {
-        const ssize_t count = ::write(kMessages, bytes.data(), bytes.size());
+        const ssize_t count = ::write(static_cast<int>(kMessages), bytes.data(), bytes.size());
         // Without a parent there is nobody to work for.
         if (count < 0 && errno != EINTR) ::_exit(kLeftByException);
         if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));

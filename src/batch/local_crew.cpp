@@ -172,6 +172,8 @@ void LocalCrew::listen(std::chrono::milliseconds time) {
             ++running;
             continue;
         }
+        // Whoever has closed its pipe is on its way out, or has lost its senses. The dying keep their status.
+        (void)::kill(running->child.pid, SIGKILL);
         const Ending ending = reap(running->child);
         busy_ -= running->task.variant.threads;
         News news{News::Kind::Ended, running->number, running->makespan, running->lower_bound, {}, {}, {}};

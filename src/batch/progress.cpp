@@ -124,7 +124,6 @@ std::vector<std::string> Progress::facts() const {
     if (!running_.empty()) parts.push_back(fmt::format(", {} running", running_.size()));
     parts.push_back(fmt::format(", {}", duration_text(view_.now() - begin_)));
     parts.push_back(time_left());
-    if (!what_.empty()) parts.push_back("  " + what_);
     return parts;
 }
 
@@ -133,7 +132,8 @@ std::string Progress::bar_line(std::size_t columns) const {
     const std::size_t width = std::clamp<std::size_t>(columns / 3, 4, 40);
     const std::size_t full = total_ == 0 ? width : width * done_ / total_;
     const std::string bar = "[" + std::string(full, '#') + std::string(width - full, '.') + "]";
-    return cut(bar + fitting(facts(), columns - std::min(columns, bar.size())), columns);
+    const std::string text = bar + fitting(facts(), columns - std::min(columns, bar.size()));
+    return cut(what_.empty() ? text : text + "  " + what_, columns);
 }
 
 /// "  ring/a   12 s   makespan 40, bound 38, gap 5.3 %"; a name that is too long loses its end.

@@ -54,7 +54,8 @@ std::string seen_from(const fs::path& folder, const std::string& path) {
 /// Paths that mean the same may be written in several ways.
 std::string plain(const std::string& path) {
     std::error_code error;
-    std::string text = fs::absolute(path, error).lexically_normal().string();
+    const fs::path here = fs::current_path(error);
+    std::string text = (here / path).lexically_normal().lexically_proximate(here).string();
     std::erase(text, '\\');
     return text;
 }
