@@ -124,6 +124,41 @@ export function viewTests(browser, made) {
     assert.equal((await drawn(page, network)).sum, before.sum);
   }));
 
+  test('the legend says which way the links of a cut lead, and a weaker bound is called one', async () => {
+    const data = dataOf(made.view);
+    const [view] = data.views;
+    const texts = [];
+    for (const [cut, weaker] of [[{ inside: [0, 1], links: [0, 1, 2], out: true }, true], [{ inside: [0, 1], links: [0], out: false }, false], [{ inside: [0], links: [0] }, undefined]]) {
+      await withPage(browser(), withData(made.view, `${made.scratch}/cut.html`, { ...data, views: [{ ...view, cut, path: null, bound_weaker: weaker }] }), {}, async (page) => {
+        assert.match(await page.textContent('label.proof'), weaker ? /weaker bound/ : /what proves the bound/);
+        await page.check('#show-proof');
+        texts.push(await page.textContent('.legend'));
+      });
+    }
+    ['2 nodes, 3 links out of them', '2 nodes, 1 link into them', '1 node, 1 link into it'].forEach((text, i) => assert.ok(texts[i].includes(text), texts[i]));
+  });
+
+  test('a proof that the sentence about the bound quotes is not said twice', async () => {
+    const data = dataOf(made.view);
+    const [view] = data.views;
+    for (const [bound, shown] of [['cpsat found none shorter. What is drawn proves less: 3 chunks.', 0], ['3 chunks must pass.', 1]]) {
+      const rows = [{ ...line, proof: 'cpsat found none shorter', view: 0 }];
+      await withPage(browser(), withData(made.view, `${made.scratch}/said.html`, { ...data, rows, views: [{ ...view, bound_text: bound }] }), {}, async (page) => {
+        assert.equal((await page.$$('#proof')).length, shown);
+      });
+    }
+  });
+
+  test('the page of a failed row says once what failed, and dashes what is not known', () => {
+    const row = { ...made.rows.find((one) => one.failure !== null), error: 'killed after 4.1 s', why_no_view: 'killed after 4.1 s', npus: 0, groups: 0, sends: 0, seconds: 4.1, view: null };
+    const data = { ...dataOf(made.report), rows: [row, line].map((one) => ({ ...one, view: null })), views: [] };
+    return withPage(browser(), withData(made.report, `${made.scratch}/failed.html`, data), { hash: `#view=${encodeURIComponent(row.key)}` }, async (page) => {
+      assert.equal((await page.textContent('#view')).split('killed after 4.1 s').length, 2);
+      for (const name of ['npus', 'groups', 'sends']) assert.equal(await page.textContent(`.facts [data-fact="${name}"] dd`), '–', name);
+      assert.equal(await page.textContent('.facts [data-fact="seconds"] dt'), 'Ended after');
+    });
+  });
+
   test('the timeline has a bar for every send, zooms, and moves the time by a click', () => withPage(browser(), made.view, {}, async (page) => {
     const [view] = dataOf(made.view).views;
     const runs = () => page.$eval('#timeline', (node) => Number(node.dataset.runs));
@@ -151,6 +186,7 @@ export function viewTests(browser, made) {
     const [view] = dataOf(made.sampled).views;
     assert.ok(view.sends.shown < view.sends.total);
     assert.equal(await page.textContent('#sends-note'), view.sends.note);
+    assert.match(await page.textContent('#in-flight'), /of the shown sends in flight/);
     assert.equal(await page.$eval('.facts [data-fact="sends"]', (node) => node.dataset.value), String(view.sends.total));
     assert.equal(await page.$eval('#timeline', (node) => node.dataset.runs), 'picture');
     const shades = await page.$eval('#timeline canvas', (canvas) => {

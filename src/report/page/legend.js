@@ -32,8 +32,9 @@
   // What is marked while the certificate is shown.
   function proof(view) {
     const { counted } = T.format;
-    if (view.cut) return shape('proof', `${counted(view.cut.inside.length, 'node')} inside the cut, ${counted(view.cut.links.length, 'link')} into it`);
-    return shape('proof', `a fastest way: ${counted(view.path.links.length, 'link')}`);
+    if (!view.cut) return shape('proof', `a fastest way: ${counted(view.path.links.length, 'link')}`);
+    const { inside, links, out } = view.cut;
+    return shape('proof', `${counted(inside.length, 'node')}, ${counted(links.length, 'link')} ${out ? 'out of' : 'into'} ${inside.length === 1 ? 'it' : 'them'}`);
   }
 
   function fill(parent, view, proven) {

@@ -21,9 +21,10 @@
     sentences(row, view) {
       const texts = [];
       if (row?.error) texts.push(el('p', { class: 'error', id: 'error' }, el('strong', null, '✕ Failed: '), row.error));
-      if (!view) texts.push(el('p', { class: 'notice', id: 'no-view' }, row?.why_no_view || 'The schedule is not in this page.'));
+      // What failed is why there is nothing to see.
+      if (!view && !(row?.error && row.error === row.why_no_view)) texts.push(el('p', { class: 'notice', id: 'no-view' }, row?.why_no_view || 'The schedule is not in this page.'));
       if (view?.bound_text) texts.push(el('p', { class: 'sentence', id: 'bound-text' }, el('strong', null, 'What proves the bound: '), view.bound_text));
-      if (row?.proof && row.proof !== view?.bound_text) texts.push(el('p', { class: 'sentence', id: 'proof' }, row.proof));
+      if (row?.proof && !view?.bound_text?.includes(row.proof)) texts.push(el('p', { class: 'sentence', id: 'proof' }, row.proof));
       if (view?.sends.note) texts.push(el('p', { class: 'notice', id: 'sends-note' }, view.sends.note));
       return texts;
     }
@@ -63,7 +64,7 @@
       if (!view.cut && !view.path) return null;
       const box = el('input', { type: 'checkbox', id: 'show-proof' });
       box.addEventListener('change', () => { this.topology.proof = box.checked; this.redrawNetwork(); this.legend(); });
-      return el('label', { class: 'proof' }, box, 'show what proves the bound');
+      return el('label', { class: 'proof' }, box, view.bound_weaker ? 'show a weaker bound that can be drawn' : 'show what proves the bound');
     }
 
     redrawNetwork() {
