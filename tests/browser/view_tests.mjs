@@ -148,7 +148,8 @@ export function viewTests(browser, made) {
     const [view] = data.views;
     for (const [bound, shown] of [['cpsat found none shorter. What is drawn proves less: 3 chunks.', 0], ['3 chunks must pass.', 1]]) {
       const rows = [{ ...line, proof: 'cpsat found none shorter', view: 0 }];
-      await withPage(browser(), withData(made.view, `${made.scratch}/said.html`, { ...data, rows, views: [{ ...view, bound_text: bound }] }), {}, async (page) => {
+      await withPage(browser(), withData(made.view, `${made.scratch}/said.html`, { ...data, rows, views: [{ ...view, bound_text: bound }] }), { hash }, async (page) => {
+        await page.waitForSelector('#bound-text');
         assert.equal((await page.$$('#proof')).length, shown);
       });
     }
