@@ -11,8 +11,8 @@ export async function launch(modules, executable) {
 }
 
 // Opens a file; use(page) looks at it. Fails if the page asked for anything but itself, or if anything went wrong on its console.
-export async function withPage(browser, file, { size = sizes.wide, dark = false, hash = '' }, use) {
-  const context = await browser.newContext({ viewport: size, colorScheme: dark ? 'dark' : 'light', offline: true });
+export async function withPage(browser, file, { size = sizes.wide, dark = false, hash = '', touch = false }, use) {
+  const context = await browser.newContext({ viewport: size, colorScheme: dark ? 'dark' : 'light', offline: true, hasTouch: touch, isMobile: touch });
   const page = await context.newPage();
   page.setDefaultTimeout(60000);
   const address = pathToFileURL(file).href;

@@ -165,6 +165,48 @@ export function unitTests(pageFolder) {
     assert.ok((y[0] - 0.5) * (y[1] - 0.5) < 0);
   });
 
+  test('parallel links are equally far apart, and within the edge of the drawing', () => {
+    const parallel = (y) => plain([...T.geometry.curves({ x: [0, 1], y: [y, y], links: { src: Array(12).fill(0), dst: Array(12).fill(1) } }).y].map((control) => (control - y) / 2));
+    const out = parallel(0.5);
+    const steps = out.slice(1).map((far, i) => far - out[i]);
+    assert.ok(Math.min(...steps) > 0.02 && Math.max(...steps) - Math.min(...steps) < 1e-9, String(out));
+    const low = parallel(1);
+    assert.ok(low.every((far, i) => far <= 0.08 + 1e-9 && (i === 0 || far > low[i - 1])), String(low));
+  });
+
+  test('an enlarged drawing fills its place wherever it is dragged', () => {
+    assert.deepEqual([500, -100, -5000].map((offset) => T.geometry.clamp(offset, 400, 3)), [0, -100, -800]);
+    assert.equal(Math.abs(T.geometry.clamp(70, 400, 1)), 0);
+  });
+
+  test('what is in sight of the timeline can be made narrower, wider and moved, within all of it', () => {
+    assert.deepEqual(plain(T.sight.scaled([0, 100], 0.5, 1)), [25, 75]);
+    assert.deepEqual(plain(T.sight.scaled([0, 10], 4, 1)), [0, 40]);
+    assert.deepEqual(plain(T.sight.scaled([90, 100], 1000, 1)), [0, 100]);
+    assert.deepEqual(plain(T.sight.scaled([40, 42], 0.01, 2)), [40, 42]);
+    assert.deepEqual(plain(T.sight.moved([10, 30], 0.5)), [20, 40]);
+    assert.deepEqual(plain(T.sight.moved([10, 30], -2)), [0, 20]);
+    assert.equal(T.sight.rowsText(0, 255, 2218), 'rows 1–256 of 2\u202f218 in sight');
+    assert.equal(T.sight.rowsText(0, 9, 10), '');
+    assert.deepEqual([100, 260, 2218].map((count) => T.timechart.rowsAtFirst(count, 400)), [100, 260, 133]);
+  });
+
+  test('the axis of the load ends a little above the peak', () => {
+    assert.deepEqual([0, 0.004, 0.0223, 0.0625, 0.1, 0.3, 0.51, 1].map(T.timechart.topOf), [1, 0.005, 0.05, 0.1, 0.1, 0.5, 1, 1]);
+  });
+
+  test('in a picture, sends and rows of three pixels have gaps between them, narrower ones are whole', () => {
+    const bars = (wide) => Array.from({ length: 50 }, (_, i) => plain(T.pictures.bar(i * wide, (i + 1) * wide)));
+    for (const wide of [3.2, 4.7, 30]) assert.ok(bars(wide).every(([, end], i, all) => i === 49 || all[i + 1][0] - end === 1), String(wide));
+    for (const wide of [0.3, 1, 1.7]) assert.ok(bars(wide).every(([first, end], i, all) => end > first && (i === 49 || all[i + 1][0] <= end)), String(wide));
+  });
+
+  test('groups of the same colour have different hatches', () => {
+    const picture = (group) => { let text = ''; for (let y = 0; y < 12; y += 1) for (let x = 0; x < 12; x += 1) text += T.colours.hatch(group)(x, y) ? 1 : 0; return text; };
+    assert.equal(picture(7), '0'.repeat(144));
+    assert.equal(new Set([0, 8, 16, 24, 32, 40].map(picture)).size, 6);
+  });
+
   test('a hull goes round its points', () => {
     assert.equal(T.geometry.hull([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]]).length, 4);
     const square = T.geometry.hull([[0, 0], [1, 0], [1, 1], [0, 1]]);

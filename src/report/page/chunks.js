@@ -21,7 +21,7 @@
       const count = T.sends.inFlight(sends, time, (i, share) => {
         const group = sends.group[i];
         if (!dots.has(group)) dots.set(group, []);
-        dots.get(group).push(...this.place(sends.link[i], share));
+        dots.get(group).push(...this.place(sends.link[i], share, size));
       });
       for (const [group, points] of dots) {
         context.beginPath();
@@ -40,11 +40,11 @@
       return count;
     }
 
-    // From the rim of one node to the rim of the other.
-    place(link, share) {
+    // From the rim of one node to the rim of the other, so that dots leave the numbers free.
+    place(link, share, size) {
       const [sx, sy] = this.topology.at(link, 0);
       const [ex, ey] = this.topology.at(link, 1);
-      const rim = Math.min(0.3, this.topology.radius / (Math.hypot(ex - sx, ey - sy) || 1));
+      const rim = Math.min(0.38, (this.topology.radius + size / 2) / (Math.hypot(ex - sx, ey - sy) || 1));
       return this.topology.at(link, rim + share * (1 - 2 * rim));
     }
 
@@ -59,8 +59,9 @@
         if (share === 0) continue;
         const x = topology.px(topology.view.x[node]);
         const y = topology.py(topology.view.y[node]);
-        context.moveTo(x, y - topology.radius - 3.5);
-        context.arc(x, y, topology.radius + 3.5, -Math.PI / 2, -Math.PI / 2 + share * 2 * Math.PI);
+        const r = topology.radius + (topology.marked(node) ? 7 : 3.5);
+        context.moveTo(x, y - r);
+        context.arc(x, y, r, -Math.PI / 2, -Math.PI / 2 + share * 2 * Math.PI);
       }
       context.stroke();
     }

@@ -15,24 +15,26 @@
 
   // [name, title, text, value] of what is known; row or view may be null.
   function facts(row, view) {
+    const failed = row !== null && T.data.failed(row);
+    // Of a failed row 0 means that nobody knows; such a tile has the table's dash.
+    const counted = (name, title, value) => (failed && !view && value === 0 ? [name, title, T.format.none, ''] : [name, title, T.format.count(value), value]);
     const from = { ...view, ...row };
     const { units } = from;
     const gap = row && T.format.known(row.gap) ? row.gap : gapOf(from);
     const word = units === 'physical' ? '' : ' ticks';
-    const sends = view ? view.sends.total : row?.sends;
     return [
       ['makespan', 'Makespan', `${T.format.ticks(from.makespan, units, 6)}${word}`, from.makespan],
       ['lower_bound', `Bound${from.bound_kind ? ` (${from.bound_kind})` : ''}`, `${T.format.ticks(from.lower_bound, units, 6)}${word}`, from.lower_bound],
       ['gap', 'Gap', T.format.gap(gap), gap],
       ['status', 'Status', row ? T.columns.statusText(row) : T.format.none, row && T.data.status(row)],
       ['method', 'Method', row ? T.columns.method(row) : T.format.none, row && T.data.asked(row)],
-      ['sends', 'Sends', T.format.count(sends), sends],
-      ['groups', 'Groups', T.format.count(view ? view.groups.length : row?.groups), view ? view.groups.length : row?.groups],
-      ['npus', 'NPUs', T.format.count(from.npus), from.npus],
+      counted('sends', 'Sends', view ? view.sends.total : row?.sends),
+      counted('groups', 'Groups', view ? view.groups.length : row?.groups),
+      counted('npus', 'NPUs', from.npus),
       ['bytes', 'Size', T.format.bytes(row?.bytes), row?.bytes],
       ['algbw', 'algbw', `${T.format.bandwidth(row?.algbw_GBps)} GB/s`, row?.algbw_GBps],
       ['busbw', 'busbw', `${T.format.bandwidth(row?.busbw_GBps)} GB/s`, row?.busbw_GBps],
-      ['seconds', 'Solved in', `${T.format.seconds(row?.seconds)} s`, row?.seconds],
+      ['seconds', failed ? 'Ended after' : 'Solved in', `${T.format.seconds(row?.seconds)} s`, row?.seconds],
       ['memory', 'Memory', T.format.bytes(row?.peak_memory_bytes), row?.peak_memory_bytes],
     ].filter(([, , , value]) => T.format.known(value));
   }

@@ -1,7 +1,7 @@
 // Where nodes and links of a topology are drawn, in a unit square; pure functions.
 //
 // A link is a quadratic curve that keeps to the right of the straight line, as cars do, so that the two directions do not hide each other.
-// Parallel links bulge more and more; one that would run through another node bulges enough to pass it. Bulges are measured by the distance of the
+// Parallel links bulge more and more, in equal steps that leave all of them within the edge of the drawing; one that would run through another node bulges enough to pass it. Bulges are measured by the distance of the
 // nearest two nodes, so that dense drawings stay tidy.
 (function (T) {
   'use strict';
@@ -10,7 +10,8 @@
   const wide = 0.45;
   const more = 0.12; // for each parallel link
   const mostOfLength = 0.05; // short links stay flat
-  const most = 0.08; // of the drawing: however many links are parallel, they stay within its edge
+  const most = 0.08; // of the drawing: what its edge has room for
+  const mostSpread = 0.35; // of the length: parallel links are no wider than that, unless they are short
   const mostChecks = 4e6; // nodes times links: beyond it, nobody looks whether links run through nodes
 
   function bounds(view) {
@@ -40,31 +41,52 @@
     return false;
   }
 
+  // How many links lead from the same node to the same as each.
+  function pairs(view) {
+    const count = new Map();
+    const numbers = view.links.src.map((a, i) => a * view.x.length + view.links.dst[i]);
+    for (const pair of numbers) count.set(pair, (count.get(pair) || 0) + 1);
+    return { numbers, count };
+  }
+
+  // How far a point can go in a direction before it is beyond the edge of the drawing.
+  function room(x, y, nx, ny) {
+    const along = (at, n) => (n > 0 ? (1 + most - at) / n : n < 0 ? (at + most) / -n : Infinity);
+    return Math.min(along(x, nx), along(y, ny));
+  }
+
   // The curves' middle points, an entry per link: control points {x, y} of src – control – dst.
   function curves(view) {
     const { src, dst } = view.links;
     const look = view.x.length * src.length <= mostChecks;
     const { nearest } = bounds(view);
-    const parallel = new Map();
+    const { numbers, count } = pairs(view);
+    const drawn = new Map(); // of each pair
     const x = new Float64Array(src.length);
     const y = new Float64Array(src.length);
     for (let i = 0; i < src.length; i += 1) {
       const a = src[i];
       const b = dst[i];
-      const pair = a * view.x.length + b;
-      const earlier = parallel.get(pair) || 0;
-      parallel.set(pair, earlier + 1);
+      const earlier = drawn.get(numbers[i]) || 0;
+      drawn.set(numbers[i], earlier + 1);
       const dx = view.x[b] - view.x[a];
       const dy = view.y[b] - view.y[a];
       const length = Math.hypot(dx, dy) || 1;
       const base = look && blocked(view, a, b, 0.25 * nearest) ? wide * nearest : Math.min(slight * nearest, mostOfLength * length);
-      const out = most * (1 - Math.exp(-(base + more * nearest * earlier) / most));
-      const bulge = (2 * out) / length; // the control point is twice as far out as the curve
-      x[i] = (view.x[a] + view.x[b]) / 2 - bulge * dy;
-      y[i] = (view.y[a] + view.y[b]) / 2 + bulge * dx;
+      const first = most * (1 - Math.exp(-base / most));
+      const mx = (view.x[a] + view.x[b]) / 2;
+      const my = (view.y[a] + view.y[b]) / 2;
+      const widest = Math.min(room(mx, my, -dy / length, dx / length), Math.max(most, mostSpread * length));
+      const step = earlier > 0 ? Math.min(more * nearest, Math.max(widest - first, 0) / (count.get(numbers[i]) - 1)) : 0;
+      const bulge = (2 * (first + earlier * step)) / length; // the control point is twice as far out as the curve
+      x[i] = mx - bulge * dy;
+      y[i] = my + bulge * dx;
     }
     return { x, y };
   }
+
+  // Where a drawing of `size` pixels that is enlarged may begin: it goes on filling its place.
+  const clamp = (offset, size, scale) => Math.min(Math.max(offset, size * (1 - scale)), 0);
 
   // A point of a quadratic curve.
   const bezier = (a, c, b, t) => (1 - t) * (1 - t) * a + 2 * t * (1 - t) * c + t * t * b;
@@ -98,5 +120,5 @@
     return true;
   }
 
-  T.geometry = { bounds, curves, bezier, hull, within };
+  T.geometry = { bounds, curves, clamp, bezier, hull, within };
 })((globalThis.Tutti = globalThis.Tutti || {}));

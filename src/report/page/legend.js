@@ -12,9 +12,15 @@
     return el('span', { class: 'legend-item' }, 'link utilisation 0 %', bar, '100 %');
   }
 
-  function swatch(group) {
+  // The mark of the group's dots; where there are more groups than colours also its bars.
+  function swatch(group, bar) {
     const canvas = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
-    const context = T.dom.sharpContext(canvas, 14, 14);
+    const context = T.dom.sharpContext(canvas, bar ? 44 : 14, 14);
+    if (bar) {
+      const fill = T.colours.fill(group);
+      context.fillStyle = fill.image ? context.createPattern(fill.image, fill.repeat) : fill;
+      context.fillRect(18, 1, 26, 12);
+    }
     context.beginPath();
     T.colours.tracePath(context, T.colours.mark(group), 7, 7, 5);
     context.fillStyle = T.colours.group(group);
@@ -32,13 +38,14 @@
   // What is marked while the certificate is shown.
   function proof(view) {
     const { counted } = T.format;
-    if (view.cut) return shape('proof', `${counted(view.cut.inside.length, 'node')} inside the cut, ${counted(view.cut.links.length, 'link')} into it`);
-    return shape('proof', `a fastest way: ${counted(view.path.links.length, 'link')}`);
+    if (!view.cut) return shape('proof', `a fastest way: ${counted(view.path.links.length, 'link')}`);
+    const { inside, links, out } = view.cut;
+    return shape('proof', `${counted(inside.length, 'node')}, ${counted(links.length, 'link')} ${out ? 'out of' : 'into'} ${inside.length === 1 ? 'it' : 'them'}`);
   }
 
   function fill(parent, view, proven) {
     const items = view.groups.slice(0, mostGroups).map((group, i) => el('span', { class: 'legend-item', title: `${group.members.length} members: ${group.members.slice(0, 200).join(', ')}`, data: { group: i } },
-      swatch(i), `${group.name} · ${group.collective}`));
+      swatch(i, view.groups.length > T.colours.count), `${group.name} · ${group.collective}`));
     if (view.groups.length > mostGroups) items.push(el('span', { class: 'legend-item' }, `and ${view.groups.length - mostGroups} more`));
     parent.replaceChildren(utilisation(), shape('npu', 'NPU'), ...(view.x.length > view.npus ? [shape('switch', 'switch')] : []),
       el('span', { class: 'legend-item' }, el('span', { class: 'shape arc', 'aria-hidden': 'true' }), 'share received'), proven ? proof(view) : '', el('div', { class: 'groups', id: 'groups' }, ...items));

@@ -1,9 +1,9 @@
-// What the timeline draws where there is too much for rectangles: one picture of all that is in sight, a line of pixels per link.
+// What the timeline draws where there is too much for rectangles: one picture of all that is in sight.
 // A still is {from, to, firstRow, lastRow, paint(width, height)}; paint gives a canvas of that many pixels.
 (function (T) {
   'use strict';
 
-  const mostLines = 4096;
+  const apart = 3; // pixels: what is as large has a gap behind it
 
   function canvasOf(width, height) {
     return T.dom.el('canvas', { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)) });
@@ -41,32 +41,52 @@
     return { from: first * slice, to: (last + 1) * slice, firstRow, lastRow, paint };
   }
 
-  // Every send as wide as it is, a pixel at the least, in the colour of its group.
+  // Every send as wide as it is, a pixel at the least, in the colour of its group. Where there is room for it, sends and rows are kept apart.
   function sendsStill(sends, rows, seen) {
     const { from, to, firstRow, lastRow } = seen;
+    const count = lastRow - firstRow + 1;
     const paint = (width, height) => {
-      const lines = Math.min(lastRow - firstRow + 1, mostLines);
-      const canvas = canvasOf(width, lines);
+      const canvas = canvasOf(width, height);
       const context = canvas.getContext('2d');
-      const image = context.createImageData(canvas.width, lines);
-      const pixels = new Uint32Array(image.data.buffer);
-      const colours = [];
+      const image = context.createImageData(canvas.width, canvas.height);
+      const pixels = { wide: canvas.width, of: new Uint32Array(image.data.buffer) };
+      const inks = [];
+      const x = (time) => Math.min(Math.max(((time - from) / (to - from)) * canvas.width, 0), canvas.width - 1e-6);
       for (let row = firstRow; row <= lastRow; row += 1) {
-        const line = Math.floor(((row - firstRow) * lines) / (lastRow - firstRow + 1)) * canvas.width;
+        const [top, bottom] = bar(((row - firstRow) * canvas.height) / count, ((row - firstRow + 1) * canvas.height) / count);
         for (const i of sends.byLink.of(rows[row])) {
           if (sends.start[i] > to) break;
           if (sends.free[i] < from) continue;
-          const x = Math.max(0, Math.floor(((sends.start[i] - from) / (to - from)) * canvas.width));
-          const end = Math.min(canvas.width, Math.max(x + 1, Math.round(((sends.free[i] - from) / (to - from)) * canvas.width)));
           const group = sends.group[i];
-          colours[group] = colours[group] ?? packed(T.colours.group(group));
-          pixels.fill(colours[group], line + x, line + end);
+          inks[group] = inks[group] ?? inkOf(group);
+          fill(pixels, ...bar(x(sends.start[i]), x(sends.free[i])), top, bottom, inks[group]);
         }
       }
       context.putImageData(image, 0, 0);
-      return enlarged(canvas, 0, 0, canvas.width, lines, width, height);
+      return canvas;
     };
     return { from, to, firstRow, lastRow, paint };
+  }
+
+  // The whole pixels [first, end) from one place to another, one at the least, without the last if there are enough of them. What follows begins at
+  // the next pixel, so that the gap stays.
+  function bar(from, to) {
+    const first = Math.floor(from);
+    const end = Math.max(first + 1, Math.floor(to));
+    return [first, end - first >= apart ? end - 1 : end];
+  }
+
+  function fill(pixels, left, right, top, bottom, ink) {
+    for (let y = top; y < bottom; y += 1) {
+      pixels.of.fill(ink.colour, y * pixels.wide + left, y * pixels.wide + right);
+      if (!ink.hatched) continue;
+      for (let x = left; x < right; x += 1) if (ink.hatched(x, y)) pixels.of[y * pixels.wide + x] = ink.stripes;
+    }
+  }
+
+  function inkOf(group) {
+    const colour = T.colours.group(group);
+    return { colour: packed(colour), hatched: group >= T.colours.count ? T.colours.hatch(group) : null, stripes: packed(T.colours.textOn(colour)) };
   }
 
   // "#rrggbb" as the four bytes of a pixel, opaque, in the order of a little-endian machine.
@@ -75,5 +95,5 @@
     return ((255 << 24) | ((value & 255) << 16) | (value & 0xff00) | (value >> 16)) >>> 0;
   }
 
-  T.pictures = { heatOf, heatStill, sendsStill };
+  T.pictures = { heatOf, heatStill, sendsStill, bar };
 })((globalThis.Tutti = globalThis.Tutti || {}));

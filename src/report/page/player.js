@@ -86,7 +86,7 @@
       this.now.dataset.time = time;
       this.slider.setAttribute('aria-valuetext', this.now.textContent);
       const flying = this.changed(time);
-      this.flight.textContent = `${T.format.count(flying)} in flight`;
+      this.flight.textContent = `${T.format.count(flying)}${this.view.sends.note ? ' of the shown sends' : ''} in flight`;
       this.flight.dataset.value = flying;
     }
 

@@ -18,6 +18,7 @@
     if (best) return best;
     nearest = 8;
     for (let link = 0; link < view.links.src.length; link += 1) {
+      if (!topology.touches(link, x - nearest, y - nearest, x + nearest, y + nearest)) continue;
       for (const t of samples) {
         const [px, py] = topology.at(link, t);
         const away = Math.hypot(px - x, py - y);
@@ -52,7 +53,6 @@
     zoom.x = topology.width / 2 - edge - ratio * (topology.width / 2 - edge - zoom.x);
     zoom.y = topology.height / 2 - edge - ratio * (topology.height / 2 - edge - zoom.y);
     zoom.scale = scale;
-    if (scale === 1) Object.assign(zoom, { x: 0, y: 0 });
     redraw();
   }
 
@@ -64,11 +64,31 @@
       button('all', '⤢', 'Show all', () => zoomBy(topology, 0, redraw)));
   }
 
+  // A finger does not hover: what a tap shows stays until the next one.
+  const untilNextTap = () => document.addEventListener('pointerdown', T.dom.hideTip, { once: true });
+
+  // Calls draw once in the next frame, however often it is asked to; not for a box that is gone.
+  function inFrames(box, draw) {
+    let asked = false;
+    return () => {
+      if (asked) return;
+      asked = true;
+      requestAnimationFrame(() => { asked = false; if (box.isConnected) draw(); });
+    };
+  }
+
   // Tooltips and dragging; now() is the player's time. The buttons go into `tools`.
   function attach(topology, tools, sends, now, redraw) {
     const { box } = topology;
+    const redrawSoon = inFrames(box, redraw);
     let drag = null;
     tools.append(buttons(topology, () => { box.classList.toggle('zoomed', topology.zoom.scale > 1); redraw(); }));
+    const tip = (event) => {
+      const rect = box.getBoundingClientRect();
+      const found = under(topology, event.clientX - rect.left, event.clientY - rect.top);
+      if (!found) T.dom.hideTip();
+      else T.dom.showTip('node' in found ? nodeLines(topology, sends, found.node, now()) : linkLines(topology.view, found.link), event);
+    };
     box.addEventListener('pointerdown', (event) => {
       if (topology.zoom.scale > 1) {
         drag = { x: event.clientX - topology.zoom.x, y: event.clientY - topology.zoom.y };
@@ -79,17 +99,16 @@
       if (drag) {
         Object.assign(topology.zoom, { x: event.clientX - drag.x, y: event.clientY - drag.y });
         T.dom.hideTip();
-        redraw();
-        return;
-      }
-      const rect = box.getBoundingClientRect();
-      const found = under(topology, event.clientX - rect.left, event.clientY - rect.top);
-      if (!found) T.dom.hideTip();
-      else T.dom.showTip('node' in found ? nodeLines(topology, sends, found.node, now()) : linkLines(topology.view, found.link), event);
+        redrawSoon();
+      } else if (event.pointerType !== 'touch') tip(event);
     });
     for (const name of ['pointerup', 'pointercancel']) box.addEventListener(name, () => { drag = null; });
-    box.addEventListener('pointerleave', T.dom.hideTip);
+    box.addEventListener('click', (event) => {
+      tip(event);
+      untilNextTap();
+    });
+    box.addEventListener('pointerleave', (event) => { if (event.pointerType !== 'touch') T.dom.hideTip(); });
   }
 
-  T.pointer = { attach };
+  T.pointer = { attach, untilNextTap };
 })((globalThis.Tutti = globalThis.Tutti || {}));

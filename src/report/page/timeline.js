@@ -1,85 +1,87 @@
 // Links by time: a bar where a link is busy, with the load of all links above; zooms both ways. Where not all sends are known to the page,
-// the links' load as a heat map. A line shows the player's time; a click moves it.
+// the links' load as a heat map, or those that are. A line shows the player's time; a click moves it.
 (function (T) {
   'use strict';
 
   const el = (...parts) => T.dom.el(...parts);
-  const place = { left: 62, right: 34, loadTop: 26, loadHeight: 56, top: 112, bottom: 52 };
-  const rowsAtFirst = 256;
+  const inner = 1e-3; // pixels: within the corners of the grid
+  const leastSpan = 14; // pixels between the handles of a slider
 
   class Timeline {
-    constructor(box, view, sends, moved) {
+    // tools: where buttons go.
+    constructor(box, tools, view, sends, moved) {
       Object.assign(this, { box, view, sends, moved, time: 0, frame: 0 });
-      this.rows = view.link_load ? view.link_load.links : Array.from(view.links.src.keys()).filter((link) => view.links.sends[link] > 0);
       this.line = el('div', { class: 'now-line', 'aria-hidden': 'true' });
-      const chartBox = el('div', { class: 'fill' });
-      box.append(chartBox, this.line);
-      this.one = T.charts.open(chartBox, 'canvas', (chart) => this.draw(chart));
-      this.chart = this.one.chart;
+      this.chartBox = el('div', { class: 'fill', role: 'img' });
+      box.append(this.chartBox, this.line);
+      this.choose(view.link_load ? 'load' : 'sends');
+      this.one = T.charts.open(this.chartBox, 'canvas', (chart) => this.draw(chart));
       this.chart.on('datazoom', () => this.refillSoon());
       this.chart.getZr().on('click', (event) => this.clicked(event));
       this.chart.getZr().on('mousemove', (event) => this.hovered(event));
       this.chart.getZr().on('globalout', T.dom.hideTip);
+      tools.append(...(view.link_load ? [this.choice()] : []), ...T.sight.buttons(this));
+    }
+
+    // Where not all sends are known to the page: what to draw.
+    choice() {
+      const texts = { load: 'load of links', sends: 'sends shown' };
+      const select = el('select', { id: 'timeline-what', 'aria-label': 'What the timeline shows' }, ...Object.entries(texts).map(([value, text]) => el('option', { value }, text)));
+      select.addEventListener('change', () => {
+        this.choose(select.value);
+        this.one.redraw();
+      });
+      return select;
+    }
+
+    choose(what) {
+      const { view, sends } = this;
+      const all = Array.from(view.links.src.keys());
+      this.what = what;
+      this.rows = what === 'load' ? view.link_load.links : all.filter((link) => (view.link_load ? sends.byLink.of(link).length : view.links.sends[link]) > 0);
+      this.kept = false; // which rows are in sight means nothing for others
     }
 
     // The option without runs, then the runs for what is in sight.
     draw(chart) {
       this.chart = chart;
-      if (this.view.link_load) this.heat = T.pictures.heatOf(this.view.link_load);
-      const before = chart.getOption()?.dataZoom; // a change of theme or size keeps what is in sight
-      chart.setOption(this.option(before), { notMerge: true });
+      this.heat = this.what === 'load' ? T.pictures.heatOf(this.view.link_load) : null;
+      this.left = T.timechart.leftOf(this.view, this.rows);
+      this.title = 'No link is used';
+      this.near = false;
+      this.chartBox.setAttribute('aria-label', `Timeline of ${this.view.name}. ${this.title}`);
+      const before = this.kept ? chart.getOption()?.dataZoom : null; // a change of theme or size keeps what is in sight
+      chart.setOption(T.timechart.option(this, before), { notMerge: true });
+      this.kept = true;
       this.refill();
     }
 
-    option(before) {
-      const { view } = this;
-      const theme = T.dom.theme();
-      const time = (more) => T.charts.axis({ type: 'value', min: 0, max: view.makespan || 1, axisLabel: { show: false }, splitLine: { show: false }, ...more });
-      return {
-        ...T.charts.look(),
-        aria: { enabled: false },
-        title: [{ text: 'Share of links that are busy', left: place.left, top: 4, textStyle: { fontSize: 12, fontWeight: 'normal', color: theme.muted } },
-          { text: this.title(), left: place.left, top: place.top - 22, textStyle: { fontSize: 12, fontWeight: 'normal', color: theme.muted } }],
-        grid: [{ left: place.left, right: place.right, top: place.loadTop, height: place.loadHeight }, { left: place.left, right: place.right, top: place.top, bottom: place.bottom }],
-        tooltip: T.charts.tooltip((p) => this.lines(p)),
-        xAxis: [time({ gridIndex: 0 }), time({ gridIndex: 1, axisLabel: { color: theme.muted, fontSize: 11, hideOverlap: true, formatter: (value) => this.label(value) } })],
-        yAxis: [T.charts.axis({ gridIndex: 0, type: 'value', min: 0, max: 1, interval: 0.5, axisLabel: { color: theme.muted, fontSize: 11, formatter: (v) => `${100 * v} %` } }),
-          T.charts.axis({ gridIndex: 1, type: 'category', inverse: true, data: this.rows.map((link) => `${view.links.src[link]} → ${view.links.dst[link]}`), axisTick: { show: false }, splitLine: { show: false },
-            axisLabel: { color: theme.muted, fontSize: 11, hideOverlap: true } })],
-        dataZoom: this.zooms(before),
-        series: [this.loadSeries(), { id: 'runs', type: 'custom', xAxisIndex: 1, yAxisIndex: 1, clip: true, progressive: 0, dimensions: ['from', 'to', 'row', 'group', 'first', 'sends'],
-          encode: { x: [0, 1], y: 2 }, renderItem: (params, api) => (this.still ? this.picture(api) : this.bar(api)), data: [] }],
-      };
+    item(api) {
+      return this.still ? this.picture(api) : this.bar(api);
     }
 
-    title() {
+    // What the rows are; the rows in sight come first, as there may be no room for all.
+    titleOf(seen) {
+      const { links, link_load: load, sends } = this.view;
       const used = this.rows.length;
-      const all = this.view.links.src.length;
-      if (this.view.link_load) return `Load of ${used < all ? `the ${used} busiest links` : 'all links'}`;
-      return `Links, from → to${used < all ? ` (${used} of ${all} are used)` : ''}`;
+      const all = links.src.length;
+      const { count } = T.format;
+      const what = this.what === 'load' ? `load of ${used < all ? `the ${count(used)} busiest links` : 'all links'}`
+        : load ? `${count(sends.shown)} of ${count(sends.total)} sends, by link` : `links, from → to${used < all ? ` (${count(used)} of ${count(all)} are used)` : ''}`;
+      const text = [T.sight.rowsText(seen.firstRow, seen.lastRow, used), what].filter((part) => part !== '').join(' · ');
+      return text[0].toUpperCase() + text.slice(1);
     }
 
-    loadSeries() {
-      const slice = this.view.makespan / (this.view.load.length || 1);
-      const points = this.view.load.map((share, i) => [i * slice, share]);
-      if (points.length > 0) points.push([this.view.makespan, points[points.length - 1][1]]);
-      return { type: 'line', step: 'end', name: 'load', symbol: 'none', xAxisIndex: 0, yAxisIndex: 0, data: points, color: T.colours.group(0), lineStyle: { width: 1.2 }, areaStyle: { opacity: 0.3 } };
+    // Percent of the time, or of the links, that are in sight.
+    range(axis) {
+      const { start, end } = this.chart.getOption().dataZoom[axis === 'time' ? 0 : 2];
+      return [start, end];
     }
-
-    zooms(before) {
-      const theme = T.dom.theme();
-      const coarse = matchMedia('(pointer: coarse)').matches;
-      const inside = { type: 'inside', filterMode: 'none', moveOnMouseMove: !coarse, moveOnMouseWheel: false, preventDefaultMouseMove: false };
-      const slider = { type: 'slider', filterMode: 'none', showDataShadow: false, brushSelect: false, borderColor: theme.line, fillerColor: 'rgba(86, 180, 233, 0.25)', handleSize: '120%',
-        textStyle: { color: theme.muted }, showDetail: false };
-      const far = this.rows.length - 1;
-      const kept = (zoom) => ({ start: zoom.start, end: zoom.end });
-      const x = before?.length ? kept(before[0]) : { start: 0, end: 100 };
-      const y = before?.length ? kept(before[2]) : { startValue: 0, endValue: Math.min(far, rowsAtFirst - 1) };
-      return [{ ...slider, xAxisIndex: [0, 1], left: place.left, right: place.right, bottom: 8, height: 16, ...x },
-        { ...inside, xAxisIndex: [0, 1], zoomOnMouseWheel: 'ctrl', ...x },
-        { ...slider, yAxisIndex: 1, top: place.top, bottom: place.bottom, right: 10, width: 14, ...y },
-        { ...inside, yAxisIndex: 1, zoomOnMouseWheel: 'shift', ...y }];
+    least(axis) {
+      return axis === 'time' ? 0.01 : Math.min(100, 100 / Math.max(this.rows.length, 1));
+    }
+    look(axis, [start, end]) {
+      this.chart.dispatchAction({ type: 'dataZoom', dataZoomIndex: axis === 'time' ? 0 : 2, start, end });
     }
 
     label(value) {
@@ -91,9 +93,9 @@
       const from = api.coord([api.value(0), api.value(2)]);
       const to = api.coord([api.value(1), api.value(2)]);
       const row = api.size([0, 1])[1];
-      const height = row > 4 ? row * 0.8 : row;
+      const height = row >= 3 ? row - Math.max(1, 0.2 * row) : row;
       const wide = to[0] - from[0];
-      return { type: 'rect', shape: { x: from[0], y: from[1] - height / 2, width: Math.max(wide > 4 ? wide - 0.7 : wide, 0.7), height }, style: { fill: T.colours.group(api.value(3)) } };
+      return { type: 'rect', shape: { x: from[0], y: from[1] - height / 2, width: Math.max(wide > 4 ? wide - 0.7 : wide, 0.7), height }, style: { fill: T.colours.fill(api.value(3)) } };
     }
 
     // Everything in sight as one picture.
@@ -109,12 +111,13 @@
 
     // What the chart shows now: ticks and rows at the corners of its grid.
     inSight() {
+      const { place } = T.timechart;
       const width = this.chart.getWidth();
       const height = this.chart.getHeight();
-      const [from, firstRow] = this.chart.convertFromPixel({ gridIndex: 1 }, [place.left + 0.5, place.top + 0.5]);
-      const [to, lastRow] = this.chart.convertFromPixel({ gridIndex: 1 }, [width - place.right - 0.5, height - place.bottom - 0.5]);
+      const [from, firstRow] = this.chart.convertFromPixel({ gridIndex: 1 }, [this.left + inner, place.top + inner]);
+      const [to, lastRow] = this.chart.convertFromPixel({ gridIndex: 1 }, [width - place.right - inner, height - place.bottom - inner]);
       const bound = (row) => Math.min(Math.max(Math.round(row), 0), this.rows.length - 1);
-      return { from: Math.max(from, 0), to: Math.min(to, this.view.makespan), firstRow: bound(firstRow), lastRow: bound(lastRow), pixels: width - place.left - place.right, rowPixels: Math.max(height - place.top - place.bottom, 1) };
+      return { from: Math.max(from, 0), to: Math.min(to, this.view.makespan), firstRow: bound(firstRow), lastRow: bound(lastRow), pixels: width - this.left - place.right, rowPixels: Math.max(height - place.top - place.bottom, 1) };
     }
 
     refillSoon() {
@@ -131,8 +134,20 @@
       const data = runs ?? [[this.still.from, this.still.to, this.still.firstRow, -1, -1, 0]];
       this.box.dataset.runs = runs ? runs.length : 'picture';
       const every = Math.ceil((14 * (seen.lastRow - seen.firstRow + 1)) / seen.rowPixels); // labels need 14 pixels each
-      this.chart.setOption({ yAxis: [{}, { axisLabel: { interval: (index) => index % every === 0 } }], series: [{}, { id: 'runs', data }] });
+      this.chart.setOption({ yAxis: [{}, { axisLabel: { interval: (index) => index % every === 0 } }], series: [{}, { id: 'runs', data }], ...this.told(seen) });
       this.move(this.time);
+    }
+
+    // What the chart says of the rows in sight, where it says something new.
+    told(seen) {
+      const change = {};
+      const title = this.titleOf(seen);
+      const near = ((seen.lastRow - seen.firstRow + 1) / this.rows.length) * seen.rowPixels < leastSpan;
+      if (title !== this.title) change.title = [{}, { text: title }];
+      if (near !== this.near) change.dataZoom = [{}, {}, T.timechart.handles(near)];
+      Object.assign(this, { title, near });
+      this.chartBox.setAttribute('aria-label', `Timeline of ${this.view.name}. ${title}; from ${this.label(seen.from)} to ${this.label(seen.to)}${this.view.units === 'physical' ? '' : ' ticks'}`);
+      return change;
     }
 
     // The tooltip of a picture, which knows no items.
@@ -141,7 +156,9 @@
       if (!this.still || !this.chart.containPixel({ gridIndex: 1 }, pixel)) return T.dom.hideTip();
       const [time, row] = this.chart.convertFromPixel({ gridIndex: 1 }, pixel);
       const lines = row < this.rows.length ? (this.heat ? this.loadLines(time, row) : this.sendLines(T.sends.onLink(this.sends, this.rows[row], time))) : [];
-      return lines.length > 0 ? T.dom.showTip(lines, event.event) : T.dom.hideTip();
+      if (lines.length === 0) return T.dom.hideTip();
+      T.pointer.untilNextTap();
+      return T.dom.showTip(lines, event.event);
     }
 
     loadLines(time, row) {
@@ -183,7 +200,7 @@
     move(time) {
       this.time = time;
       const x = this.chart.convertToPixel({ xAxisIndex: 1 }, time);
-      const seen = x >= place.left - 1 && x <= this.chart.getWidth() - place.right + 1;
+      const seen = x >= this.left - 1 && x <= this.chart.getWidth() - T.timechart.place.right + 1;
       this.line.style.visibility = seen ? 'visible' : 'hidden';
       this.line.style.transform = `translateX(${x}px)`;
     }

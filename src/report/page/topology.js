@@ -3,7 +3,9 @@
   'use strict';
 
   const edge = 38; // pixels around the drawing
+  const room = 30; // pixels beyond the box in which something may reach into it
   const mostArrows = 800;
+  const leastNumber = 6.5; // pixels of type that can still be read
 
   class Topology {
     constructor(box, view) {
@@ -11,6 +13,8 @@
       this.view = view;
       this.curves = T.geometry.curves(view);
       this.nearest = T.geometry.bounds(view).nearest;
+      this.order = Array.from(view.links.src.keys()).sort((a, b) => view.links.utilisation[a] - view.links.utilisation[b]); // the busiest in front
+      this.digits = Math.max(2, String(view.x.length - 1).length);
       this.zoom = { scale: 1, x: 0, y: 0 };
       this.proof = false;
       this.membership = view.x.map(() => []);
@@ -33,6 +37,8 @@
     measure() {
       this.width = this.box.clientWidth;
       this.height = this.box.clientHeight;
+      this.zoom.x = T.geometry.clamp(this.zoom.x, this.width - 2 * edge, this.zoom.scale);
+      this.zoom.y = T.geometry.clamp(this.zoom.y, this.height - 2 * edge, this.zoom.scale);
       const least = Math.min(this.width, this.height) - 2 * edge;
       this.radius = Math.min(Math.max(0.3 * this.nearest * least * this.zoom.scale, 2), 15);
     }
@@ -53,28 +59,41 @@
     }
 
     drawLinks(context, theme) {
-      const { src, dst, utilisation, sends } = this.view.links;
+      const { utilisation, sends } = this.view.links;
       const proven = this.proven();
-      const arrows = src.length <= mostArrows;
-      const order = Array.from(src.keys()).sort((a, b) => utilisation[a] - utilisation[b]);
-      for (const part of proven ? [false, true] : [null]) {
-        for (const i of order) {
-          if (proven && proven.has(i) !== part) continue;
-          const colour = part ? theme.proof : T.colours.utilisation(Math.ceil(utilisation[i] * 20) / 20);
-          context.globalAlpha = part === false ? 0.25 : 1;
-          context.strokeStyle = sends[i] === 0 && !part ? theme.line : colour;
-          context.fillStyle = context.strokeStyle;
-          context.lineWidth = part ? 4 : 1.2 + 2.3 * utilisation[i];
-          context.setLineDash(sends[i] === 0 ? [3, 4] : []);
-          context.beginPath();
-          context.moveTo(this.px(this.view.x[src[i]]), this.py(this.view.y[src[i]]));
-          context.quadraticCurveTo(this.px(this.curves.x[i]), this.py(this.curves.y[i]), this.px(this.view.x[dst[i]]), this.py(this.view.y[dst[i]]));
-          context.stroke();
-          if (arrows) this.drawArrow(context, i);
-        }
+      const seen = this.order.filter((i) => this.touches(i, -room, -room, this.width + room, this.height + room));
+      const colours = Array.from({ length: 21 }, (_, i) => T.colours.utilisation(i / 20));
+      context.globalAlpha = proven ? 0.25 : 1;
+      for (const i of seen) {
+        if (!proven?.has(i)) this.drawLink(context, i, sends[i] === 0 ? theme.line : colours[Math.min(Math.ceil(20 * utilisation[i]), 20)], 1.2 + 2.3 * utilisation[i]);
       }
       context.globalAlpha = 1;
+      // The certificate has a halo, so that it is not its colour alone that tells it apart.
+      for (const [colour, width] of proven ? [[theme.page, 8], [theme.proof, 4]] : []) {
+        for (const i of seen) if (proven.has(i)) this.drawLink(context, i, colour, width);
+      }
       context.setLineDash([]);
+    }
+
+    // Whether any of link i can be within a rectangle of pixels: a curve is within the triangle of its three points.
+    touches(i, left, top, right, bottom) {
+      const { src, dst } = this.view.links;
+      const beyond = (a, c, b, low, high) => Math.max(a, c, b) < low || Math.min(a, c, b) > high;
+      return !beyond(this.px(this.view.x[src[i]]), this.px(this.curves.x[i]), this.px(this.view.x[dst[i]]), left, right)
+        && !beyond(this.py(this.view.y[src[i]]), this.py(this.curves.y[i]), this.py(this.view.y[dst[i]]), top, bottom);
+    }
+
+    drawLink(context, i, colour, width) {
+      const { src, dst, sends } = this.view.links;
+      context.strokeStyle = colour;
+      context.fillStyle = colour;
+      context.lineWidth = width;
+      context.setLineDash(sends[i] === 0 ? [3, 4] : []);
+      context.beginPath();
+      context.moveTo(this.px(this.view.x[src[i]]), this.py(this.view.y[src[i]]));
+      context.quadraticCurveTo(this.px(this.curves.x[i]), this.py(this.curves.y[i]), this.px(this.view.x[dst[i]]), this.py(this.view.y[dst[i]]));
+      context.stroke();
+      if (src.length <= mostArrows) this.drawArrow(context, i);
     }
 
     drawArrow(context, i) {
@@ -114,6 +133,7 @@
     drawNode(context, theme, node) {
       const x = this.px(this.view.x[node]);
       const y = this.py(this.view.y[node]);
+      if (x < -room || y < -room || x > this.width + room || y > this.height + room) return;
       const r = this.radius;
       const isSwitch = node >= this.view.npus;
       const groups = this.membership[node];
@@ -125,7 +145,7 @@
       context.fill();
       if (groups.length > 1) this.drawSlices(context, x, y, groups);
       this.drawRim(context, theme, node, x, y);
-      if (r >= 6.5) this.drawNumber(context, theme, node, x, y, groups, isSwitch);
+      if (this.numberSize() >= leastNumber) this.drawNumber(context, theme, node, x, y, groups, isSwitch);
       if (r >= 6.5 && this.view.groups.length > T.colours.count) this.drawMarks(context, theme, x, y, groups);
     }
 
@@ -140,13 +160,18 @@
       });
     }
 
+    marked(node) {
+      return Boolean(this.proof && this.view.cut && this.insideSet().has(node));
+    }
+
     drawRim(context, theme, node, x, y) {
-      const inside = this.proof && this.view.cut && this.insideSet().has(node);
+      const inside = this.marked(node);
+      const r = this.radius + (inside ? 2 : 0); // a broad rim leaves the number free
       context.beginPath();
-      if (node >= this.view.npus) context.rect(x - this.radius, y - this.radius, 2 * this.radius, 2 * this.radius);
-      else context.arc(x, y, this.radius, 0, 2 * Math.PI);
-      // Inside the cut the rim is seen on any colour of group.
-      for (const [colour, width] of inside ? [[theme.text, 6.5], [theme.proof, 4]] : [[theme.text, 1]]) {
+      if (node >= this.view.npus) context.rect(x - r, y - r, 2 * r, 2 * r);
+      else context.arc(x, y, r, 0, 2 * Math.PI);
+      // Inside the cut the rim has a halo too, and is seen on any colour of group.
+      for (const [colour, width] of inside ? [[theme.page, 8], [theme.proof, 4]] : [[theme.text, 1]]) {
         context.strokeStyle = colour;
         context.lineWidth = width;
         context.stroke();
@@ -158,9 +183,14 @@
       return this.inside;
     }
 
+    // Of type with which the longest number fits into its node.
+    numberSize() {
+      return Math.min(12, (2.7 * this.radius) / this.digits);
+    }
+
     drawNumber(context, theme, node, x, y, groups, isSwitch) {
       const text = String(node);
-      context.font = `600 ${Math.min(12, Math.max(8, (2.6 * this.radius) / Math.max(2, text.length)))}px ${theme.font}`;
+      context.font = `600 ${this.numberSize()}px ${theme.font}`;
       context.textAlign = 'center';
       context.textBaseline = 'middle';
       const single = groups.length === 1;

@@ -21,9 +21,10 @@
     sentences(row, view) {
       const texts = [];
       if (row?.error) texts.push(el('p', { class: 'error', id: 'error' }, el('strong', null, '✕ Failed: '), row.error));
-      if (!view) texts.push(el('p', { class: 'notice', id: 'no-view' }, row?.why_no_view || 'The schedule is not in this page.'));
+      // What failed is why there is nothing to see.
+      if (!view && !(row?.error && row.error === row.why_no_view)) texts.push(el('p', { class: 'notice', id: 'no-view' }, row?.why_no_view || 'The schedule is not in this page.'));
       if (view?.bound_text) texts.push(el('p', { class: 'sentence', id: 'bound-text' }, el('strong', null, 'What proves the bound: '), view.bound_text));
-      if (row?.proof && row.proof !== view?.bound_text) texts.push(el('p', { class: 'sentence', id: 'proof' }, row.proof));
+      if (row?.proof && !view?.bound_text?.includes(row.proof)) texts.push(el('p', { class: 'sentence', id: 'proof' }, row.proof));
       if (view?.sends.note) texts.push(el('p', { class: 'notice', id: 'sends-note' }, view.sends.note));
       return texts;
     }
@@ -35,15 +36,15 @@
       const legend = el('div', { class: 'legend' });
       const tools = el('div', { class: 'tools' }, this.proofBox(view));
       const time = el('div', { class: 'timeline', id: 'timeline' });
+      const timeTools = el('div', { class: 'tools' });
       parent.append(bar, el('div', { class: 'pair' },
         el('section', { class: 'card', id: 'network-card' }, el('div', { class: 'card-head' }, el('h2', null, 'Network'), tools), network, legend),
-        el('section', { class: 'card', id: 'timeline-card' }, el('div', { class: 'card-head' }, el('h2', null, 'Timeline'),
-          el('small', { class: 'hint' }, 'Ctrl + wheel zooms time, Shift + wheel links; drag or use the sliders')), time)));
+        el('section', { class: 'card', id: 'timeline-card' }, el('div', { class: 'card-head' }, el('h2', null, 'Timeline'), timeTools), time)));
       this.topology = new T.Topology(network, view);
       this.chunks = new T.Chunks(this.topology, sends);
       this.topology.draw();
       T.pointer.attach(this.topology, tools, sends, () => this.player.time, () => this.redrawNetwork());
-      this.timeline = this.openTimeline(time, view, sends);
+      this.timeline = this.openTimeline(time, timeTools, view, sends);
       this.player = new T.Player(bar, view, sends, (now) => this.moved(now));
       this.legend = () => T.legend.fill(legend, view, this.topology.proof);
       this.legend();
@@ -51,8 +52,8 @@
       this.watcher.observe(network);
     }
 
-    openTimeline(box, view, sends) {
-      if (T.dom.hasCharts()) return new T.Timeline(box, view, sends, (time) => { this.player.pause(); this.player.move(time); });
+    openTimeline(box, tools, view, sends) {
+      if (T.dom.hasCharts()) return new T.Timeline(box, tools, view, sends, (time) => { this.player.pause(); this.player.move(time); });
       box.classList.add('absent');
       box.append(el('p', { class: 'notice', id: 'no-timeline' }, 'This page was made without its charting library (scripts/setup brings it), so there is no timeline.'));
       return null;
@@ -63,7 +64,7 @@
       if (!view.cut && !view.path) return null;
       const box = el('input', { type: 'checkbox', id: 'show-proof' });
       box.addEventListener('change', () => { this.topology.proof = box.checked; this.redrawNetwork(); this.legend(); });
-      return el('label', { class: 'proof' }, box, 'show what proves the bound');
+      return el('label', { class: 'proof' }, box, view.bound_weaker ? 'show a weaker bound that can be drawn' : 'show what proves the bound');
     }
 
     redrawNetwork() {
