@@ -24,6 +24,7 @@ constexpr std::size_t kLinesTold = 3;
 constexpr auto kBetweenWatches = 50ms;
 constexpr auto kBetweenTries = 50ms;
 constexpr auto kMostPostponed = 10s;
+constexpr auto kToHandIn = 1500ms;
 
 /// Each child takes two descriptors of ours.
 void allow_many_descriptors() {
@@ -226,10 +227,20 @@ void LocalCrew::watch_limits() {
         if (running.killed_for != io::Failure::None) continue;
         if (limits.time && is_over(taken.count(), *limits.time, running.child.pid)) {
             kill(running, io::Failure::Time);
-        } else if (limits.memory && resident_bytes(running.child) > *limits.memory) {
+        } else if (is_too_large(running, now)) {
             kill(running, io::Failure::Memory);
         }
     }
+}
+
+/// One that has a schedule is told so by its own watch, and has a moment to hand it in (synth/overtime).
+bool LocalCrew::is_too_large(Running& running, Clock::time_point now) const {
+    if (!settings_.limits.memory) return false;
+    const std::uint64_t most = *settings_.limits.memory, held = resident_bytes(running.child);
+    if (held <= most) return false;
+    if (!running.makespan || held > 2 * most) return true;
+    if (!running.too_large_since) running.too_large_since = now;
+    return now - *running.too_large_since > kToHandIn;
 }
 
 void LocalCrew::kill(Running& running, io::Failure why) {

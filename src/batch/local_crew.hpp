@@ -49,6 +49,7 @@ class LocalCrew final : public Crew {
         std::string digest{};  ///< of its instance's file
         std::optional<Ticks> makespan{}, lower_bound{};
         std::optional<io::ResultLine> line{};
+        std::optional<Clock::time_point> too_large_since{};
         io::Failure killed_for = io::Failure::None;
         bool ended = false;
     };
@@ -65,6 +66,7 @@ class LocalCrew final : public Crew {
     void listen(std::chrono::milliseconds time);
     void hear(Running& running);
     void watch_limits();
+    [[nodiscard]] bool is_too_large(Running& running, Clock::time_point now) const;
     void kill(Running& running, io::Failure why);
     [[nodiscard]] io::ResultLine line_of_end(Running& running, const Ending& ending) const;
     [[nodiscard]] std::string best_so_far(const Running& running) const;

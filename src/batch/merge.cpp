@@ -253,8 +253,9 @@ void note_missing_shards(const std::vector<std::optional<RunFile>>& files, Merge
         if (missing.empty()) continue;
         constexpr std::size_t kSpelt = 20;
         const std::span spelt = std::span(missing).first(std::min(missing.size(), kSpelt));
-        merged.notes.push_back(fmt::format("of {} shards {} are missing: {}{}", count, missing.size(),
-                                           fmt::join(spelt, ", "), missing.size() > kSpelt ? ", ..." : ""));
+        merged.notes.push_back(fmt::format("of {} shards {} {} missing: {}{}", count, missing.size(),
+                                           missing.size() == 1 ? "is" : "are", fmt::join(spelt, ", "),
+                                           missing.size() > kSpelt ? ", ..." : ""));
     }
 }
 
@@ -289,7 +290,11 @@ Merged merge(const std::vector<Run>& runs, const Merging& how) {
         journal.write(io::json_line(io::result_json(row.line)) + "\n");
     }
     journal.commit();
-    write_run_file((staging.folder() / "run.json").string(), whole_of(files));
+    const RunFile whole = whole_of(files);
+    const bool any_known = std::ranges::any_of(files, [](const auto& file) { return file.has_value(); });
+    if (any_known && whole.instances.empty() && runs.size() > 1)
+        merged.notes.push_back("not all runs were asked the same, so that --resume needs paths and options");
+    write_run_file((staging.folder() / "run.json").string(), whole);
     std::vector<fs::path> moved(places.begin(), places.end());
     moved.insert(moved.end(), instances.begin(), instances.end());
     moved.insert(moved.end(), {"run.json", "results.jsonl"});

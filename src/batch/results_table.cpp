@@ -47,7 +47,11 @@ bool shown_before(const ResultLine& a, const ResultLine& b, const Selection& sel
 bool is_selected(const ResultLine& line, const Selection& selection) {
     if (selection.failed && !has_failed(line)) return false;
     const auto has = [&](const std::string& text) { return text.find(selection.filter) != text.npos; };
-    return has(line.key) || has(line.label) || has(line.method) || has(line.collective);
+    // A key leaves out what is as usual, but a table may tell it.
+    const bool is_told =
+        selection.filter == "method=" + line.asked || selection.filter == fmt::format("seed={}", line.seed);
+    return is_told || has(line.key) || has(line.label) || has(line.method) || has(line.asked) ||
+           has(line.collective);
 }
 
 std::vector<const ResultLine*> shown_lines(const std::vector<ShownRow>& rows) {

@@ -68,7 +68,7 @@ bool SoluFiles::judge(const Task& task, io::ResultLine& line) const {
     const auto known = values.find(name_in(values, task, line));
     if (known == values.end() || changes_instance(task)) return line.failure != io::Failure::None;
     if (const auto complaint = contradiction(line, known->second)) {
-        line.error = *complaint;
+        line.error = fmt::format("{} (known from {})", *complaint, path_of(task.job));
         line.failure = io::Failure::Contradiction;
         return true;
     }

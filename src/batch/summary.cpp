@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 namespace tutti::batch {
 namespace {
@@ -45,12 +47,20 @@ Totals totals_of(const Outcome& outcome) {
     return totals;
 }
 
+/// "124 instances", or where something is varied "42 tasks of 21 instances".
+std::string what_text(const Outcome& outcome) {
+    std::set<std::filesystem::path> files;
+    for (const Row& row : outcome.rows) files.insert(row.task.job.path);
+    const std::string instances = count_text(files.size(), "instance");
+    if (files.size() == outcome.rows.size()) return instances;
+    return fmt::format("{} of {}", count_text(outcome.rows.size(), "task"), instances);
+}
+
 std::string summary_line(const Outcome& outcome) {
     const Totals totals = totals_of(outcome);
-    std::string line =
-        fmt::format("{}: {} verified, {} optimal, mean gap {}, {} failed, {} s",
-                    count_text(outcome.rows.size(), "instance"), totals.verified, totals.optimal,
-                    gap_text(totals.mean_gap), totals.failed, seconds_text(outcome.seconds));
+    std::string line = fmt::format("{}: {} verified, {} optimal, mean gap {}, {} failed, {} s",
+                                   what_text(outcome), totals.verified, totals.optimal,
+                                   gap_text(totals.mean_gap), totals.failed, seconds_text(outcome.seconds));
     if (!outcome.complete())
         line += fmt::format("; interrupted, {} left out", outcome.planned - outcome.rows.size());
     return line;

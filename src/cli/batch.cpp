@@ -64,7 +64,7 @@ batch::RunFile run_of(const BatchOptions& options) {
 std::vector<batch::Task> tasks_of(const batch::RunFile& run) {
     std::vector<batch::Job> jobs;
     if (run.set.empty()) {
-        if (run.instances.empty()) throw InputError("the run names no instances");
+        if (run.instances.empty()) throw InputError("the run names no instances; say which with PATH...");
         jobs = batch::expand(run.instances);
     } else {
         const auto set = batch::read_test_set(run.set);

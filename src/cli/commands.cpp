@@ -335,7 +335,7 @@ Command batch_command() {
          "without PATHs all is as in that run")                         //
         ("retry-failed", flag(), "--resume, but do again what failed")  //
         ("shard", text("I/N"),
-         "only every Nth instance, beginning with the Ith: one part of a run of N parts")           //
+         "only every Nth task, beginning with the Ith: one part of a run of N parts")               //
         ("jobs", text("N"), "cores to use (default all); a task of several threads takes as many")  //
         ("update-solu", flag(), "write proven and best values into the .solu files")                //
         ("no-report", flag(), "do not make the page report.html");

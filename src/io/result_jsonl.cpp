@@ -71,12 +71,14 @@ void add_task(Json& json, const ResultLine& result) {
     json["threads"] = result.threads;
     json["time_limit"] = or_null(result.time_limit);
     json["collective"] = or_null(result.collective);
-    json["npus"] = result.npus;
-    json["nodes"] = result.nodes;
-    json["links"] = result.links;
-    json["groups"] = result.groups;
-    json["ranks"] = result.ranks;
-    json["chunks"] = result.chunks;
+    // Of an instance that was not read nobody knows them.
+    const auto known = [&](std::uint64_t count) { return result.nodes == 0 ? Json(nullptr) : Json(count); };
+    json["npus"] = known(result.npus);
+    json["nodes"] = known(result.nodes);
+    json["links"] = known(result.links);
+    json["groups"] = known(result.groups);
+    json["ranks"] = known(result.ranks);
+    json["chunks"] = known(result.chunks);
     json["units"] = or_null(result.units);
     json["bytes"] = or_null(result.bytes);
     json["algbw_GBps"] = or_null(result.algbw_GBps);

@@ -44,6 +44,8 @@ constexpr std::size_t kMostForAuto = 60'000;
 constexpr std::uint64_t kFewSends = 5'000;
 constexpr std::uint64_t kMoreSends = 100'000;
 constexpr double kSmallGap = 0.03;
+/// Of the time that `auto` has left when it turns to solvers.
+constexpr double kShareOfExact = 0.7;
 constexpr const char* kGreedy = "greedy";
 constexpr const char* kSymmetry = "symmetry";
 constexpr const char* kNoTime = "stopped by the limits or an interrupt before there was a schedule";
@@ -271,7 +273,7 @@ class Synthesis {
             tell("choice   exact: " + result_.proof);
             return;
         }
-        const Stop stop = is_auto() && !stop_.remaining() ? stop_.within(Stop::Seconds(kAutoSeconds)) : stop_;
+        const Stop stop = is_auto() ? stop_.within(exact_time()) : stop_;
         models::WalkRequest request{instance_,
                                     result_.bound,
                                     result_.schedule,
@@ -305,6 +307,13 @@ class Synthesis {
             conclude(fmt::format("{} proved that no schedule is shorter", walked.refuted_by));
         }
         tell("choice   exact: " + result_.proof);
+        if (gap() && is_auto()) search_until_stopped();
+    }
+
+    /// Of `auto`: a part is left for what greedy finds with time, so that it is never the worse choice.
+    [[nodiscard]] Stop::Seconds exact_time() const {
+        const auto left = stop_.remaining();
+        return left ? *left * kShareOfExact : Stop::Seconds(kAutoSeconds);
     }
 
     /// What a solver finds on the way, for abandon().

@@ -131,6 +131,8 @@ TEST_CASE("rows are in the order that people expect, or by a column with the emp
           Labels{"mesh4", "mesh16", "mesh2"});
     CHECK(labels(selected(runs, {.filter = "h1"})) == Labels{"mesh16"});
     CHECK(labels(selected(runs, {.filter = "greed"})).size() == 3);
+    CHECK(labels(selected(runs, {.filter = "method=greedy"})).size() == 3);
+    CHECK(labels(selected(runs, {.filter = "method=auto"})).empty());
     CHECK(labels(selected(runs, {.failed = true})) == Labels{"mesh2"});
 }
 

@@ -23,8 +23,8 @@
     const gap = row && T.format.known(row.gap) ? row.gap : gapOf(from);
     const word = units === 'physical' ? '' : ' ticks';
     return [
-      ['makespan', 'Makespan', `${T.format.ticks(from.makespan, units, 6)}${word}`, from.makespan],
-      ['lower_bound', `Bound${from.bound_kind ? ` (${from.bound_kind})` : ''}`, `${T.format.ticks(from.lower_bound, units, 6)}${word}`, from.lower_bound],
+      ['makespan', 'Makespan', `${T.format.ticks(from.makespan, units)}${word}`, from.makespan],
+      ['lower_bound', `Bound${from.bound_kind ? ` (${from.bound_kind})` : ''}`, `${T.format.ticks(from.lower_bound, units)}${word}`, from.lower_bound],
       ['gap', 'Gap', T.format.gap(gap), gap],
       ['status', 'Status', row ? T.columns.statusText(row) : T.format.none, row && T.data.status(row)],
       ['method', 'Method', row ? T.columns.method(row) : T.format.none, row && T.data.asked(row)],
@@ -35,7 +35,7 @@
       ['algbw', 'algbw', `${T.format.bandwidth(row?.algbw_GBps)} GB/s`, row?.algbw_GBps],
       ['busbw', 'busbw', `${T.format.bandwidth(row?.busbw_GBps)} GB/s`, row?.busbw_GBps],
       ['seconds', failed ? 'Ended after' : 'Solved in', `${T.format.seconds(row?.seconds)} s`, row?.seconds],
-      ['memory', 'Memory', T.format.bytes(row?.peak_memory_bytes), row?.peak_memory_bytes],
+      ['memory', 'Memory', T.format.memory(row?.peak_memory_bytes), row?.peak_memory_bytes],
     ].filter(([, , , value]) => T.format.known(value));
   }
 

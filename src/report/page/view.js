@@ -20,7 +20,7 @@
 
     sentences(row, view) {
       const texts = [];
-      if (row?.error) texts.push(el('p', { class: 'error', id: 'error' }, el('strong', null, '✕ Failed: '), row.error));
+      if (row?.error) texts.push(el('p', { class: 'error', id: 'error' }, el('strong', null, T.data.failed(row) ? '✕ Failed: ' : '∅ Infeasible: '), row.error));
       // What failed is why there is nothing to see.
       if (!view && !(row?.error && row.error === row.why_no_view)) texts.push(el('p', { class: 'notice', id: 'no-view' }, row?.why_no_view || 'The schedule is not in this page.'));
       if (view?.bound_text) texts.push(el('p', { class: 'sentence', id: 'bound-text' }, el('strong', null, 'What proves the bound: '), view.bound_text));
