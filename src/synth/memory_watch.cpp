@@ -22,7 +22,7 @@ MemoryWatch::MemoryWatch(std::optional<std::size_t> most_bytes) {
     if (!most_bytes) return;
     watcher_ = std::thread([this, most = *most_bytes] {
         std::unique_lock lock(mutex_);
-        while (!ended_.wait_for(lock, std::chrono::milliseconds(50), [this] { return end_; })) {
+        while (!ended_.wait_for(lock, std::chrono::milliseconds(10), [this] { return end_; })) {
             if (resident_bytes() > most) exceeded_ = true;
         }
     });

@@ -10,7 +10,7 @@
 namespace tutti::synth {
 
 /// Raises a flag when this process holds more memory than it may. Solvers allocate where we cannot see, so
-/// the operating system is asked, some times a second.
+/// the operating system is asked, a hundred times a second.
 class MemoryWatch {
   public:
     explicit MemoryWatch(std::optional<std::size_t> most_bytes);

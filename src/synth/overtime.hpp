@@ -2,6 +2,7 @@
 
 #include "core/stop.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -13,9 +14,10 @@ namespace tutti::synth {
 /// building it, can take many times the limit.
 class Overtime {
   public:
-    /// From `patience` after the stop on, `give_up` is called again and again, from another thread, until it
-    /// returns true or this is destroyed.
-    Overtime(Stop stop, Stop::Seconds patience, std::function<bool()> give_up);
+    /// From `patience` after the stop on, or as soon as `urgent` is raised (may be null), `give_up` is called
+    /// again and again, from another thread, until it returns true or this is destroyed.
+    Overtime(Stop stop, Stop::Seconds patience, const std::atomic<bool>* urgent,
+             std::function<bool()> give_up);
     ~Overtime();
     Overtime(const Overtime&) = delete;
     Overtime& operator=(const Overtime&) = delete;

@@ -74,12 +74,18 @@ std::uint64_t least_sends(const Instance& instance) {
 
 class Synthesis {
   public:
-    Synthesis(const Instance& instance, const Request& request, const Stop& stop)
-        : instance_(instance), request_(request), stop_(stop), sends_wanted_(least_sends(instance)) {}
+    /// `no_memory` is raised when there is too little of it left; may be null.
+    Synthesis(const Instance& instance, const Request& request, const Stop& stop,
+              const std::atomic<bool>* no_memory)
+        : instance_(instance),
+          request_(request),
+          stop_(stop),
+          no_memory_(no_memory),
+          sends_wanted_(least_sends(instance)) {}
 
     Result run() {
         std::optional<Overtime> overtime;
-        if (request_.abandon) overtime.emplace(stop_, kPatience, [this] { return abandon(); });
+        if (request_.abandon) overtime.emplace(stop_, kPatience, no_memory_, [this] { return abandon(); });
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
         raise(bounds::simple_bounds(instance_, stop_).front());
         if (!search_by_symmetry(heuristics::kQuickEffort, stop_) && !search_in_lockstep()) {
@@ -345,7 +351,7 @@ class Synthesis {
                 if (line.starts_with("horizon")) tell(fmt::format("{} ({})", line, name));
             };
             const auto limit = stop_.remaining() ? *stop_.remaining() / 4 : Stop::Seconds(kAutoSeconds / 4);
-            return Synthesis(half, request, stop_.within(limit)).run();
+            return Synthesis(half, request, stop_.within(limit), nullptr).run();
         };
         Result first, second;
         try {
@@ -387,6 +393,7 @@ class Synthesis {
     const Instance& instance_;
     const Request& request_;
     const Stop stop_;
+    const std::atomic<bool>* const no_memory_;
     const Clock clock_;
     const std::uint64_t sends_wanted_;
     Result result_;
@@ -410,7 +417,8 @@ Result synthesize(const Instance& instance, const Request& request) {
         if (!missing.empty()) throw LimitError(missing);
     }
     const MemoryWatch memory(request.memory_bytes);
-    return Synthesis(instance, request, request.stop.within(std::nullopt, memory.flag())).run();
+    const Stop stop = request.stop.within(std::nullopt, memory.flag());
+    return Synthesis(instance, request, stop, memory.flag()).run();
 }
 
 }  // namespace tutti::synth

@@ -47,7 +47,7 @@ struct Request {
     std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};
     /// A search may go on after its stop, because a solver does not hear it. Who cannot wait gives this: it
     /// is called from another thread with the best so far, once there is a schedule and the stop is
-    /// kPatience ago, and must not return: it ends the process. May be empty.
+    /// kPatience ago or memory ends, and must not return: it ends the process. May be empty.
     std::function<void(Result)> abandon = {};
 };
 
