@@ -1,6 +1,7 @@
 #include "batch/task.hpp"
 
 #include "batch/figures.hpp"
+#include "batch/fnv.hpp"
 
 #include <fmt/format.h>
 
@@ -30,9 +31,7 @@ std::string stem_of(const Job& job, const std::string& details) {
         stem += file_name_of(part.string()) + "/";
     stem += shortened(file_name_of(job.name), kLongest);
     if (stem != "schedules/" + job.label() || job.name.find('=') != job.name.npos) {
-        std::uint64_t hash = 0xcbf29ce484222325U;
-        for (const char c : job.label()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-        stem += fmt::format("-{:08x}", hash >> 32U);
+        stem += fmt::format("-{:08x}", fnv(job.label()) >> 32U);
     }
     return stem + (details.empty() ? "" : file_name_of(details));
 }

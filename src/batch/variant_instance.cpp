@@ -1,6 +1,7 @@
 #include "batch/variant_instance.hpp"
 
 #include "batch/call.hpp"
+#include "batch/fnv.hpp"
 #include "core/error.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
@@ -115,10 +116,8 @@ std::string digest_of(const std::filesystem::path& path) {
         check_regular(path.string());
         io::Source source(path.string());
         source.limit(io::JsonLimits().bytes);
-        std::uint64_t hash = 0xcbf29ce484222325U;
-        for (auto bytes = source.block(); !bytes.empty(); bytes = source.block()) {
-            for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-        }
+        std::uint64_t hash = fnv({});
+        for (auto bytes = source.block(); !bytes.empty(); bytes = source.block()) hash = fnv(bytes, hash);
         return fmt::format("{:016x}", hash);
     } catch (const InputError&) {
         return {};

@@ -13,19 +13,9 @@
 namespace tutti::cli {
 namespace {
 
-/// An argument as a shell would want it.
-std::string quoted(const std::string& argument) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+@%";
-    if (!argument.empty() && argument.find_first_not_of(kPlain) == argument.npos) return argument;
-    std::string text = "'";
-    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
-
 std::string command_line(const std::vector<std::string>& arguments) {
     std::string line = "tutti";
-    for (const std::string& argument : arguments) line += " " + quoted(argument);
+    for (const std::string& argument : arguments) line += " " + batch::shell_word(argument);
     return line;
 }
 

@@ -7,6 +7,7 @@
 
 #include "batch/cluster/rendezvous.hpp"
 
+#include "batch/fnv.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
@@ -32,11 +33,7 @@ constexpr std::string_view kPrefix = ".ranks-";
 constexpr std::size_t kLongest = 65'536;
 constexpr auto kOld = std::chrono::hours(24);
 
-std::string name_for(const std::string& job) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char byte : job) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-    return fmt::format("{}{:016x}", kPrefix, hash);
-}
+std::string name_for(const std::string& job) { return fmt::format("{}{:016x}", kPrefix, fnv(job)); }
 
 void remove_old_notes(const fs::path& folder) {
     std::error_code error;
