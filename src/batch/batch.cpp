@@ -217,8 +217,8 @@ Legacy prepare(const std::vector<Task>& tasks, const Settings& settings, const R
         legacy = legacy_of(tasks, settings, folder);
         if (legacy.damaged > 0)
             remark(
-                fmt::format("warning: {} of results.jsonl cannot be read, and are done again; the file is "
-                            "kept as results.jsonl.damaged",
+                fmt::format("warning: {} of results.jsonl cannot be read: done again; the file is kept as "
+                            "results.jsonl.damaged",
                             count_text(legacy.damaged, "line")));
         if (legacy.changed > 0)
             remark(fmt::format("the instances of {} changed since the earlier run: solved again",
