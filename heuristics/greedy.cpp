@@ -16,9 +16,9 @@
 
 #include "heuristics/compaction.hpp"
 #include "heuristics/portfolio.hpp"
+#include "heuristics/rootless_reduction.hpp"
 #include "heuristics/roots.hpp"
-#include "heuristics/separate_sums.hpp"
-#include "heuristics/trees/overlapped_sums.hpp"
+#include "heuristics/trees/pipelined_all_reduce.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -49,7 +49,7 @@ class Greedy {
         const bool may_overlap = can_overlap();
         if (may_overlap) phases_ = Effort::Quick;
         if (!gather()) return std::nullopt;
-        sum_up_separately();
+        reduce_without_root();
         if (!spread()) return std::nullopt;
         // Separate sums depend on what is overwritten when, which moving transfers would change.
         // What meets the target cannot become shorter.
@@ -130,11 +130,11 @@ class Greedy {
     }
 
     /// Between the phases.
-    void sum_up_separately() {
+    void reduce_without_root() {
         for (const auto& [chunk, roots] : reductions_) {
             if (roots.size() == 1) continue;
             has_separate_sums_ = true;
-            const auto complete = heuristics::sum_up_separately(graph_, chunk, roots, calendar_, moves_);
+            const auto complete = heuristics::reduce_without_root(graph_, chunk, roots, calendar_, moves_);
             if (!complete) {
                 throw LimitError(
                     "greedy knows no schedule: a reduction has no root that all its holders can reach and "
@@ -180,7 +180,7 @@ class Greedy {
             gather.spreads.push_back({chunk, roots, instance_.release(chunk), demand.holders});
             spread.spreads.push_back({chunk, roots, instance_.release(chunk), demand.receivers});
         }
-        const auto sums = overlap_sums(gather, spread, rng_, request_.stop);
+        const auto sums = pipeline_all_reduce(gather, spread, rng_, request_.stop);
         if (!sums || sums->makespan >= makespan_of(moves_)) return;
         moves_.clear();
         for (const Transfer& transfer : sums->gather) moves_.push_back({&graph_, transfer, Op::Reduce});

@@ -5,7 +5,7 @@
 
 #include "models/step_symmetry.hpp"
 
-#include "models/automorphisms.hpp"
+#include "symmetry/automorphisms.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,14 +14,14 @@
 namespace tutti::models {
 
 std::vector<StepSymmetry> free_symmetries(const StepProblem& problem, const Stop& stop) {
-    SymmetryQuestion question;
+    symmetry::SymmetryQuestion question;
     std::vector<std::int64_t> capacities;
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> arc_of;
     for (const StepArc& arc : problem.arcs) {
         arc_of[{arc.src.index(), arc.dst.index()}] = capacities.size();
         capacities.push_back(arc.capacity);
     }
-    const std::vector<std::uint32_t> labels = ranked(capacities);
+    const std::vector<std::uint32_t> labels = symmetry::ranked(capacities);
     for (std::size_t e = 0; e < labels.size(); ++e) {
         question.graph.arcs.push_back({problem.arcs[e].src.value(), problem.arcs[e].dst.value(), labels[e]});
     }
@@ -31,13 +31,13 @@ std::vector<StepSymmetry> free_symmetries(const StepProblem& problem, const Stop
     for (const StepClass& kind : problem.classes) {
         class_of[{kind.holders, kind.receivers}] = static_cast<std::uint32_t>(class_of.size());
     }
-    question.on_demands = [&](const Permutation& nodes) -> std::optional<Permutation> {
+    question.on_demands = [&](const symmetry::Permutation& nodes) -> std::optional<symmetry::Permutation> {
         const auto mapped = [&](std::vector<NodeId> list) {
             for (NodeId& node : list) node = NodeId(nodes[node.index()]);
             std::ranges::sort(list);
             return list;
         };
-        Permutation result;
+        symmetry::Permutation result;
         for (const StepClass& kind : problem.classes) {
             const auto image = class_of.find({mapped(kind.holders), mapped(kind.receivers)});
             if (image == class_of.end() || problem.classes[image->second].count != kind.count)
@@ -55,7 +55,7 @@ std::vector<StepSymmetry> free_symmetries(const StepProblem& problem, const Stop
         std::iota(question.graph.colours.begin(), question.graph.colours.end(), 0U);  // all differ
 
     std::vector<StepSymmetry> result;
-    for (const Symmetry& symmetry : free_group(question, stop)) {
+    for (const symmetry::Symmetry& symmetry : symmetry::free_group(question, stop)) {
         StepSymmetry& step = result.emplace_back();
         step.nodes.assign(symmetry.nodes.begin(), symmetry.nodes.end());
         step.classes.assign(symmetry.demands.begin(), symmetry.demands.end());

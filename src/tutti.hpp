@@ -17,15 +17,15 @@
 /// tests/api/example_test.cpp is this example. Link tutti_synth and tutti_io; a verifier alone links
 /// tutti_verify.
 
-#include "bounds/bounds.hpp"              // lower bounds and their certificates
-#include "core/instance.hpp"              // topology, groups, collectives, demands
-#include "core/schedule.hpp"              // sends
-#include "core/symmetric_schedule.hpp"    // schedules in generator form
-#include "core/verdict.hpp"               // violations
-#include "io/instance_json.hpp"           // instances from and to JSON
-#include "io/schedule_json.hpp"           // schedules from and to JSON
-#include "io/schedule_stream.hpp"         // large schedules as compact streams
-#include "io/symmetric_json.hpp"          // generator forms from and to JSON
-#include "synth/synthesize.hpp"           // the synthesizer
-#include "verify/schedule_verifier.hpp"   // the verifier
-#include "verify/symmetric_verifier.hpp"  // of generator forms
+#include "bounds/bounds.hpp"                // lower bounds and their certificates
+#include "core/instance.hpp"                // topology, groups, collectives, demands
+#include "core/schedule.hpp"                // sends
+#include "core/verdict.hpp"                 // violations
+#include "io/instance_json.hpp"             // instances from and to JSON
+#include "io/schedule_json.hpp"             // schedules from and to JSON
+#include "io/schedule_stream.hpp"           // large schedules as compact streams
+#include "io/symmetric_json.hpp"            // generator forms from and to JSON
+#include "symmetry/symmetric_schedule.hpp"  // schedules in generator form
+#include "synth/synthesize.hpp"             // the synthesizer
+#include "verify/schedule_verifier.hpp"     // the verifier
+#include "verify/symmetric_verifier.hpp"    // of generator forms

@@ -14,7 +14,7 @@
 
 #include "heuristics/symmetry/quotient_flood.hpp"
 #include "heuristics/symmetry/quotient_routes.hpp"
-#include "transform/symmetry_search.hpp"
+#include "symmetry/symmetry_search.hpp"
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ std::optional<Pattern> pattern_of(const Instance& instance) {
 
 class Quotient {
   public:
-    Quotient(const Instance& instance, Pattern pattern, std::vector<Generator> generators,
+    Quotient(const Instance& instance, Pattern pattern, std::vector<symmetry::Generator> generators,
              std::uint64_t effort)
         : instance_(instance),
           pattern_(pattern),
@@ -62,10 +62,10 @@ class Quotient {
           action_(generators_, instance.topology().npus()),
           links_(instance.topology(), action_) {}
 
-    std::optional<SymmetricSchedule> run(Ticks target, Rng& rng, const Stop& stop) {
+    std::optional<symmetry::SymmetricSchedule> run(Ticks target, Rng& rng, const Stop& stop) {
         if (!choose_representatives()) return std::nullopt;
         const Ticks release = instance_.release(ChunkId(0));
-        SymmetricSchedule schedule{instance_.name(), Ticks(0), std::move(generators_), {}};
+        symmetry::SymmetricSchedule schedule{instance_.name(), Ticks(0), std::move(generators_), {}};
         // The target of one half of an all-reduce is half of it.
         Ticks aim = std::max(target - release, Ticks(0));
         if (pattern_ == Pattern::Both) aim = Ticks(aim.count() / 2);
@@ -111,14 +111,14 @@ class Quotient {
 
     /// The first chunk of each orbit. False: some chunk's orbit is not whole.
     bool choose_representatives() {
-        const ChunkAction action(instance_);
+        const symmetry::ChunkAction action(instance_);
         std::vector<std::vector<std::uint32_t>> images;
-        for (const Generator& generator : generators_) images.push_back(action.images(generator));
+        for (const symmetry::Generator& generator : generators_) images.push_back(action.images(generator));
         std::vector<bool> covered(instance_.chunks(), false);
         std::vector<std::uint32_t> row;
         for (std::size_t c = 0; c < instance_.chunks(); ++c) {
             if (covered[c]) continue;
-            if (!chunk_row(action_, images, ChunkId(c), row)) return false;
+            if (!symmetry::chunk_row(action_, images, ChunkId(c), row)) return false;
             for (const std::uint32_t image : row) {
                 if (covered[image]) return false;
                 covered[image] = true;
@@ -185,16 +185,16 @@ class Quotient {
 
     const Instance& instance_;
     const Pattern pattern_;
-    std::vector<Generator> generators_;
+    std::vector<symmetry::Generator> generators_;
     const std::uint64_t effort_;
-    GroupAction action_;
-    LinkOrbits links_;
+    symmetry::GroupAction action_;
+    symmetry::LinkOrbits links_;
     std::vector<ChunkId> chunks_;
 };
 
 /// Leaves out every other power of the generator of the largest even order. False: there is none.
-bool halve(std::vector<Generator>& generators) {
-    const auto even = [](const Generator& g) { return g.order % 2 == 0 ? g.order : 0; };
+bool halve(std::vector<symmetry::Generator>& generators) {
+    const auto even = [](const symmetry::Generator& g) { return g.order % 2 == 0 ? g.order : 0; };
     const auto largest = std::ranges::max_element(generators, {}, even);
     if (largest == generators.end() || even(*largest) == 0) return false;
     if (largest->order == 2) {
@@ -223,12 +223,13 @@ Ticks ring_bound(const Instance& instance, Pattern pattern) {
 
 }  // namespace
 
-std::optional<SymmetricSchedule> quotient_synthesis(const Instance& instance, Ticks target, Rng& rng,
-                                                    const Stop& stop, std::uint64_t effort) {
+std::optional<symmetry::SymmetricSchedule> quotient_synthesis(const Instance& instance, Ticks target,
+                                                              Rng& rng, const Stop& stop,
+                                                              std::uint64_t effort) {
     const auto pattern = pattern_of(instance);
     if (!pattern) return std::nullopt;
-    std::optional<SymmetricSchedule> best;
-    auto shifts = transform::digit_shifts(instance);
+    std::optional<symmetry::SymmetricSchedule> best;
+    auto shifts = symmetry::digit_shifts(instance);
     if (!shifts.empty()) best = Quotient(instance, *pattern, shifts, effort).run(target, rng, stop);
     if ((best && best->makespan <= target) || stop.requested()) return best;
     if (*pattern == Pattern::Unicast) {
@@ -238,7 +239,7 @@ std::optional<SymmetricSchedule> quotient_synthesis(const Instance& instance, Ti
         }
         return best;
     }
-    if (auto ring = transform::ring_through_grid(instance.topology())) {
+    if (auto ring = symmetry::ring_through_grid(instance.topology())) {
         const Ticks enough = ring_bound(instance, *pattern);
         auto along = Quotient(instance, *pattern, {std::move(*ring)}, effort).run(target, rng, stop);
         if (along && along->makespan <= std::max(enough, target) &&

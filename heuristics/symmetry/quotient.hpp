@@ -3,7 +3,7 @@
 #include "core/instance.hpp"
 #include "core/rng.hpp"
 #include "core/stop.hpp"
-#include "core/symmetric_schedule.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 
 #include <optional>
 
@@ -20,8 +20,7 @@ inline constexpr std::uint64_t kQuickEffort = 25'000;
 /// tried in all; each 10^6 cost a third of a second. None: nothing of the kind is there, a part of the
 /// instance is not of that form, or stopped before there was a schedule. The same rng gives the same
 /// schedule, unless stopped.
-[[nodiscard]] std::optional<SymmetricSchedule> quotient_synthesis(const Instance& instance, Ticks target,
-                                                                  Rng& rng, const Stop& stop,
-                                                                  std::uint64_t effort = kQuickEffort);
+[[nodiscard]] std::optional<symmetry::SymmetricSchedule> quotient_synthesis(
+    const Instance& instance, Ticks target, Rng& rng, const Stop& stop, std::uint64_t effort = kQuickEffort);
 
 }  // namespace tutti::heuristics

@@ -6,7 +6,7 @@
 
 #include "models/encode/symmetry.hpp"
 
-#include "models/automorphisms.hpp"
+#include "symmetry/automorphisms.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -36,10 +36,10 @@ class Symmetries {
         }
     }
 
-    [[nodiscard]] std::vector<Symmetry> group(const Stop& stop) const {
-        SymmetryQuestion question;
+    [[nodiscard]] std::vector<symmetry::Symmetry> group(const Stop& stop) const {
+        symmetry::SymmetryQuestion question;
         question.graph = graph();
-        question.on_demands = [this](const Permutation& nodes) { return on_demands(nodes); };
+        question.on_demands = [this](const symmetry::Permutation& nodes) { return on_demands(nodes); };
         for (const auto& list : alike_) question.copies.push_back(list.size());
         question.takes_part.resize(topology_.nodes());
         question.must_move.resize(topology_.nodes());
@@ -54,23 +54,23 @@ class Symmetries {
         }
         // The shares of an all-reduce are alike, so that any group would do; good schedules are found where
         // nobody stays in place, as if each share were its owner's.
-        SymmetryQuestion freely = question;
+        symmetry::SymmetryQuestion freely = question;
         for (const Commodity& c : routing_.commodities()) {
             if (c.moves != Moves::Sum) continue;
             for (const NodeId n : c.sources) freely.must_move[n.index()] = true;
         }
         if (freely.must_move != question.must_move) {
-            if (auto group = free_group(freely, stop); group.size() > 1) return group;
+            if (auto group = symmetry::free_group(freely, stop); group.size() > 1) return group;
         }
-        return free_group(question, stop);
+        return symmetry::free_group(question, stop);
     }
 
     /// The commodities of a demand.
     [[nodiscard]] const std::vector<std::vector<std::size_t>>& alike() const { return alike_; }
 
     /// Where links go. Parallel ones keep their order. Precondition: an automorphism of the graph.
-    [[nodiscard]] Permutation on_links(const Permutation& nodes) const {
-        Permutation result(topology_.links().size());
+    [[nodiscard]] symmetry::Permutation on_links(const symmetry::Permutation& nodes) const {
+        symmetry::Permutation result(topology_.links().size());
         for (const auto& [ends, wires] : wires_) {
             const Wires& image = wires_.at({nodes[ends.first], nodes[ends.second]});
             for (std::size_t i = 0; i < wires.size(); ++i)
@@ -80,9 +80,10 @@ class Symmetries {
     }
 
     /// Where the hops of a network go, if the automorphism takes it to itself.
-    [[nodiscard]] std::optional<Permutation> on_hops(std::size_t network, const Permutation& nodes,
-                                                     const Permutation& links) const {
-        Permutation result;
+    [[nodiscard]] std::optional<symmetry::Permutation> on_hops(std::size_t network,
+                                                               const symmetry::Permutation& nodes,
+                                                               const symmetry::Permutation& links) const {
+        symmetry::Permutation result;
         for (const Hop& hop : routing_.networks()[network].hops) {
             Shape shape = shape_of(hop);
             shape.first = nodes[shape.first];
@@ -108,7 +109,7 @@ class Symmetries {
         return shape;
     }
 
-    [[nodiscard]] static Key key_of(const Commodity& c, const Permutation& nodes) {
+    [[nodiscard]] static Key key_of(const Commodity& c, const symmetry::Permutation& nodes) {
         const auto mapped = [&](std::vector<NodeId> list) {
             for (NodeId& n : list) {
                 if (!nodes.empty()) n = NodeId(nodes[n.index()]);
@@ -119,13 +120,13 @@ class Symmetries {
         return {c.moves, c.network, mapped(c.sources), mapped(c.targets), c.ready, c.spare};
     }
 
-    [[nodiscard]] ColouredGraph graph() const {
-        ColouredGraph result;
+    [[nodiscard]] symmetry::ColouredGraph graph() const {
+        symmetry::ColouredGraph result;
         // A node's part in the demands, what it is, and the hops that it has.
         std::vector<std::vector<std::uint64_t>> facts(topology_.nodes());
         std::vector<std::pair<Moves, std::size_t>> kinds;
         for (const Commodity& c : routing_.commodities()) kinds.emplace_back(c.moves, c.network);
-        const std::vector<std::uint32_t> kind = ranked(kinds);
+        const std::vector<std::uint32_t> kind = symmetry::ranked(kinds);
         for (std::size_t c = 0; c < kind.size(); ++c) {
             const Commodity& commodity = routing_.commodities()[c];
             for (const NodeId n : commodity.sources) facts[n.index()].push_back(kind[c] * 2);
@@ -144,28 +145,28 @@ class Symmetries {
             }
             list.push_back(topology_.is_switch(NodeId(n)) ? 1 : 0);
         }
-        result.colours = ranked(facts);
+        result.colours = symmetry::ranked(facts);
 
         std::vector<std::vector<Wire>> speeds;
         for (const auto& [ends, wires] : wires_) {
             speeds.emplace_back();
             for (const auto& [wire, link] : wires) speeds.back().push_back(wire);
         }
-        const std::vector<std::uint32_t> labels = ranked(speeds);
+        const std::vector<std::uint32_t> labels = symmetry::ranked(speeds);
         for (const auto& [ends, wires] : wires_) {
             result.arcs.push_back({ends.first, ends.second, labels[result.arcs.size()]});
         }
         return result;
     }
 
-    [[nodiscard]] std::optional<Permutation> on_demands(const Permutation& nodes) const {
-        Permutation result;
+    [[nodiscard]] std::optional<symmetry::Permutation> on_demands(const symmetry::Permutation& nodes) const {
+        symmetry::Permutation result;
         for (const auto& list : alike_) {
             const auto found = demands_.find(key_of(routing_.commodities()[list.front()], nodes));
             if (found == demands_.end() || alike_[found->second].size() != list.size()) return std::nullopt;
             result.push_back(found->second);
         }
-        const Permutation links = on_links(nodes);
+        const symmetry::Permutation links = on_links(nodes);
         for (std::size_t n = 0; n < hops_.size(); ++n) {
             if (!on_hops(n, nodes, links)) return std::nullopt;
         }
@@ -216,22 +217,22 @@ namespace {
 
 /// What a group makes of the commodities, if all can still get where they must.
 std::optional<Quotient> quotient_by(const Routing& routing, const Symmetries& symmetries,
-                                    const std::vector<Symmetry>& group) {
+                                    const std::vector<symmetry::Symmetry>& group) {
     Quotient quotient = no_quotient(routing);
     quotient.order = group.size();
     std::vector<bool> barred(
         quotient.counts.size());  // a link that stays would carry two commodities at a time
-    std::vector<std::vector<Permutation>> own_hop(
+    std::vector<std::vector<symmetry::Permutation>> own_hop(
         group.size());  // per element and network: whence a hop comes
     for (std::size_t g = 0; g < group.size(); ++g) {
-        const Permutation links = symmetries.on_links(group[g].nodes);
+        const symmetry::Permutation links = symmetries.on_links(group[g].nodes);
         for (std::size_t l = 0; l < links.size(); ++l) {
             if (links[l] < l) quotient.counts[l] = false;
             if (links[l] == l && g > 0) barred[l] = true;
         }
         for (std::size_t n = 0; n < routing.networks().size(); ++n) {
-            const Permutation forward = *symmetries.on_hops(n, group[g].nodes, links);
-            Permutation& back = own_hop[g].emplace_back(forward.size());
+            const symmetry::Permutation forward = *symmetries.on_hops(n, group[g].nodes, links);
+            symmetry::Permutation& back = own_hop[g].emplace_back(forward.size());
             for (std::uint32_t h = 0; h < forward.size(); ++h) back[forward[h]] = h;
         }
     }
@@ -257,15 +258,15 @@ std::optional<Quotient> quotient_by(const Routing& routing, const Symmetries& sy
 }
 
 /// All products of these, as long as they are fewer than `most`; else empty.
-std::vector<Symmetry> products_of(const std::vector<const Symmetry*>& generators, const Symmetry& identity,
-                                  std::size_t most) {
-    std::vector<Symmetry> all{identity};
+std::vector<symmetry::Symmetry> products_of(const std::vector<const symmetry::Symmetry*>& generators,
+                                            const symmetry::Symmetry& identity, std::size_t most) {
+    std::vector<symmetry::Symmetry> all{identity};
     for (std::size_t i = 0; i < all.size(); ++i) {
-        for (const Symmetry* generator : generators) {
-            Symmetry next = all[i];
+        for (const symmetry::Symmetry* generator : generators) {
+            symmetry::Symmetry next = all[i];
             for (std::uint32_t& n : next.nodes) n = generator->nodes[n];
             for (std::uint32_t& d : next.demands) d = generator->demands[d];
-            if (std::ranges::find(all, next.nodes, &Symmetry::nodes) != all.end()) continue;
+            if (std::ranges::find(all, next.nodes, &symmetry::Symmetry::nodes) != all.end()) continue;
             all.push_back(std::move(next));
             if (all.size() >= most) return {};
         }
@@ -274,9 +275,9 @@ std::vector<Symmetry> products_of(const std::vector<const Symmetry*>& generators
 }
 
 /// The largest subgroup that one or two of the first elements generate, the group itself aside.
-std::vector<Symmetry> subgroup_of(const std::vector<Symmetry>& group) {
+std::vector<symmetry::Symmetry> subgroup_of(const std::vector<symmetry::Symmetry>& group) {
     constexpr std::size_t kMostTried = 24;
-    std::vector<Symmetry> best{group.front()};
+    std::vector<symmetry::Symmetry> best{group.front()};
     const std::size_t tried = std::min(group.size(), kMostTried);
     for (std::size_t a = 1; a < tried; ++a) {
         for (std::size_t b = a; b < tried; ++b) {
@@ -294,7 +295,7 @@ std::vector<Quotient> quotients_of(const Routing& routing, const Stop& stop) {
     std::vector<Quotient> quotients;
     if (routing.commodities().size() < 2 || routing.has_limited_buffers()) return quotients;
     const Symmetries symmetries(routing);
-    std::vector<Symmetry> group = symmetries.group(stop);
+    std::vector<symmetry::Symmetry> group = symmetries.group(stop);
     while (group.size() > 1 && quotients.size() < kMost) {
         if (auto quotient = quotient_by(routing, symmetries, group))
             quotients.push_back(std::move(*quotient));

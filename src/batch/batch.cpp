@@ -1,6 +1,5 @@
 #include "batch/batch.hpp"
 
-#include "batch/figures.hpp"
 #include "batch/result_line.hpp"
 #include "batch/results_folder.hpp"
 #include "batch/solu_files.hpp"
@@ -8,6 +7,7 @@
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 
@@ -75,23 +75,23 @@ Legacy legacy_of(const std::vector<Task>& tasks, const Settings& settings, const
 /// The work between the first task and the last line.
 class Driver {
   public:
-    Driver(const std::vector<Task>& tasks, const Settings& settings, Crew& crew, const SoluFiles& known,
-           io::ResultJournal& journal, const ProgressView& view)
+    Driver(const std::vector<Task>& tasks, const Settings& settings, Executor& executor,
+           const SoluFiles& known, io::ResultJournal& journal, const ProgressView& view)
         : tasks_(tasks),
           settings_(settings),
-          crew_(crew),
+          executor_(executor),
           known_(known),
           journal_(journal),
           progress_(view, tasks.size()),
           names_(names_of(tasks)),
           attempts_(tasks.size(), 0),
           rows_(tasks.size()) {
-        if (settings.remark) crew.on_remark([this](const std::string& text) { progress_.remark(text); });
+        if (settings.remark) executor.on_remark([this](const std::string& text) { progress_.remark(text); });
     }
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
     ~Driver() {
-        if (settings_.remark) crew_.on_remark(settings_.remark);
+        if (settings_.remark) executor_.on_remark(settings_.remark);
     }
 
     void keep(std::map<std::size_t, io::ResultLine> lines) {
@@ -111,14 +111,14 @@ class Driver {
             if (!rows_[i]) waiting_.push_back(i);
         }
         left_ = waiting_.size();
-        while (left_ > 0 && !interrupted() && crew_.alive()) {
+        while (left_ > 0 && !interrupted() && executor_.alive()) {
             begin_what_fits();
-            for (News& news : crew_.wait(kBetweenLooks)) take(std::move(news));
+            for (TaskEvent& event : executor_.wait(kBetweenLooks)) take(std::move(event));
             if (unsynced_) journal_.sync();
             unsynced_ = false;
             progress_.tick();
         }
-        crew_.stop();
+        executor_.stop();
         journal_.sync();
     }
 
@@ -141,22 +141,22 @@ class Driver {
     /// In order, so that small tasks cannot keep a wide one waiting for ever.
     void begin_what_fits() {
         while (!waiting_.empty() && !interrupted() &&
-               crew_.has_room(tasks_[waiting_.front()].variant.threads)) {
+               executor_.has_room(tasks_[waiting_.front()].variant.threads)) {
             const std::size_t number = waiting_.front();
             waiting_.pop_front();
             ++attempts_[number];
             progress_.begin(number, names_[number]);
-            crew_.begin(number, tasks_[number]);
+            executor_.begin(number, tasks_[number]);
         }
     }
 
-    void take(News news) {
-        const std::size_t number = news.task;
-        switch (news.kind) {
-            case News::Kind::Found:
-                progress_.found(number, news.makespan, news.lower_bound);
+    void take(TaskEvent event) {
+        const std::size_t number = event.task;
+        switch (event.kind) {
+            case TaskEvent::Kind::Found:
+                progress_.found(number, event.makespan, event.lower_bound);
                 break;
-            case News::Kind::Lost:
+            case TaskEvent::Kind::Lost:
                 if (attempts_[number] < kMostAttempts) {
                     progress_.lost(number);
                     waiting_.push_front(number);
@@ -164,10 +164,10 @@ class Driver {
                 }
                 end(number, failed_line(tasks_[number], settings_.run.limits, io::Failure::Lost,
                                         fmt::format("lost twice, last with {}: whoever was at it went away",
-                                                    news.who.empty() ? "its worker" : news.who)));
+                                                    event.who.empty() ? "its worker" : event.who)));
                 break;
-            case News::Kind::Ended:
-                end(number, std::move(*news.line));
+            case TaskEvent::Kind::Ended:
+                end(number, std::move(*event.line));
                 break;
         }
     }
@@ -185,7 +185,7 @@ class Driver {
 
     const std::vector<Task>& tasks_;
     const Settings& settings_;
-    Crew& crew_;
+    Executor& executor_;
     const SoluFiles& known_;
     io::ResultJournal& journal_;
     Progress progress_;
@@ -219,13 +219,13 @@ Legacy prepare(const std::vector<Task>& tasks, const Settings& settings, const R
             remark(
                 fmt::format("warning: {} of results.jsonl cannot be read: done again; the file is kept as "
                             "results.jsonl.damaged",
-                            count_text(legacy.damaged, "line")));
+                            text::count_text(legacy.damaged, "line")));
         if (legacy.changed > 0)
             remark(fmt::format("the instances of {} changed since the earlier run: solved again",
-                               count_text(legacy.changed, "task")));
+                               text::count_text(legacy.changed, "task")));
         if (legacy.others > 0)
             remark(fmt::format("{} of other instances or settings stay in results.jsonl and in the report",
-                               count_text(legacy.others, "row")));
+                               text::count_text(legacy.others, "row")));
         remark(fmt::format("going on: {} of {} done before", legacy.kept.size(), tasks.size()));
     } else if (const std::string aside = folder.put_aside(); !aside.empty()) {
         remark("the results of an earlier run are now " + aside);
@@ -242,7 +242,8 @@ std::size_t Outcome::failures() const {
     return static_cast<std::size_t>(std::ranges::count(rows, true, &Row::failed));
 }
 
-Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew, const ProgressView& view) {
+Outcome run(const std::vector<Task>& tasks, const Settings& settings, Executor& executor,
+            const ProgressView& view) {
     const auto begin = Clock::now();
     const SoluFiles known(tasks);
     const ResultsFolder folder(settings.results);
@@ -252,13 +253,13 @@ Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew
     for (const io::ResultLine& line : legacy.moved) journal.append(line);
     Outcome outcome;
     {
-        Driver driver(tasks, settings, crew, known, journal, view);
+        Driver driver(tasks, settings, executor, known, journal, view);
         std::string cut_short;
         try {
             driver.keep(std::move(legacy.kept));
             driver.work();
         } catch (const OutputError& error) {
-            crew.stop();
+            executor.stop();
             cut_short = error.what();
         }
         outcome = std::move(driver).outcome();

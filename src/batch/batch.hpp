@@ -1,6 +1,6 @@
 #pragma once
 
-#include "batch/crew.hpp"
+#include "batch/executor.hpp"
 #include "batch/progress.hpp"
 #include "batch/run_file.hpp"
 #include "batch/task.hpp"
@@ -45,16 +45,16 @@ struct Outcome {
     [[nodiscard]] std::size_t failures() const;
 };
 
-/// Has the crew do the tasks and writes, below settings.results: results.jsonl (a line as soon as there is
-/// one, on the disk before the next is waited for), run.json and table.txt; the crew writes the schedules. A
-/// task that fails is a row, not an exception. One that its worker is lost with is begun once more.
-/// InputError means that the folder cannot be used or a .solu that was named cannot be read. If it is only
-/// later that nothing more can be written, the outcome has what was done by then.
+/// Has the executor do the tasks and writes, below settings.results: results.jsonl (a line as soon as there
+/// is one, on the disk before the next is waited for), run.json and table.txt; the executor writes the
+/// schedules. A task that fails is a row, not an exception. One that its worker is lost with is begun once
+/// more. InputError means that the folder cannot be used or a .solu that was named cannot be read. If it is
+/// only later that nothing more can be written, the outcome has what was done by then.
 ///
 /// With settings.resume, tasks are not done again that have a line in results.jsonl with their key and the
 /// digest of their file (unless it failed and settings.retry_failed). Without it the earlier results.jsonl is
 /// put aside as results.jsonl.old.
-[[nodiscard]] Outcome run(const std::vector<Task>& tasks, const Settings& settings, Crew& crew,
+[[nodiscard]] Outcome run(const std::vector<Task>& tasks, const Settings& settings, Executor& executor,
                           const ProgressView& view);
 
 }  // namespace tutti::batch

@@ -1,7 +1,7 @@
 #include "batch/call.hpp"
 
 #include "plan/goal.hpp"
-#include "run/call_size.hpp"
+#include "timing/call_size.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -97,10 +97,10 @@ void enter(io::ResultLine& line, const Instance& instance) {
 void enter_bandwidths(io::ResultLine& line) {
     if (!line.bytes || !line.makespan || line.units != "physical") return;
     if (*line.bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return;
-    line.algbw_GBps = run::bandwidth_GBps({static_cast<std::int64_t>(*line.bytes)}, *line.makespan);
+    line.algbw_GBps = timing::bandwidth_GBps({static_cast<std::int64_t>(*line.bytes)}, *line.makespan);
     const auto goal = plan::goal_of(line.collective);
     if (!line.algbw_GBps || !goal || line.ranks == 0) return;
-    const auto factor = run::bus_factor(*goal, static_cast<std::int32_t>(line.ranks));
+    const auto factor = timing::bus_factor(*goal, static_cast<std::int32_t>(line.ranks));
     if (factor) line.busbw_GBps = *line.algbw_GBps * *factor;
 }
 

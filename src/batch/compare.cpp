@@ -7,8 +7,8 @@
 
 #include "batch/compare.hpp"
 
-#include "batch/figures.hpp"
 #include "core/error.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 
@@ -137,7 +137,7 @@ void note_difference(const std::vector<ComparedRow>& rows, std::string_view what
         if (count++ == 0) example = fmt::format("{}: {}, then {}", row.before->label, before, after);
     }
     if (count > 0)
-        notes.push_back(fmt::format("{} differ in {} ({})", what, count_text(count, "pair"), example));
+        notes.push_back(fmt::format("{} differ in {} ({})", what, text::count_text(count, "pair"), example));
 }
 
 std::vector<std::string> notes_on(const std::vector<ComparedRow>& rows) {
@@ -158,8 +158,8 @@ std::vector<std::string> notes_on(const std::vector<ComparedRow>& rows) {
 void sort(std::vector<ComparedRow>& rows) {
     std::ranges::stable_sort(rows, [](const ComparedRow& a, const ComparedRow& b) {
         if (a.change != b.change) return a.change < b.change;
-        if (a.any().label != b.any().label) return natural_before(a.any().label, b.any().label);
-        return natural_before(a.any().key, b.any().key);
+        if (a.any().label != b.any().label) return text::natural_before(a.any().label, b.any().label);
+        return text::natural_before(a.any().key, b.any().key);
     });
 }
 

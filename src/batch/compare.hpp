@@ -2,7 +2,7 @@
 
 #include "batch/read_run.hpp"
 #include "batch/results_request.hpp"
-#include "batch/toned_line.hpp"
+#include "text/toned_line.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -53,7 +53,7 @@ struct Comparison {
 [[nodiscard]] Comparison compare(const Run& before, const Run& after, const Comparing& how);
 
 /// What changed as a table, why it was lost, the notes, and a line that sums up.
-[[nodiscard]] std::vector<TonedLine> comparison_table(const Comparison& comparison);
+[[nodiscard]] std::vector<text::TonedLine> comparison_table(const Comparison& comparison);
 [[nodiscard]] io::Json comparison_json(const Comparison& comparison);
 
 }  // namespace tutti::batch

@@ -2,8 +2,8 @@
 
 #include "batch/compare.hpp"
 
-#include "batch/figures.hpp"
-#include "batch/text_table.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ using io::ResultLine;
 
 std::string makespan_cell(const ResultLine* line) {
     if (line == nullptr || !line->makespan) return "-";
-    return time_text(*line->makespan, units_of(*line));
+    return text::time_text(*line->makespan, units_of(*line));
 }
 
 /// "+1.25 %"; what would round to nothing is still a change.
@@ -28,7 +28,7 @@ std::string change_cell(const std::optional<double>& change) {
 }
 
 std::string seconds_cell(const ResultLine* line) {
-    return line == nullptr ? "-" : seconds_text(line->seconds);
+    return line == nullptr ? "-" : text::seconds_text(line->seconds);
 }
 
 std::string status_of(const ResultLine* line) {
@@ -43,9 +43,9 @@ std::string status_cell(const ComparedRow& row) {
     return before == after ? before : before + " -> " + after;
 }
 
-LineTone tone_of(Change change) {
-    if (is_regression(change)) return LineTone::Bad;
-    return change == Change::New ? LineTone::Plain : LineTone::Good;
+text::LineTone tone_of(Change change) {
+    if (is_regression(change)) return text::LineTone::Bad;
+    return change == Change::New ? text::LineTone::Plain : text::LineTone::Good;
 }
 
 bool is_told(const ComparedRow& row) {
@@ -57,7 +57,7 @@ std::string factor_text(const std::optional<double>& factor) {
 }
 
 std::string summary_line(const Comparison& comparison) {
-    std::string line = fmt::format("{}:", count_text(comparison.pairs, "pair"));
+    std::string line = fmt::format("{}:", text::count_text(comparison.pairs, "pair"));
     for (std::size_t i = 0; i <= static_cast<std::size_t>(Change::StillFailing); ++i) {
         const auto change = static_cast<Change>(i);
         const bool always = change == Change::Lost || change == Change::Worse || change == Change::Better ||
@@ -89,17 +89,17 @@ std::string reason_line(const ComparedRow& row, const std::string& name) {
 
 }  // namespace
 
-std::vector<TonedLine> comparison_table(const Comparison& comparison) {
-    TextTable table({{"what"},
-                     {"instance"},
-                     {"old", Align::Right},
-                     {"new", Align::Right},
-                     {"change", Align::Right},
-                     {"old s", Align::Right},
-                     {"new s", Align::Right},
-                     {"status"}});
-    std::vector<LineTone> tones;
-    std::vector<TonedLine> reasons;
+std::vector<text::TonedLine> comparison_table(const Comparison& comparison) {
+    text::Table table({{"what"},
+                       {"instance"},
+                       {"old", text::Align::Right},
+                       {"new", text::Align::Right},
+                       {"change", text::Align::Right},
+                       {"old s", text::Align::Right},
+                       {"new s", text::Align::Right},
+                       {"status"}});
+    std::vector<text::LineTone> tones;
+    std::vector<text::TonedLine> reasons;
     std::vector<const ResultLine*> all;
     for (const ComparedRow& row : comparison.rows) all.push_back(&row.any());
     const auto names = names_of(all);
@@ -112,13 +112,13 @@ std::vector<TonedLine> comparison_table(const Comparison& comparison) {
         tones.push_back(tone_of(row.change));
         if (std::string reason = reason_line(row, names[i]); !reason.empty()) {
             std::ranges::replace(reason, '\n', ' ');
-            reasons.push_back({std::move(reason), LineTone::Bad});
+            reasons.push_back({std::move(reason), text::LineTone::Bad});
         }
     }
-    std::vector<TonedLine> lines;
+    std::vector<text::TonedLine> lines;
     if (table.rows() > 0) {
-        lines = toned_lines(table.text());
-        for (std::size_t i = 0; i < tones.size(); ++i) lines[kTableHead + i].tone = tones[i];
+        lines = text::toned_lines(table.text());
+        for (std::size_t i = 0; i < tones.size(); ++i) lines[text::kTableHead + i].tone = tones[i];
         lines.push_back({""});
     }
     lines.insert(lines.end(), reasons.begin(), reasons.end());

@@ -1,9 +1,9 @@
 #include "batch/expand.hpp"
 
-#include "batch/figures.hpp"
 #include "core/error.hpp"
 #include "io/solu.hpp"
 #include "io/source.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 #include <glob.h>
@@ -40,7 +40,7 @@ std::string folder_name(const fs::path& folder) {
 Job job_of(const fs::path& file, const std::string& family, const fs::path& solu = {}) {
     std::string name = file.filename().string();
     if (name.ends_with(kSuffix) && name.size() > kSuffix.size()) name.resize(name.size() - kSuffix.size());
-    return {file, printable(family), printable(name), solu};
+    return {file, text::printable(family), text::printable(name), solu};
 }
 
 /// Collects what the paths mean.

@@ -22,29 +22,30 @@ std::optional<Ticks> ticks_in(const io::JsonView& view, std::string_view field) 
 
 }  // namespace
 
-std::string message_of(const News& news) {
-    io::Json json{{"kind", static_cast<int>(news.kind)}, {"task", news.task}};
-    if (news.makespan) json["makespan"] = news.makespan->count();
-    if (news.lower_bound) json["lower_bound"] = news.lower_bound->count();
-    if (news.line) json["line"] = io::result_json(*news.line);
-    if (!news.who.empty()) json["who"] = news.who;
-    if (!news.digest.empty()) json["digest"] = news.digest;
+std::string message_of(const TaskEvent& event) {
+    io::Json json{{"kind", static_cast<int>(event.kind)}, {"task", event.task}};
+    if (event.makespan) json["makespan"] = event.makespan->count();
+    if (event.lower_bound) json["lower_bound"] = event.lower_bound->count();
+    if (event.line) json["line"] = io::result_json(*event.line);
+    if (!event.who.empty()) json["who"] = event.who;
+    if (!event.digest.empty()) json["digest"] = event.digest;
     return io::json_line(json);
 }
 
-News news_in(std::string_view message) {
+TaskEvent event_in(std::string_view message) {
     io::Source source = io::Source::of_text(std::string(message), "a message");
     const io::Json json = io::parse_json(source);
     const io::JsonView view(json);
-    News news;
-    news.kind = static_cast<News::Kind>(view.at("kind").integer(0, static_cast<int>(News::Kind::Lost)));
-    news.task = static_cast<std::size_t>(view.at("task").integer(0, kMost));
-    news.makespan = ticks_in(view, "makespan");
-    news.lower_bound = ticks_in(view, "lower_bound");
-    if (const auto line = view.find("line")) news.line = io::parse_result(line->json());
-    if (const auto who = view.find("who")) news.who = who->string();
-    if (const auto digest = view.find("digest")) news.digest = digest->string();
-    return news;
+    TaskEvent event;
+    event.kind =
+        static_cast<TaskEvent::Kind>(view.at("kind").integer(0, static_cast<int>(TaskEvent::Kind::Lost)));
+    event.task = static_cast<std::size_t>(view.at("task").integer(0, kMost));
+    event.makespan = ticks_in(view, "makespan");
+    event.lower_bound = ticks_in(view, "lower_bound");
+    if (const auto line = view.find("line")) event.line = io::parse_result(line->json());
+    if (const auto who = view.find("who")) event.who = who->string();
+    if (const auto digest = view.find("digest")) event.digest = digest->string();
+    return event;
 }
 
 std::string framed(std::string_view message) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "batch/crew.hpp"
+#include "batch/executor.hpp"
 
 #include <string>
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace tutti::batch {
 
-/// News of a task as text, for pipes and networks: one JSON object.
-[[nodiscard]] std::string message_of(const News& news);
+/// TaskEvent of a task as text, for pipes and networks: one JSON object.
+[[nodiscard]] std::string message_of(const TaskEvent& event);
 /// Throws InputError.
-[[nodiscard]] News news_in(std::string_view message);
+[[nodiscard]] TaskEvent event_in(std::string_view message);
 
 /// Messages on a stream of bytes: each after its length, in four bytes.
 [[nodiscard]] std::string framed(std::string_view message);

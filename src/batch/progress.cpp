@@ -1,7 +1,7 @@
 #include "batch/progress.hpp"
 
-#include "batch/figures.hpp"
 #include "core/outcome.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 
@@ -20,9 +20,9 @@ std::string duration_text(std::chrono::duration<double> duration) {
 
 /// As much of the text as fits.
 std::string cut(const std::string& text, std::size_t columns) {
-    if (width_of(text) <= columns) return text;
+    if (text::width_of(text) <= columns) return text;
     std::size_t bytes = text.size();
-    while (bytes > 0 && width_of(std::string_view(text).substr(0, bytes)) > columns) {
+    while (bytes > 0 && text::width_of(std::string_view(text).substr(0, bytes)) > columns) {
         do --bytes;
         while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U);
     }
@@ -33,7 +33,7 @@ std::string cut(const std::string& text, std::size_t columns) {
 std::string fitting(const std::vector<std::string>& parts, std::size_t columns) {
     std::string text;
     for (const std::string& part : parts) {
-        if (width_of(text) + width_of(part) > columns) break;
+        if (text::width_of(text) + text::width_of(part) > columns) break;
         text += part;
     }
     return text;
@@ -78,7 +78,8 @@ void Progress::found(std::size_t task, std::optional<Ticks> makespan, std::optio
 void Progress::end(std::size_t task, const std::string& error) {
     const auto running = running_.find(task);
     if (!error.empty() && view_.kind == ProgressView::Kind::Lines && running != running_.end())
-        *view_.out << fmt::format("failed: {}: {}\n", running->second.name, printable(error)) << std::flush;
+        *view_.out << fmt::format("failed: {}: {}\n", running->second.name, text::printable(error))
+                   << std::flush;
     if (running != running_.end()) running_.erase(running);
     done(!error.empty());
 }
@@ -143,12 +144,12 @@ std::string Progress::task_line(const Running& running, std::size_t columns) con
         figures.push_back(fmt::format("  makespan {}", ticks_or_dash(running.makespan)));
         figures.push_back(fmt::format(", bound {}", ticks_or_dash(running.bound)));
         if (running.makespan && running.bound)
-            figures.push_back(", gap " + gap_text(tutti::gap(*running.makespan, *running.bound)));
+            figures.push_back(", gap " + text::gap_text(tutti::gap(*running.makespan, *running.bound)));
     }
     // The same width for all of them, so that the figures stand in columns.
     const std::size_t width = std::clamp<std::size_t>(columns / 2, 13, 45) - 5;
     std::string name = "  " + cut(running.name, width);
-    name += std::string(width + 2 - width_of(name), ' ');
+    name += std::string(width + 2 - text::width_of(name), ' ');
     return cut(name + fitting(figures, columns - std::min(columns, width + 2)), columns);
 }
 

@@ -1,7 +1,7 @@
 #include "batch/results_table.hpp"
 
-#include "batch/figures.hpp"
-#include "batch/text_table.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 #include <fmt/format.h>
 
@@ -33,8 +33,8 @@ std::optional<double> sort_value(const ResultLine& line, SortBy by) {
 }
 
 bool label_before(const ResultLine& a, const ResultLine& b) {
-    if (a.label != b.label) return natural_before(a.label, b.label);
-    return natural_before(a.key, b.key);
+    if (a.label != b.label) return text::natural_before(a.label, b.label);
+    return text::natural_before(a.key, b.key);
 }
 
 bool shown_before(const ResultLine& a, const ResultLine& b, const Selection& selection) {
@@ -61,7 +61,7 @@ std::vector<const ResultLine*> shown_lines(const std::vector<ShownRow>& rows) {
 }
 
 std::string time_cell(const ResultLine& line, const std::optional<Ticks>& ticks) {
-    return ticks ? time_text(*ticks, units_of(line)) : "-";
+    return ticks ? text::time_text(*ticks, units_of(line)) : "-";
 }
 
 std::string bandwidth_cell(const std::optional<double>& value) {
@@ -82,7 +82,7 @@ std::string one_line(std::string text) {
 
 /// "a-long-na…me": the middle is left out.
 std::string shortened(const std::string& text, std::size_t width) {
-    if (width_of(text) <= width || width < 3) return text;
+    if (text::width_of(text) <= width || width < 3) return text;
     const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
     std::vector<std::size_t> starts;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -93,13 +93,13 @@ std::string shortened(const std::string& text, std::size_t width) {
 }
 
 struct Column {
-    TextTable::Column head;
+    text::Table::Column head;
     std::vector<std::string> cells{};
     bool required = true;  ///< stays where every cell is "-"
 
     [[nodiscard]] std::size_t width() const {
-        std::size_t width = width_of(head.head);
-        for (const std::string& cell : cells) width = std::max(width, width_of(cell));
+        std::size_t width = text::width_of(head.head);
+        for (const std::string& cell : cells) width = std::max(width, text::width_of(cell));
         return width;
     }
 };
@@ -108,13 +108,13 @@ std::vector<Column> columns_of(const std::vector<ShownRow>& rows, bool names_run
     std::vector<Column> columns{{{"instance"}},
                                 {{"run"}},
                                 {{"method"}},
-                                {{"makespan", Align::Right}},
-                                {{"bound", Align::Right}},
-                                {{"gap", Align::Right}},
-                                {{"algbw", Align::Right}, {}, false},
-                                {{"busbw", Align::Right}, {}, false},
-                                {{"seconds", Align::Right}},
-                                {{"memory", Align::Right}, {}, false},
+                                {{"makespan", text::Align::Right}},
+                                {{"bound", text::Align::Right}},
+                                {{"gap", text::Align::Right}},
+                                {{"algbw", text::Align::Right}, {}, false},
+                                {{"busbw", text::Align::Right}, {}, false},
+                                {{"seconds", text::Align::Right}},
+                                {{"memory", text::Align::Right}, {}, false},
                                 {{"status"}}};
     const auto names = names_of(shown_lines(rows));
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -125,11 +125,11 @@ std::vector<Column> columns_of(const std::vector<ShownRow>& rows, bool names_run
             line.method.empty() ? "-" : line.method,
             time_cell(line, line.makespan),
             time_cell(line, line.lower_bound),
-            gap_text(line.gap()),
+            text::gap_text(line.gap()),
             bandwidth_cell(line.algbw_GBps),
             bandwidth_cell(line.busbw_GBps),
-            seconds_text(line.seconds),
-            line.peak_memory_bytes ? memory_text(*line.peak_memory_bytes) : "-",
+            text::seconds_text(line.seconds),
+            line.peak_memory_bytes ? text::memory_text(*line.peak_memory_bytes) : "-",
             status_cell(line)};
         for (std::size_t c = 0; c < cells.size(); ++c) columns[c].cells.push_back(cells[c]);
     }
@@ -151,9 +151,9 @@ void fit_labels(std::vector<Column>& columns, std::size_t width) {
 }
 
 std::string text_of(const std::vector<Column>& columns, std::size_t rows) {
-    std::vector<TextTable::Column> heads;
+    std::vector<text::Table::Column> heads;
     for (const Column& column : columns) heads.push_back(column.head);
-    TextTable table(std::move(heads));
+    text::Table table(std::move(heads));
     for (std::size_t row = 0; row < rows; ++row) {
         std::vector<std::string> cells;
         for (const Column& column : columns) cells.push_back(column.cells[row]);
@@ -198,8 +198,9 @@ ShownTotals totals_of(const std::vector<ShownRow>& rows) {
 std::string summary_line(const std::vector<ShownRow>& rows) {
     const ShownTotals totals = totals_of(rows);
     return fmt::format("{}: {} verified, {} optimal, {} failed, mean gap {} (geometric {}), {} s",
-                       count_text(rows.size(), "result"), totals.verified, totals.optimal, totals.failed,
-                       gap_text(totals.mean_gap), gap_text(totals.geomean_gap), seconds_text(totals.seconds));
+                       text::count_text(rows.size(), "result"), totals.verified, totals.optimal,
+                       totals.failed, text::gap_text(totals.mean_gap), text::gap_text(totals.geomean_gap),
+                       text::seconds_text(totals.seconds));
 }
 
 }  // namespace
@@ -217,22 +218,23 @@ std::vector<ShownRow> selected(const std::vector<Run>& runs, const Selection& se
     return rows;
 }
 
-std::vector<TonedLine> results_table(const std::vector<ShownRow>& rows, const ResultsTableStyle& style) {
-    std::vector<TonedLine> lines;
+std::vector<text::TonedLine> results_table(const std::vector<ShownRow>& rows,
+                                           const ResultsTableStyle& style) {
+    std::vector<text::TonedLine> lines;
     if (!rows.empty()) {
         auto columns = columns_of(rows, style.names_runs);
         if (style.columns) fit_labels(columns, *style.columns);
-        lines = toned_lines(text_of(columns, rows.size()));
+        lines = text::toned_lines(text_of(columns, rows.size()));
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (has_failed(*rows[i].line)) lines[kTableHead + i].tone = LineTone::Bad;
+            if (has_failed(*rows[i].line)) lines[text::kTableHead + i].tone = text::LineTone::Bad;
         }
         lines.push_back({""});
     }
     const auto names = names_of(shown_lines(rows));
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!has_failed(*rows[i].line)) continue;
-        lines.push_back(
-            {one_line(fmt::format("failed: {}: {}", names[i], failure_text(*rows[i].line))), LineTone::Bad});
+        lines.push_back({one_line(fmt::format("failed: {}: {}", names[i], failure_text(*rows[i].line))),
+                         text::LineTone::Bad});
     }
     lines.push_back({summary_line(rows)});
     return lines;

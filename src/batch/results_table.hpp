@@ -2,7 +2,7 @@
 
 #include "batch/read_run.hpp"
 #include "batch/results_request.hpp"
-#include "batch/toned_line.hpp"
+#include "text/toned_line.hpp"
 
 #include <optional>
 #include <string>
@@ -22,14 +22,14 @@ struct ShownRow {
 
 struct ResultsTableStyle {
     bool names_runs = false;  ///< a column for the run
-    /// Labels are shortened where lines would be longer; none: never.
+    /// Labels are text::shortened where lines would be longer; none: never.
     std::optional<std::size_t> columns{};
 };
 
 /// The table, the failures in words, and a line that sums up. Columns in which no row has a value are left
 /// out.
-[[nodiscard]] std::vector<TonedLine> results_table(const std::vector<ShownRow>& rows,
-                                                   const ResultsTableStyle& style);
+[[nodiscard]] std::vector<text::TonedLine> results_table(const std::vector<ShownRow>& rows,
+                                                         const ResultsTableStyle& style);
 
 /// The same for programs: "instances", "verified", "optimal", "failed", "mean_gap", "geomean_gap", "seconds"
 /// and "results", the lines of results.jsonl (with their "run" where that is wanted).

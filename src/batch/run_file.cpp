@@ -2,8 +2,8 @@
 
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
-#include "run/call_size.hpp"
 #include "synth/synthesize.hpp"
+#include "timing/call_size.hpp"
 
 #include <fmt/format.h>
 
@@ -64,7 +64,7 @@ Bytes read_size(const JsonView& view) {
     const auto size = view.is_string() ? size_in(view.string()) : std::nullopt;
     if (size && *size >= 1) return {*size};
     if (view.is_string()) view.fail_expecting("a number of bytes like 1048576 or \"1M\" (at most 2^50)");
-    return {view.integer(1, run::kMaxCallBytes.count)};
+    return {view.integer(1, timing::kMaxCallBytes.count)};
 }
 
 std::string read_method(const JsonView& view) {
@@ -204,7 +204,7 @@ std::optional<std::int64_t> size_in(std::string_view text) {
     const std::size_t power = suffix.empty() ? 0 : kPowers.find(suffix.front()) + 1;
     if (!suffix.empty() && power == 0) return std::nullopt;
     const int shift = static_cast<int>(10 * power);
-    if (bytes > run::kMaxCallBytes.count >> shift) return std::nullopt;
+    if (bytes > timing::kMaxCallBytes.count >> shift) return std::nullopt;
     return bytes << shift;
 }
 

@@ -12,11 +12,13 @@ namespace tutti::batch {
 
 ScheduleOutput::Target ScheduleOutput::target(std::uint64_t sends) const {
     using enum ScheduleFormat;
-    if (!wish_.path.empty()) {
-        return {wish_.path, wish_.format.value_or(wish_.path.ends_with(io::kStreamSuffix) ? Stream : Json)};
+    if (!options_.path.empty()) {
+        return {options_.path,
+                options_.format.value_or(options_.path.ends_with(io::kStreamSuffix) ? Stream : Json)};
     }
-    const auto format = wish_.format.value_or(sends > kMostSendsAsText ? Stream : Json);
-    return {fmt::format("{}{}", wish_.stem, format == Stream ? io::kStreamSuffix : ".schedule.json"), format};
+    const auto format = options_.format.value_or(sends > kMostSendsAsText ? Stream : Json);
+    return {fmt::format("{}{}", options_.stem, format == Stream ? io::kStreamSuffix : ".schedule.json"),
+            format};
 }
 
 io::StreamHeader ScheduleOutput::header() const {
@@ -36,7 +38,7 @@ std::unique_ptr<SendSource> ScheduleOutput::tap(SendSource& sends) {
 }
 
 std::string ScheduleOutput::write(const synth::Result& result, const Stop& stop) {
-    const auto [path, format] = target(result.symmetric && !wish_.expand ? 0 : result.sends);
+    const auto [path, format] = target(result.symmetric && !options_.expand ? 0 : result.sends);
     if (passing_) {
         passing_->finish(result.schedule.makespan);
     } else if (!result.symmetric) {
@@ -46,12 +48,12 @@ std::string ScheduleOutput::write(const synth::Result& result, const Stop& stop)
             io::write_schedule_stream(path, result.schedule, instance_.chunks(),
                                       instance_.topology().links().size());
         }
-    } else if (!wish_.expand) {
+    } else if (!options_.expand) {
         io::write_symmetric_json(path, *result.symmetric);
     } else if (format == ScheduleFormat::Json) {
         io::write_schedule_json(path, expanded(instance_, *result.symmetric));
     } else {
-        SymmetricSource all(instance_, *result.symmetric);
+        symmetry::SymmetricSource all(instance_, *result.symmetric);
         StoppableSource until(all, stop);
         io::StreamWriter writer(path, header());
         io::TeeSource tee(until, writer);

@@ -12,7 +12,7 @@ namespace tutti::batch {
 enum class ScheduleFormat { Json, Stream };
 
 /// Where a schedule shall go, and how.
-struct OutputWish {
+struct OutputOptions {
     std::string path{};                      ///< "-" is standard output; empty: named after `stem`
     std::string stem{};                      ///< gets ".tsch" or ".schedule.json", as the format wants
     std::optional<ScheduleFormat> format{};  ///< where not given: the path's suffix says it, or else the size
@@ -24,7 +24,8 @@ struct OutputWish {
 class ScheduleOutput {
   public:
     /// The instance must outlive this.
-    ScheduleOutput(const Instance& instance, OutputWish wish) : instance_(instance), wish_(std::move(wish)) {}
+    ScheduleOutput(const Instance& instance, OutputOptions options)
+        : instance_(instance), options_(std::move(options)) {}
 
     /// Where a schedule of ordinary size would go.
     [[nodiscard]] std::string path() const { return target(0).path; }
@@ -46,7 +47,7 @@ class ScheduleOutput {
     [[nodiscard]] io::StreamHeader header() const;
 
     const Instance& instance_;
-    const OutputWish wish_;
+    const OutputOptions options_;
     std::unique_ptr<io::StreamWriter> passing_;
 };
 

@@ -1,7 +1,7 @@
 #include "batch/summary.hpp"
 
-#include "batch/figures.hpp"
-#include "batch/text_table.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 #include <fmt/format.h>
 
@@ -51,16 +51,16 @@ Totals totals_of(const Outcome& outcome) {
 std::string what_text(const Outcome& outcome) {
     std::set<std::filesystem::path> files;
     for (const Row& row : outcome.rows) files.insert(row.task.job.path);
-    const std::string instances = count_text(files.size(), "instance");
+    const std::string instances = text::count_text(files.size(), "instance");
     if (files.size() == outcome.rows.size()) return instances;
-    return fmt::format("{} of {}", count_text(outcome.rows.size(), "task"), instances);
+    return fmt::format("{} of {}", text::count_text(outcome.rows.size(), "task"), instances);
 }
 
 std::string summary_line(const Outcome& outcome) {
     const Totals totals = totals_of(outcome);
-    std::string line = fmt::format("{}: {} verified, {} optimal, mean gap {}, {} failed, {} s",
-                                   what_text(outcome), totals.verified, totals.optimal,
-                                   gap_text(totals.mean_gap), totals.failed, seconds_text(outcome.seconds));
+    std::string line = fmt::format(
+        "{}: {} verified, {} optimal, mean gap {}, {} failed, {} s", what_text(outcome), totals.verified,
+        totals.optimal, text::gap_text(totals.mean_gap), totals.failed, text::seconds_text(outcome.seconds));
     if (!outcome.complete())
         line += fmt::format("; interrupted, {} left out", outcome.planned - outcome.rows.size());
     return line;
@@ -69,14 +69,14 @@ std::string summary_line(const Outcome& outcome) {
 }  // namespace
 
 std::string table_text(const Outcome& outcome) {
-    TextTable table({{"instance"},
-                     {"method"},
-                     {"makespan", Align::Right},
-                     {"bound", Align::Right},
-                     {"gap", Align::Right},
-                     {"verified"},
-                     {"sends", Align::Right},
-                     {"seconds", Align::Right}});
+    text::Table table({{"instance"},
+                       {"method"},
+                       {"makespan", text::Align::Right},
+                       {"bound", text::Align::Right},
+                       {"gap", text::Align::Right},
+                       {"verified"},
+                       {"sends", text::Align::Right},
+                       {"seconds", text::Align::Right}});
     std::string errors;
     std::vector<Task> tasks;
     for (const Row& row : outcome.rows) tasks.push_back(row.task);
@@ -85,9 +85,9 @@ std::string table_text(const Outcome& outcome) {
         const Row& row = outcome.rows[i];
         const io::ResultLine& line = row.line;
         table.add({names[i], line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
-                   ticks_cell(line.lower_bound), gap_text(line.gap()), verified_cell(row),
-                   line.makespan ? std::to_string(line.sends) : "-", seconds_text(line.seconds)});
-        if (row.failed) errors += fmt::format("failed: {}: {}\n", names[i], printable(line.error));
+                   ticks_cell(line.lower_bound), text::gap_text(line.gap()), verified_cell(row),
+                   line.makespan ? std::to_string(line.sends) : "-", text::seconds_text(line.seconds)});
+        if (row.failed) errors += fmt::format("failed: {}: {}\n", names[i], text::printable(line.error));
     }
     std::string news;
     for (const std::string& sentence : outcome.news) news += sentence + "\n";

@@ -1,7 +1,7 @@
 #include "batch/task.hpp"
 
-#include "batch/figures.hpp"
 #include "batch/fnv.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 
@@ -28,12 +28,12 @@ std::string stem_of(const Job& job, const std::string& details) {
     constexpr std::size_t kLongest = 120;
     std::string stem = "schedules/";
     for (const std::filesystem::path& part : std::filesystem::path(job.family))
-        stem += file_name_of(part.string()) + "/";
-    stem += shortened(file_name_of(job.name), kLongest);
+        stem += text::file_name_of(part.string()) + "/";
+    stem += text::shortened(text::file_name_of(job.name), kLongest);
     if (stem != "schedules/" + job.label() || job.name.find('=') != job.name.npos) {
         stem += fmt::format("-{:08x}", fnv(job.label()) >> 32U);
     }
-    return stem + (details.empty() ? "" : file_name_of(details));
+    return stem + (details.empty() ? "" : text::file_name_of(details));
 }
 
 /// A file may be called "a seed=2".

@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
-#include "run/call_size.hpp"
+#include "timing/call_size.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -88,7 +88,7 @@ void set_bytes(io::Json& document, const std::string& name, Bytes bytes) {
                             bytes.count),
                 fmt::format("/collectives/{}", i));
         }
-        (*collectives)[i]["chunk_bytes"] = run::chunk_bytes(bytes, *chunks).count;
+        (*collectives)[i]["chunk_bytes"] = timing::chunk_bytes(bytes, *chunks).count;
     }
 }
 

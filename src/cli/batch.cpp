@@ -1,10 +1,9 @@
 #include "batch/batch.hpp"
 
-#include "batch/cluster/cluster_crew.hpp"
+#include "batch/cluster/cluster_executor.hpp"
 #include "batch/cluster/worker.hpp"
 #include "batch/expand.hpp"
-#include "batch/figures.hpp"
-#include "batch/local_crew.hpp"
+#include "batch/local_executor.hpp"
 #include "batch/result_line.hpp"
 #include "batch/summary.hpp"
 #include "batch/variant_instance.hpp"
@@ -13,6 +12,7 @@
 #include "core/error.hpp"
 #include "io/json_text.hpp"
 #include "report/report.hpp"
+#include "text/format.hpp"
 
 #include <fmt/chrono.h>
 
@@ -107,11 +107,11 @@ void print(const batch::Outcome& outcome, const std::string& results, ExitCode c
 /// The page is a convenience: what keeps it from being made is told, and no failure of the run.
 void make_report(const std::string& results, const std::function<void(const std::string&)>& note) {
     constexpr double kMostSeconds = 30;
-    report::ReportWish wish;
-    wish.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
-    wish.stop = Stop(Stop::Seconds(kMostSeconds));
+    report::ReportOptions page;
+    page.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
+    page.stop = Stop(Stop::Seconds(kMostSeconds));
     try {
-        note(fmt::format("a page to look at: {}", report::write_report(results, {}, wish).path));
+        note(fmt::format("a page to look at: {}", report::write_report(results, {}, page).path));
     } catch (const std::exception& error) {
         note(fmt::format("warning: the report could not be made: {}", error.what()));
     }
@@ -127,11 +127,11 @@ ExitCode code_of(const batch::Outcome& outcome) {
 void say_what_next(const batch::Outcome& outcome, const batch::Settings& settings, std::ostream& err) {
     err << "results are in " << settings.results << '\n';
     if (!outcome.complete())
-        err << fmt::format("to go on: tutti batch --resume -o {}\n", batch::shell_word(settings.results));
+        err << fmt::format("to go on: tutti batch --resume -o {}\n", text::shell_word(settings.results));
 }
 
 /// Makes each task last that many seconds longer, so that tests can meet it at work.
-batch::LocalCrew::Work work_of_process() {
+batch::LocalExecutor::Work work_of_process() {
     const char* slow = std::getenv("TUTTI_TEST_SLOW");
     if (slow == nullptr) return batch::solve;
     return [wait = std::chrono::duration<double>(std::strtod(slow, nullptr))](auto&&... arguments) {
@@ -149,17 +149,19 @@ ExitCode serve(const batch::cluster::Ranks& ranks, const BatchOptions& options, 
                                                                               : ExitCode::Failed;
 }
 
-std::unique_ptr<batch::Crew> crew_for(const batch::cluster::Ranks& ranks, const batch::Settings& settings) {
+std::unique_ptr<batch::Executor> executor_for(const batch::cluster::Ranks& ranks,
+                                              const batch::Settings& settings) {
     const batch::RunFile& run = settings.run;
     if (ranks.size == 1 && !ranks.follow_parent) {
         const unsigned cores = run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
-        return std::make_unique<batch::LocalCrew>(
-            batch::LocalCrew::Settings{settings.results, run.limits, cores, work_of_process()});
+        return std::make_unique<batch::LocalExecutor>(
+            batch::LocalExecutor::Settings{settings.results, run.limits, cores, work_of_process()});
     }
-    auto crew = std::make_unique<batch::cluster::ClusterCrew>(batch::cluster::ClusterCrew::Settings{
-        ranks, settings.results, run.limits, run.jobs, work_of_process()});
-    crew->on_remark(settings.remark);
-    return crew;
+    auto executor =
+        std::make_unique<batch::cluster::ClusterExecutor>(batch::cluster::ClusterExecutor::Settings{
+            ranks, settings.results, run.limits, run.jobs, work_of_process()});
+    executor->on_remark(settings.remark);
+    return executor;
 }
 
 }  // namespace
@@ -180,10 +182,10 @@ ExitCode run_batch(const BatchOptions& options, const Process& process) {
     if (!options.quiet)
         settings.remark = [&](const std::string& text) { process.streams.err << text << '\n'; };
 
-    // Before anything can be refused: the other ranks hear of an end only from a crew.
-    const auto crew = crew_for(ranks, settings);
+    // Before anything can be refused: the other ranks hear of an end only from an executor.
+    const auto executor = executor_for(ranks, settings);
     const auto tasks = tasks_of(settings.run);
-    const batch::Outcome outcome = batch::run(tasks, settings, *crew, view_of(options, process.streams));
+    const batch::Outcome outcome = batch::run(tasks, settings, *executor, view_of(options, process.streams));
     const ExitCode code = code_of(outcome);
     print(outcome, settings.results, code, options.json, process.streams.out);
     if (options.report) {

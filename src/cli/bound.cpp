@@ -1,5 +1,3 @@
-#include "batch/figures.hpp"
-#include "batch/text_table.hpp"
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
@@ -9,6 +7,8 @@
 #include "io/json_text.hpp"
 #include "synth/bounding.hpp"
 #include "synth/reachability.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 #include <fmt/ranges.h>
 
@@ -35,7 +35,7 @@ class InWords {
             path.release == Ticks(0) ? "" : fmt::format(", released at {}", path.release.count());
         return fmt::format("chunk {} from {} to {}, {} on the way{}", path.chunk.value(),
                            name_of(topology_, path.holder), name_of(topology_, path.receiver),
-                           batch::count_text(path.links.size(), "link"), release);
+                           text::count_text(path.links.size(), "link"), release);
     }
 
     std::string operator()(const CutCertificate& cut) const {
@@ -44,8 +44,8 @@ class InWords {
         const auto links = std::ranges::count_if(topology_.links(), [&](const Link& link) {
             return !inside[link.src.index()] && inside[link.dst.index()];
         });
-        const std::string what = fmt::format("{} over {}", batch::count_text(cut.transfers, "chunk"),
-                                             batch::count_text(static_cast<std::uint64_t>(links), "link"));
+        const std::string what = fmt::format("{} over {}", text::count_text(cut.transfers, "chunk"),
+                                             text::count_text(static_cast<std::uint64_t>(links), "link"));
         const std::string who = cut.inside.size() == 1
                                     ? name_of(topology_, cut.inside.front())
                                     : fmt::format("{} nodes {}", cut.inside.size(), some_of(cut.inside));
@@ -57,8 +57,8 @@ class InWords {
     }
 
     std::string operator()(const VolumeCertificate& volume) const {
-        return fmt::format("{} over all {}", batch::count_text(volume.transfers, "transfer"),
-                           batch::count_text(topology_.links().size(), "link"));
+        return fmt::format("{} over all {}", text::count_text(volume.transfers, "transfer"),
+                           text::count_text(topology_.links().size(), "link"));
     }
 
     std::string operator()(const LengthsCertificate& lengths) const {
@@ -69,7 +69,7 @@ class InWords {
 
     std::string operator()(const TimedLengthsCertificate& timed) const {
         return fmt::format("{} on links in time, none by {}",
-                           batch::count_text(timed.weights.size(), "weight"), timed.horizon.count());
+                           text::count_text(timed.weights.size(), "weight"), timed.horizon.count());
     }
 
     std::string operator()(const SolverProof& proof) const {
@@ -88,12 +88,12 @@ class InWords {
 };
 
 std::string table_of(const Instance& instance, const std::vector<Bound>& bounds) {
-    using batch::Align;
-    batch::TextTable table(
-        {{""}, {"kind"}, {"value", Align::Right}, {"seconds", Align::Right}, {"because of"}});
+    using text::Align;
+    text::Table table(
+        {{""}, {"kind"}, {"value", text::Align::Right}, {"seconds", text::Align::Right}, {"because of"}});
     for (const Bound& bound : bounds) {
         table.add({&bound == &bounds.front() ? ">" : "", bound.kind, std::to_string(bound.value.count()),
-                   batch::seconds_text(bound.seconds), std::visit(InWords(instance), bound.certificate)});
+                   text::seconds_text(bound.seconds), std::visit(InWords(instance), bound.certificate)});
     }
     return table.text();
 }
@@ -131,7 +131,7 @@ ExitCode run_bound(const BoundOptions& options, const Process& process) {
         process.streams.out << table_of(instance, bounds)
                             << fmt::format(
                                    "\nno schedule of '{}' takes less than {}\n", instance.name(),
-                                   batch::ticks_text(bounds.front().value, instance.topology().units()));
+                                   text::ticks_text(bounds.front().value, instance.topology().units()));
     }
     if (stopped && !options.quiet) process.streams.err << "note: stopped early; more time may prove more\n";
     const bool interrupted = process.interrupted != nullptr && process.interrupted->load();

@@ -5,8 +5,8 @@
 #include "cli/convert_schedule.hpp"
 #include "cli/file_kind.hpp"
 #include "cli/heartbeat.hpp"
+#include "cli/output_check.hpp"
 #include "cli/run.hpp"
-#include "cli/target.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 
@@ -97,7 +97,7 @@ ExitCode run_convert(const ConvertOptions& options, const Process& process) {
         const ScheduleFiles files = instance_and_schedules(options.files);
         const Instance instance = io::read_instance(files.instance);
         io::OpenSchedule schedule = io::open_schedule(files.schedules.front());
-        check_target(options.output, files.instance);
+        check_output(options.output, files.instance);
         Conversion conversion;
         {
             const Heartbeat heartbeat(streams);

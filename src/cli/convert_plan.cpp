@@ -1,6 +1,5 @@
 #include "cli/convert_plan.hpp"
 
-#include "batch/figures.hpp"
 #include "cli/failure.hpp"
 #include "compile/chakra_lowering.hpp"
 #include "compile/messages.hpp"
@@ -8,6 +7,7 @@
 #include "io/atomic_file.hpp"
 #include "io/chakra_et.hpp"
 #include "io/sccl_json.hpp"
+#include "text/format.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <fmt/format.h>
@@ -108,7 +108,7 @@ std::vector<WrittenPlan> convert_to_plans(const Instance& instance, const Schedu
     std::vector<WrittenPlan> plans;
     std::set<std::string> paths;
     for (const CollectiveId collective : collectives) {
-        const std::string part = batch::file_name_of(instance.collective(collective).id);
+        const std::string part = text::file_name_of(instance.collective(collective).id);
         WrittenPlan plan{.path = collectives.size() > 1 ? with_part(options.output, part) : options.output};
         if (!paths.insert(plan.path).second) {
             throw InputError(

@@ -4,9 +4,9 @@
 #include "cli/convert_schedule.hpp"
 
 #include "core/stoppable_source.hpp"
-#include "core/symmetric_schedule.hpp"
 #include "io/perfetto_json.hpp"
 #include "io/schedule_json.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 #include "verify/schedule_verifier.hpp"
 #include "verify/send_times.hpp"
 #include "verify/symmetric_verifier.hpp"
@@ -112,7 +112,7 @@ class TraceTee final : public SendSource {
 
 /// In the order in which streams are written, whatever the file's.
 std::unique_ptr<SendSource> in_order(io::OpenSchedule& schedule, const Instance& instance, Schedule& held) {
-    if (schedule.symmetric) return std::make_unique<SymmetricSource>(instance, *schedule.symmetric);
+    if (schedule.symmetric) return std::make_unique<symmetry::SymmetricSource>(instance, *schedule.symmetric);
     if (schedule.stream) return std::move(schedule.sends);
     held = {schedule.instance, Ticks(0), {}};
     for (auto sends = schedule.sends->next(); !sends.empty(); sends = schedule.sends->next()) {

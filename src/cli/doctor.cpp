@@ -1,9 +1,9 @@
-#include "batch/text_table.hpp"
 #include "cli/run.hpp"
 #include "cli/version.hpp"
 #include "io/json_text.hpp"
 #include "io/source.hpp"
 #include "models/backends/registry.hpp"
+#include "text/table.hpp"
 
 #include <unistd.h>
 
@@ -83,16 +83,16 @@ io::Json examination_json(const Examination& examination) {
 }
 
 void print_for_people(const std::vector<Examination>& examinations, const Streams& streams) {
-    streams.out << batch::fact_sheet({{"tutti", std::string(version())},
-                                      {"compiler", compiler()},
-                                      {"build", build_type()},
-                                      {"threads", std::to_string(std::thread::hardware_concurrency())},
-                                      {"memory", io::size_name(memory_bytes())}});
+    streams.out << text::fact_sheet({{"tutti", std::string(version())},
+                                     {"compiler", compiler()},
+                                     {"build", build_type()},
+                                     {"threads", std::to_string(std::thread::hardware_concurrency())},
+                                     {"memory", io::size_name(memory_bytes())}});
     for (const Examination& examination : examinations) {
         const std::string title = fmt::format("{} ({})", examination.name, examination.solver);
         if (!examination.present()) {
             streams.out << fmt::format("\n{}: not present\n", title)
-                        << batch::fact_sheet({{"reason", examination.absence}}, 2);
+                        << text::fact_sheet({{"reason", examination.absence}}, 2);
             continue;
         }
         const bool right = examination.right();
@@ -101,10 +101,10 @@ void print_for_people(const std::vector<Examination>& examinations, const Stream
         streams.out << fmt::format("\n{}: {}\n", title,
                                    right ? toned(Tone::Good, "works", streams.colour_out)
                                          : toned(Tone::Bad, "ANSWERS WRONGLY", streams.colour_out))
-                    << batch::fact_sheet({{"version", examination.library.version},
-                                          {"file", examination.library.file},
-                                          {"toy", toy}},
-                                         2);
+                    << text::fact_sheet({{"version", examination.library.version},
+                                         {"file", examination.library.file},
+                                         {"toy", toy}},
+                                        2);
     }
 }
 

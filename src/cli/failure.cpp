@@ -1,9 +1,9 @@
 #include "cli/failure.hpp"
 
-#include "batch/figures.hpp"
 #include "core/error.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
+#include "text/format.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace {
 
 std::string command_line(const std::vector<std::string>& arguments) {
     std::string line = "tutti";
-    for (const std::string& argument : arguments) line += " " + batch::shell_word(argument);
+    for (const std::string& argument : arguments) line += " " + text::shell_word(argument);
     return line;
 }
 
@@ -79,7 +79,7 @@ void report(const Failure& failure, const std::vector<std::string>& arguments, c
 void rethrow_with_reproducer(const Instance& instance) {
     const Failure failure = failure_of(std::current_exception());
     if (failure.code != ExitCode::Bug) throw;
-    const std::string path = fmt::format("tutti-bug-{}.json", batch::file_name_of(instance.name()));
+    const std::string path = fmt::format("tutti-bug-{}.json", text::file_name_of(instance.name()));
     try {
         io::save_instance(path, instance);
     } catch (const InputError& unwritable) {

@@ -18,7 +18,7 @@ FileKind kind_of_file(const std::string& path) {
     if (path == "-") return FileKind::Unclear;
     try {
         io::Source source(path);
-        return kind_of_beginning(source.peek(io::Source::kBlock));
+        return kind_of_bytes(source.peek(io::Source::kBlock));
     } catch (const InputError&) {
         // Whoever reads it in earnest will say so, and of this file only.
         return FileKind::Unclear;
@@ -39,21 +39,21 @@ bool is_folder(const std::string& path) {
 
 }  // namespace
 
-FileKind kind_of(const Beginning& beginning) {
+FileKind kind_of(const Sniffed& sniffed) {
     constexpr std::array<std::string_view, 6> kOfSchedules{
         "tutti_schedule", "tutti_symmetric_schedule", "symmetry", "instance", "makespan", "sends"};
     constexpr std::array<std::string_view, 7> kOfInstances{"tutti",  "name",       "about",      "topology",
                                                            "groups", "forwarding", "collectives"};
-    if (beginning.shape == Beginning::Shape::Stream) return FileKind::Schedule;
-    if (beginning.shape != Beginning::Shape::Empty && plan_kind(beginning) != nullptr) return FileKind::Plan;
-    if (beginning.fields.empty()) return FileKind::Unclear;
-    const std::string& field = beginning.fields.front();
+    if (sniffed.shape == Sniffed::Shape::Stream) return FileKind::Schedule;
+    if (sniffed.shape != Sniffed::Shape::Empty && plan_kind(sniffed) != nullptr) return FileKind::Plan;
+    if (sniffed.fields.empty()) return FileKind::Unclear;
+    const std::string& field = sniffed.fields.front();
     if (std::ranges::find(kOfSchedules, field) != kOfSchedules.end()) return FileKind::Schedule;
     if (std::ranges::find(kOfInstances, field) != kOfInstances.end()) return FileKind::Instance;
     return FileKind::Unclear;
 }
 
-FileKind kind_of_beginning(std::string_view bytes) { return kind_of(beginning_of(bytes)); }
+FileKind kind_of_bytes(std::string_view bytes) { return kind_of(sniff(bytes)); }
 
 ScheduleFiles instance_and_schedules(const std::vector<std::string>& files) {
     std::vector<FileKind> kinds;

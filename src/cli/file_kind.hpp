@@ -1,7 +1,7 @@
 #pragma once
 
-#include "cli/beginning.hpp"
 #include "cli/options.hpp"
+#include "cli/sniff.hpp"
 
 #include <optional>
 #include <string>
@@ -18,8 +18,8 @@ enum class FileKind {
 };
 
 /// What a file is, told from its first bytes.
-[[nodiscard]] FileKind kind_of_beginning(std::string_view bytes);
-[[nodiscard]] FileKind kind_of(const Beginning& beginning);
+[[nodiscard]] FileKind kind_of_bytes(std::string_view bytes);
+[[nodiscard]] FileKind kind_of(const Sniffed& sniffed);
 
 /// An instance and schedules of it.
 struct ScheduleFiles {

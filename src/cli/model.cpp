@@ -1,6 +1,5 @@
 // `tutti model`: the question that exact synthesis puts to solvers, as text. It needs no solver.
 
-#include "batch/figures.hpp"
 #include "bounds/bounds.hpp"
 #include "cli/failure.hpp"
 #include "cli/run.hpp"
@@ -12,6 +11,7 @@
 #include "models/encode/time_indexed.hpp"
 #include "models/export.hpp"
 #include "synth/reachability.hpp"
+#include "text/format.hpp"
 
 #include <array>
 #include <filesystem>
@@ -176,7 +176,7 @@ void write(const std::string& path, ModelFormat format, const models::Program& p
     file.commit();
 }
 
-void check_target(const ModelOptions& options) {
+void check_output(const ModelOptions& options) {
     std::error_code error;
     if (options.instance != "-" && std::filesystem::equivalent(options.output, options.instance, error)) {
         throw InputError("is the instance; the model would replace it (choose another --output)", {},
@@ -188,7 +188,7 @@ void check_target(const ModelOptions& options) {
 
 ExitCode run_model(const ModelOptions& options, const Process& process) {
     const ModelFormat format = format_of(options);
-    check_target(options);
+    check_output(options);
     const Instance instance = io::read_instance(options.instance);
     if (const auto who = synth::unreachable(instance)) throw InfeasibleError(*who);
     const Stop stop(std::nullopt, process.interrupted);
@@ -203,8 +203,8 @@ ExitCode run_model(const ModelOptions& options, const Process& process) {
         if (!options.quiet) {
             process.streams.err << fmt::format(
                 "{}, makespan <= {}: {}, {}; \"infeasible\" {}\n", name_of(options.encoding),
-                batch::ticks_text(model.horizon(), instance.topology().units()),
-                batch::count_text(program.vars(), "variable"), batch::count_text(constraints, "constraint"),
+                text::ticks_text(model.horizon(), instance.topology().units()),
+                text::count_text(program.vars(), "variable"), text::count_text(constraints, "constraint"),
                 doubt.empty() ? "proves that there is no such schedule" : "proves nothing: " + doubt);
         }
         if (options.json) {

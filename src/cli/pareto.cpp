@@ -1,12 +1,12 @@
 #include "synth/pareto.hpp"
-#include "batch/figures.hpp"
-#include "batch/text_table.hpp"
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/run.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/schedule_json.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -58,7 +58,7 @@ struct Files {
 Files write(const std::string& folder, const ParetoPoint& point) {
     if (folder.empty()) return {};
     const Instance& instance = point.rounds.realised.instance;
-    const std::string stem = (std::filesystem::path(folder) / batch::file_name_of(instance.name())).string();
+    const std::string stem = (std::filesystem::path(folder) / text::file_name_of(instance.name())).string();
     Files files{stem + ".json", stem + ".schedule.json", stem + ".ticks.json", stem + ".ticks.schedule.json"};
     io::save_instance(files.instance, instance);
     io::write_schedule_json(files.schedule, point.rounds.realised.schedule);
@@ -103,22 +103,22 @@ io::Json point_json(const ParetoPoint& point, const Files& files) {
 }
 
 std::string table_of(const std::vector<ParetoPoint>& points, Units units) {
-    using batch::Align;
-    batch::TextTable table({{"steps", Align::Right},
-                            {"rounds", Align::Right},
-                            {"chunks", Align::Right},
-                            {"C per node", Align::Right},
-                            {"R/C", Align::Right},
-                            {"sends", Align::Right},
-                            {units == Units::Physical ? "makespan (ps)" : "makespan", Align::Right},
-                            {"seconds", Align::Right},
-                            {"verified"},
-                            {"remarks"}});
+    using text::Align;
+    text::Table table({{"steps", text::Align::Right},
+                       {"rounds", text::Align::Right},
+                       {"chunks", text::Align::Right},
+                       {"C per node", text::Align::Right},
+                       {"R/C", text::Align::Right},
+                       {"sends", text::Align::Right},
+                       {units == Units::Physical ? "makespan (ps)" : "makespan", text::Align::Right},
+                       {"seconds", text::Align::Right},
+                       {"verified"},
+                       {"remarks"}});
     for (const ParetoPoint& point : points) {
         table.add({std::to_string(point.point.steps), std::to_string(point.point.rounds),
                    std::to_string(point.point.chunks), std::to_string(point.sccl_chunks),
                    text_of(point.ratio), std::to_string(point.ticks.schedule.sends.size()),
-                   std::to_string(point.ticks.schedule.makespan.count()), batch::seconds_text(point.seconds),
+                   std::to_string(point.ticks.schedule.makespan.count()), text::seconds_text(point.seconds),
                    "yes", marks_of(point)});
     }
     return table.text();
@@ -170,12 +170,12 @@ ExitCode show(const synth::ParetoResult& result, const Instance& instance, const
                      result.composition ? ", as composition: reduce-scatter, then all-gather" : "")},
         {"bounds", fmt::format("S >= {}, R/C >= {}", result.fewest_steps, text_of(result.least_ratio))},
         {"proof", result.complete ? result.end : "incomplete: " + result.end},
-        {"refuted", batch::count_text(result.refuted, "point")},
-        {"seconds", batch::seconds_text(result.seconds)}};
+        {"refuted", text::count_text(result.refuted, "point")},
+        {"seconds", text::seconds_text(result.seconds)}};
     if (!result.undecided.empty())
-        facts.emplace_back("undecided", batch::count_text(result.undecided.size(), "point"));
+        facts.emplace_back("undecided", text::count_text(result.undecided.size(), "point"));
     if (!options.output.empty()) facts.emplace_back("written to", options.output);
-    out << batch::fact_sheet(facts) << '\n' << table_of(result.points, instance.topology().units());
+    out << text::fact_sheet(facts) << '\n' << table_of(result.points, instance.topology().units());
     return code;
 }
 
@@ -215,10 +215,10 @@ ExitCode show(const synth::PointResult& result, const Instance& instance, const 
         {"by", result.by}};
     if (!result.words.empty())
         facts.emplace_back(result.decision == Decision::Infeasible ? "because" : "remark", result.words);
-    facts.emplace_back("seconds", batch::seconds_text(result.seconds));
+    facts.emplace_back("seconds", text::seconds_text(result.seconds));
     if (result.found) facts.emplace_back("verified", "yes");
     if (!files.schedule.empty()) facts.emplace_back("schedule", files.schedule);
-    out << batch::fact_sheet(facts);
+    out << text::fact_sheet(facts);
     return code;
 }
 

@@ -47,7 +47,7 @@ bool counts_shares(CollectiveKind kind) {
 }
 
 /// An all-reduce whose chunks cannot be dealt out to the ranks evenly.
-void ask_chunk_by_chunk(Collective& collective, const run::JobTiming& timing, std::uint64_t chunks) {
+void ask_chunk_by_chunk(Collective& collective, const timing::JobTiming& timing, std::uint64_t chunks) {
     collective.kind = CollectiveKind::Custom;
     for (std::uint64_t i = 0; i < chunks; ++i)
         collective.demands.push_back({timing.group, timing.group, true, std::nullopt});

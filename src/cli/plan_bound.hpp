@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/instance.hpp"
-#include "run/plan_timing.hpp"
+#include "timing/plan_timing.hpp"
 
 #include <optional>
 #include <span>
@@ -10,7 +10,7 @@ namespace tutti::cli {
 
 /// A timed plan and what is known of its meaning.
 struct BoundJob {
-    const run::JobTiming& timing;
+    const timing::JobTiming& timing;
     plan::Goal goal = plan::Goal::None;
     std::optional<std::int32_t> root{};
 };

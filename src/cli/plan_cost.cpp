@@ -1,11 +1,11 @@
 #include "cli/plan_cost.hpp"
 
-#include "batch/figures.hpp"
 #include "bounds/bounds.hpp"
 #include "cli/failure.hpp"
 #include "cli/plan_bound.hpp"
 #include "core/outcome.hpp"
 #include "synth/reachability.hpp"
+#include "text/format.hpp"
 
 #include <fmt/ranges.h>
 
@@ -72,24 +72,24 @@ std::string bandwidth_text(const std::optional<double>& value) {
 }
 
 /// One of several plans, in a line.
-std::string job_text(const run::JobTiming& job, Units units) {
-    const std::string end = "ends at " + batch::ticks_text(job.makespan, units);
+std::string job_text(const timing::JobTiming& job, Units units) {
+    const std::string end = "ends at " + text::ticks_text(job.makespan, units);
     if (!job.algbw_GBps) return end;
     return fmt::format("{}, algbw {}, busbw {}", end, bandwidth_text(job.algbw_GBps),
                        bandwidth_text(job.busbw_GBps));
 }
 
 /// The busiest links, the first of equals.
-std::vector<const run::LinkLoad*> busiest(const run::PlanTiming& timing, std::size_t most) {
-    std::vector<const run::LinkLoad*> loads;
-    for (const run::LinkLoad& load : timing.links) loads.push_back(&load);
+std::vector<const timing::LinkLoad*> busiest(const timing::PlanTiming& timing, std::size_t most) {
+    std::vector<const timing::LinkLoad*> loads;
+    for (const timing::LinkLoad& load : timing.links) loads.push_back(&load);
     std::ranges::stable_sort(loads, std::ranges::greater{},
-                             [](const run::LinkLoad* load) { return load->busy; });
+                             [](const timing::LinkLoad* load) { return load->busy; });
     loads.resize(std::min(most, loads.size()));
     return loads;
 }
 
-double utilisation(const run::LinkLoad& load, const run::PlanTiming& timing) {
+double utilisation(const timing::LinkLoad& load, const timing::PlanTiming& timing) {
     if (timing.makespan <= Ticks(0)) return 0;
     return static_cast<double>(load.busy.count()) / static_cast<double>(timing.makespan.count());
 }
@@ -97,7 +97,7 @@ double utilisation(const run::LinkLoad& load, const run::PlanTiming& timing) {
 std::string links_text(const PlanCost& cost, const Topology& topology) {
     constexpr std::size_t kShown = 3;
     std::vector<std::string> shown;
-    for (const run::LinkLoad* load : busiest(cost.timing, kShown)) {
+    for (const timing::LinkLoad* load : busiest(cost.timing, kShown)) {
         shown.push_back(
             fmt::format("{} {:.1f} %", name_of(topology, load->link), 100 * utilisation(*load, cost.timing)));
     }
@@ -110,7 +110,7 @@ io::Json or_null(const std::optional<Value>& value) {
     return value ? io::Json(*value) : io::Json(nullptr);
 }
 
-io::Json json_of(const run::JobTiming& job, Units units) {
+io::Json json_of(const timing::JobTiming& job, Units units) {
     const bool sized = units == Units::Physical;
     return {{"makespan", job.makespan.count()},
             {"algbw_GBps", or_null(job.algbw_GBps)},
@@ -127,28 +127,28 @@ io::Json json_of(const run::JobTiming& job, Units units) {
 }  // namespace
 
 PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop) {
-    std::vector<run::TimedJob> timed;
+    std::vector<timing::TimedJob> timed;
     PlanCost cost;
     for (const CostJob& job : jobs) {
-        run::TimingWish wish{job.bytes, job.group};
-        wish.goal = plan::goal_of(job.verdict.collective).value_or(plan::Goal::None);
-        wish.root = job.verdict.root;
-        wish.fifo_capacity = capacity_of(job.verdict);
-        if (wish.fifo_capacity) {
+        timing::TimingOptions options{job.bytes, job.group};
+        options.goal = plan::goal_of(job.verdict.collective).value_or(plan::Goal::None);
+        options.root = job.verdict.root;
+        options.fifo_capacity = capacity_of(job.verdict);
+        if (options.fifo_capacity) {
             cost.notes.push_back(
                 fmt::format("timed with connections that hold {} messages, without which "
                             "the plan can hang (its protocol has {})",
-                            *wish.fifo_capacity, job.verdict.fifo->capacity));
+                            *options.fifo_capacity, job.verdict.fifo->capacity));
         }
-        timed.push_back({job.plan, std::move(wish)});
+        timed.push_back({job.plan, std::move(options)});
     }
-    cost.timing = run::time_plans(timed, topology, false, stop);
+    cost.timing = timing::time_plans(timed, topology, false, stop);
     for (std::size_t i = 0; i < cost.timing.jobs.size(); ++i) {
-        const run::JobTiming& job = cost.timing.jobs[i];
+        const timing::JobTiming& job = cost.timing.jobs[i];
         std::vector<std::string> notes = job.notes;
         if (job.relayed > 0) {
             notes.push_back(fmt::format("{} of {} lead through other NPUs, which store and forward",
-                                        job.relayed, batch::count_text(job.connections, "connection")));
+                                        job.relayed, text::count_text(job.connections, "connection")));
         }
         for (const std::string& note : notes)
             cost.notes.push_back(jobs.size() > 1 ? fmt::format("plan {}: {}", i + 1, note) : note);
@@ -160,21 +160,21 @@ PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const 
 std::vector<std::pair<std::string, std::string>> facts_of(const PlanCost& cost, const Topology& topology) {
     const Units units = topology.units();
     std::vector<std::pair<std::string, std::string>> facts{
-        {"makespan", batch::ticks_text(cost.timing.makespan, units)}};
+        {"makespan", text::ticks_text(cost.timing.makespan, units)}};
     if (cost.bound) {
         facts.emplace_back(
-            "bound", fmt::format("{}, {}", batch::ticks_text(cost.bound->value, units), cost.bound->kind));
-        facts.emplace_back("gap", fmt::format("{}, for chunks of this size", batch::gap_text(cost.gap)));
+            "bound", fmt::format("{}, {}", text::ticks_text(cost.bound->value, units), cost.bound->kind));
+        facts.emplace_back("gap", fmt::format("{}, for chunks of this size", text::gap_text(cost.gap)));
     }
     if (cost.finer) {
         facts.emplace_back(
             "finer", fmt::format("{}, {}, gap {}: the bound for chunks {} times smaller",
-                                 batch::ticks_text(cost.finer->bound.value, units), cost.finer->bound.kind,
-                                 batch::gap_text(cost.finer->gap), cost.finer->times));
+                                 text::ticks_text(cost.finer->bound.value, units), cost.finer->bound.kind,
+                                 text::gap_text(cost.finer->gap), cost.finer->times));
     }
     const bool is_alone = cost.timing.jobs.size() == 1;
     for (std::size_t i = 0; i < cost.timing.jobs.size(); ++i) {
-        const run::JobTiming& job = cost.timing.jobs[i];
+        const timing::JobTiming& job = cost.timing.jobs[i];
         if (is_alone && job.algbw_GBps) {
             facts.emplace_back("algbw", bandwidth_text(job.algbw_GBps));
             facts.emplace_back("busbw", bandwidth_text(job.busbw_GBps));
@@ -201,7 +201,7 @@ io::Json json_of(const PlanCost& cost, const Topology& topology) {
                          {"gap", cost.finer->gap}};
     }
     io::Json& links = json["links"] = io::Json::array();
-    for (const run::LinkLoad& load : cost.timing.links) {
+    for (const timing::LinkLoad& load : cost.timing.links) {
         const Link& link = topology.link(load.link);
         links.push_back({{"link", load.link.value()},
                          {"src", link.src.value()},
@@ -216,7 +216,7 @@ io::Json json_of(const PlanCost& cost, const Topology& topology) {
         return json;
     }
     io::Json& jobs = json["jobs"] = io::Json::array();
-    for (const run::JobTiming& job : cost.timing.jobs) jobs.push_back(json_of(job, topology.units()));
+    for (const timing::JobTiming& job : cost.timing.jobs) jobs.push_back(json_of(job, topology.units()));
     return json;
 }
 

@@ -4,7 +4,7 @@
 #include "core/stop.hpp"
 #include "io/json_view.hpp"
 #include "plan/plan_verdict.hpp"
-#include "run/plan_timing.hpp"
+#include "timing/plan_timing.hpp"
 
 #include <optional>
 #include <span>
@@ -17,7 +17,7 @@ namespace tutti::cli {
 
 /// What a plan would take on a topology, and how far that is from what is possible (docs/plan-costs.md).
 struct PlanCost {
-    run::PlanTiming timing;
+    timing::PlanTiming timing;
     std::optional<Bound> bound{};  ///< none where the plan's meaning is not known
     std::optional<double> gap{};   ///< (makespan - bound) / bound
     /// The bound of the same call in chunks so many times smaller, where it was asked for.
@@ -32,7 +32,7 @@ struct PlanCost {
 
 /// A plan, how it was judged, how it is called.
 struct CostJob {
-    decltype(run::TimedJob::plan) plan;
+    decltype(timing::TimedJob::plan) plan;
     const plan::PlanVerdict& verdict;
     Bytes bytes{};  ///< docs/plan-costs.md says of what; 0 where the topology is in abstract ticks
     std::vector<NodeId> group{};  ///< rank r is that NPU; empty: NPUs 0, 1, …

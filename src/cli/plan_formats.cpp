@@ -77,15 +77,15 @@ class Judge {
 
 MadePlan make_msccl(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                     const ConvertOptions& options) {
-    compile::MscclWish wish;
-    wish.target = options.target;
-    wish.protocol = options.protocol;
-    wish.in_place = options.mode != CallMode::OutOfPlace;
-    wish.out_of_place = options.mode != CallMode::InPlace;
-    wish.min_bytes = options.min_bytes;
-    wish.max_bytes = options.max_bytes;
+    compile::MscclOptions lowering;
+    lowering.target = options.target;
+    lowering.protocol = options.protocol;
+    lowering.in_place = options.mode != CallMode::OutOfPlace;
+    lowering.out_of_place = options.mode != CallMode::InPlace;
+    lowering.min_bytes = options.min_bytes;
+    lowering.max_bytes = options.max_bytes;
     Judge judge(options.target);
-    const auto result = compile::first_valid_msccl(instance, schedule, collective, wish,
+    const auto result = compile::first_valid_msccl(instance, schedule, collective, lowering,
                                                    [&](const auto& c) { return judge(c); });
     if (!result) {
         const plan::PlanVerdict& last = judge.last();
@@ -109,14 +109,16 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
     return made;
 }
 
-/// Without a wish, in place where that is right.
+/// Where nothing is asked for, in place where that is right.
 MadePlan make_mscclpp(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                       const ConvertOptions& options) {
-    compile::ExecutionWish wish;
-    if (options.mode != CallMode::Both) wish.in_place = options.mode == CallMode::InPlace;
-    if (options.min_bytes) wish.min_bytes = static_cast<std::uint64_t>(*options.min_bytes);
-    if (options.max_bytes.value_or(0) > 0) wish.max_bytes = static_cast<std::uint64_t>(*options.max_bytes);
-    const plan::ExecutionPlan plan = compile::lower_to_execution_plan(instance, schedule, collective, wish);
+    compile::ExecutionOptions lowering;
+    if (options.mode != CallMode::Both) lowering.in_place = options.mode == CallMode::InPlace;
+    if (options.min_bytes) lowering.min_bytes = static_cast<std::uint64_t>(*options.min_bytes);
+    if (options.max_bytes.value_or(0) > 0)
+        lowering.max_bytes = static_cast<std::uint64_t>(*options.max_bytes);
+    const plan::ExecutionPlan plan =
+        compile::lower_to_execution_plan(instance, schedule, collective, lowering);
     verify::PlanReading reading;
     reading.target = verify::Target::Mscclpp;
     const plan::PlanVerdict verdict = verify::verify(plan, reading);

@@ -23,31 +23,30 @@ JudgedPlan malformed(const std::string& file, std::string_view format, std::stri
 }
 
 /// What a file in a folder is that is no plan, in words.
-std::string word_for(const Beginning& beginning) {
-    if (beginning.shape == Beginning::Shape::Stream) return "a schedule without its instance";
-    if (beginning.shape == Beginning::Shape::Xml) return "a topology";
-    if (beginning.shape != Beginning::Shape::Json) return "no schedule";
-    if (beginning.has_field("tutti") || beginning.has_field("collectives")) return "an instance";
-    if (beginning.has_field("tutti_condition")) return "a condition";
+std::string word_for(const Sniffed& sniffed) {
+    if (sniffed.shape == Sniffed::Shape::Stream) return "a schedule without its instance";
+    if (sniffed.shape == Sniffed::Shape::Xml) return "a topology";
+    if (sniffed.shape != Sniffed::Shape::Json) return "no schedule";
+    if (sniffed.has_field("tutti") || sniffed.has_field("collectives")) return "an instance";
+    if (sniffed.has_field("tutti_condition")) return "a condition";
     for (const char* field : {"tutti_schedule", "tutti_symmetric_schedule", "sends"}) {
-        if (beginning.has_field(field)) return "a schedule without its instance";
+        if (sniffed.has_field(field)) return "a schedule without its instance";
     }
     return "other JSON";
 }
 
 /// What the file has instead of a plan, for a message.
-std::string found_in(const Beginning& beginning) {
+std::string found_in(const Sniffed& sniffed) {
     constexpr std::size_t kShown = 6;
-    if (beginning.shape == Beginning::Shape::Stream) return "a schedule of tutti's own";
-    if (beginning.shape == Beginning::Shape::Xml)
-        return fmt::format("XML with the root <{}>", beginning.root);
-    if (beginning.shape != Beginning::Shape::Json) return "text";
-    if (beginning.fields.empty()) return "JSON without fields";
-    const std::size_t shown = std::min(beginning.fields.size(), kShown);
-    return fmt::format("a JSON object with {}{}",
-                       fmt::join(beginning.fields.begin(),
-                                 beginning.fields.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                       shown < beginning.fields.size() ? ", ..." : "");
+    if (sniffed.shape == Sniffed::Shape::Stream) return "a schedule of tutti's own";
+    if (sniffed.shape == Sniffed::Shape::Xml) return fmt::format("XML with the root <{}>", sniffed.root);
+    if (sniffed.shape != Sniffed::Shape::Json) return "text";
+    if (sniffed.fields.empty()) return "JSON without fields";
+    const std::size_t shown = std::min(sniffed.fields.size(), kShown);
+    return fmt::format(
+        "a JSON object with {}{}",
+        fmt::join(sniffed.fields.begin(), sniffed.fields.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+        shown < sniffed.fields.size() ? ", ..." : "");
 }
 
 }  // namespace
@@ -75,9 +74,9 @@ JudgedPlan PlanJudge::judge(const std::string& file) const {
     std::string_view format, code = "unreadable";
     try {
         io::Source source(file);
-        const Beginning beginning = beginning_of(source.peek(io::Source::kBlock));
-        const PlanKind* kind = plan_kind(beginning);
-        if (kind == nullptr) return judge_stranger(file, source, beginning);
+        const Sniffed sniffed = sniff(source.peek(io::Source::kBlock));
+        const PlanKind* kind = plan_kind(sniffed);
+        if (kind == nullptr) return judge_stranger(file, source, sniffed);
         format = kind->format;
         code = kind->syntax;
         AnyPlan plan = kind->read(source);
@@ -121,8 +120,8 @@ std::optional<plan::Goal> PlanJudge::right_as(const AnyPlan& plan, const plan::P
 }
 
 JudgedPlan PlanJudge::judge_stranger(const std::string& file, io::Source& source,
-                                     const Beginning& beginning) const {
-    if (beginning.shape == Beginning::Shape::Json) {
+                                     const Sniffed& sniffed) const {
+    if (sniffed.shape == Sniffed::Shape::Json) {
         // What is no JSON at all may have been a plan before it was cut off.
         try {
             io::parse_json_events(source, [](io::JsonEvent, io::Json&) {});
@@ -133,12 +132,12 @@ JudgedPlan PlanJudge::judge_stranger(const std::string& file, io::Source& source
     if (strangers_ == Strangers::Skipped) {
         JudgedPlan judged;
         judged.file = file;
-        judged.skipped = word_for(beginning);
+        judged.skipped = word_for(sniffed);
         return judged;
     }
     return malformed(
         file, "", "unknown-format",
-        InputError(fmt::format("expected a plan ({}), found {}", plan_kind_labels(), found_in(beginning))));
+        InputError(fmt::format("expected a plan ({}), found {}", plan_kind_labels(), found_in(sniffed))));
 }
 
 }  // namespace tutti::cli

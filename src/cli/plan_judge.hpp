@@ -41,7 +41,7 @@ class PlanJudge {
 
   private:
     [[nodiscard]] JudgedPlan judge_stranger(const std::string& file, io::Source& source,
-                                            const Beginning& beginning) const;
+                                            const Sniffed& sniffed) const;
 
     [[nodiscard]] std::optional<plan::Goal> right_as(const AnyPlan& plan,
                                                      const plan::PlanVerdict& verdict) const;

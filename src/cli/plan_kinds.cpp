@@ -18,54 +18,54 @@ namespace {
 
 /// Any XML that no row before takes, topologies of NCCL aside: what is wrong with it is best said by the
 /// reader of the commonest kind. So is a file without a word.
-bool begins_msccl_xml(const Beginning& beginning) {
-    const bool is_xml = beginning.shape == Beginning::Shape::Xml && beginning.root != "system";
-    return is_xml || beginning.shape == Beginning::Shape::Empty;
+bool is_msccl_xml(const Sniffed& sniffed) {
+    const bool is_xml = sniffed.shape == Sniffed::Shape::Xml && sniffed.root != "system";
+    return is_xml || sniffed.shape == Sniffed::Shape::Empty;
 }
 AnyPlan read_msccl(io::Source& source) { return io::read_msccl_xml(source); }
 
 /// The old camelCase plans too: their reader refuses them by name.
-bool begins_mscclpp_json(const Beginning& beginning) { return beginning.has_field("gpus"); }
+bool is_mscclpp_json(const Sniffed& sniffed) { return sniffed.has_field("gpus"); }
 AnyPlan read_mscclpp(io::Source& source) { return io::read_mscclpp_json(source); }
 
-bool begins_sccl_json(const Beginning& beginning) {
-    return beginning.has_field("msccl_type") || beginning.has_field("sccl_type");
+bool is_sccl_json(const Sniffed& sniffed) {
+    return sniffed.has_field("msccl_type") || sniffed.has_field("sccl_type");
 }
 AnyPlan read_sccl(io::Source& source) { return io::read_sccl_json(source); }
 
 /// Its keys have numbers that changed between versions.
-bool begins_teccl_json(const Beginning& beginning) {
-    return std::ranges::any_of(beginning.fields, [](const std::string& field) {
+bool is_teccl_json(const Sniffed& sniffed) {
+    return std::ranges::any_of(sniffed.fields, [](const std::string& field) {
         return field == "1-Epoch_Duration" || field.ends_with("-Flows");
     });
 }
 AnyPlan read_teccl(io::Source& source) { return io::read_teccl_json(source); }
 
-bool begins_tacos_csv(const Beginning& beginning) {
-    return beginning.shape == Beginning::Shape::Text && beginning.line.starts_with("NPUs Count,");
+bool is_tacos_csv(const Sniffed& sniffed) {
+    return sniffed.shape == Sniffed::Shape::Text && sniffed.line.starts_with("NPUs Count,");
 }
 AnyPlan read_tacos(io::Source& source) { return io::read_tacos_csv(source); }
 
 /// The case tells it from MSCCL's <algo>.
-bool begins_forestcoll_xml(const Beginning& beginning) {
-    return beginning.shape == Beginning::Shape::Xml && beginning.root == "Algo";
+bool is_forestcoll_xml(const Sniffed& sniffed) {
+    return sniffed.shape == Sniffed::Shape::Xml && sniffed.root == "Algo";
 }
 AnyPlan read_forestcoll(io::Source& source) { return io::read_forestcoll_xml(source); }
 
 constexpr std::array<PlanKind, 6> kKinds{{
-    {"mscclpp-json", "MSCCL++ JSON", "json", begins_mscclpp_json, read_mscclpp},
-    {"sccl-json", "SCCL JSON", "json", begins_sccl_json, read_sccl},
-    {"teccl-json", "TE-CCL JSON", "json", begins_teccl_json, read_teccl},
-    {"tacos-csv", "TACOS CSV", "bad-line", begins_tacos_csv, read_tacos},
-    {"forestcoll-xml", "ForestColl XML", "xml", begins_forestcoll_xml, read_forestcoll},
-    {"msccl-xml", "MSCCL XML", "xml", begins_msccl_xml, read_msccl},
+    {"mscclpp-json", "MSCCL++ JSON", "json", is_mscclpp_json, read_mscclpp},
+    {"sccl-json", "SCCL JSON", "json", is_sccl_json, read_sccl},
+    {"teccl-json", "TE-CCL JSON", "json", is_teccl_json, read_teccl},
+    {"tacos-csv", "TACOS CSV", "bad-line", is_tacos_csv, read_tacos},
+    {"forestcoll-xml", "ForestColl XML", "xml", is_forestcoll_xml, read_forestcoll},
+    {"msccl-xml", "MSCCL XML", "xml", is_msccl_xml, read_msccl},
 }};
 
 }  // namespace
 
-const PlanKind* plan_kind(const Beginning& beginning) {
+const PlanKind* plan_kind(const Sniffed& sniffed) {
     const auto found =
-        std::ranges::find_if(kKinds, [&](const PlanKind& kind) { return kind.begins(beginning); });
+        std::ranges::find_if(kKinds, [&](const PlanKind& kind) { return kind.matches(sniffed); });
     return found == kKinds.end() ? nullptr : &*found;
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "cli/beginning.hpp"
+#include "cli/sniff.hpp"
 #include "io/source.hpp"
 #include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
 #include "plan/send_plan.hpp"
-#include "run/plan_timing.hpp"
+#include "timing/plan_timing.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <optional>
@@ -26,12 +26,12 @@ struct PlanKind {
     std::string_view format;  ///< as machines call it: "msccl-xml"
     std::string_view label;   ///< as people do: "MSCCL XML"
     std::string_view syntax;  ///< the code of errors that have none: "xml", "json"
-    bool (*begins)(const Beginning& beginning);
+    bool (*matches)(const Sniffed& sniffed);
     AnyPlan (*read)(io::Source& source);
 };
 
-/// The first row that matches counts; nullptr where the beginning is of no plan.
-[[nodiscard]] const PlanKind* plan_kind(const Beginning& beginning);
+/// The first row that matches counts; nullptr where the sniffed is of no plan.
+[[nodiscard]] const PlanKind* plan_kind(const Sniffed& sniffed);
 /// "MSCCL XML, MSCCL++ JSON": for messages.
 [[nodiscard]] std::string plan_kind_labels();
 [[nodiscard]] std::string_view label_of_format(std::string_view format);
@@ -39,7 +39,7 @@ struct PlanKind {
 [[nodiscard]] plan::PlanVerdict judge(const AnyPlan& plan, const verify::PlanReading& reading);
 
 /// The same plan, to be timed; nothing where its kind cannot be.
-using TimedPlan = decltype(run::TimedJob::plan);
+using TimedPlan = decltype(timing::TimedJob::plan);
 [[nodiscard]] std::optional<TimedPlan> timed(const AnyPlan& plan);
 
 }  // namespace tutti::cli

@@ -1,9 +1,9 @@
 #include "cli/plan_report.hpp"
 
-#include "batch/figures.hpp"
-#include "batch/text_table.hpp"
 #include "io/json_text.hpp"
 #include "io/plan_verdict_json.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,7 +49,7 @@ std::string place_words(const plan::PlanFinding& finding, std::span<const std::i
 
 std::string fifo_words(const plan::FifoNeed& need) {
     return fmt::format("needs {} per connection when chunks are large, {} when small; the protocol holds {}",
-                       batch::count_text(static_cast<std::uint64_t>(need.chunks), "message"), need.steps,
+                       text::count_text(static_cast<std::uint64_t>(need.chunks), "message"), need.steps,
                        need.capacity);
 }
 
@@ -107,7 +107,7 @@ std::string plan_page(const JudgedPlan& judged, const ReportView& view) {
         facts.emplace_back("right as", fmt::format("{0}: --as {0} accepts it", name_of(*judged.right_as)));
     }
     if (!judged.not_timed.empty()) facts.emplace_back("makespan", "not known: " + judged.not_timed);
-    page += batch::fact_sheet(facts, 2);
+    page += text::fact_sheet(facts, 2);
     if (!judged.place.empty() && verdict.violations.size() == 1) {
         const plan::PlanFinding& finding = verdict.violations.front();
         return page + fmt::format("  {}: at {}: {}\n", finding.code, judged.place, finding.message);
@@ -194,7 +194,7 @@ std::string PlanTally::text() const {
         if (verdicts_[i] > 0)
             parts.push_back(fmt::format("{} {}", verdicts_[i], name_of(static_cast<PlanClass>(i))));
     }
-    std::string text = batch::count_text(judged(), "file");
+    std::string text = text::count_text(judged(), "file");
     if (!parts.empty()) text += fmt::format(": {}", fmt::join(parts, ", "));
     if (skipped_ > 0) text += fmt::format("; {} skipped", skipped_);
     return text;

@@ -1,13 +1,13 @@
 // What batches left behind: shown, compared, merged.
 
 #include "batch/compare.hpp"
-#include "batch/figures.hpp"
 #include "batch/merge.hpp"
 #include "batch/results_csv.hpp"
 #include "cli/run.hpp"
 #include "cli/terminal.hpp"
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
+#include "text/format.hpp"
 
 #include <algorithm>
 
@@ -20,13 +20,14 @@ std::vector<batch::Run> runs_of(const ResultsOptions& options) {
     return runs;
 }
 
-void print(const std::vector<batch::TonedLine>& lines, const Streams& streams) {
-    for (const batch::TonedLine& line : lines) {
-        using batch::LineTone;
-        const Tone tone = line.tone == LineTone::Head   ? Tone::Strong
-                          : line.tone == LineTone::Good ? Tone::Good
-                                                        : Tone::Bad;
-        streams.out << toned(tone, line.text, streams.colour_out && line.tone != LineTone::Plain) << '\n';
+void print(const std::vector<text::TonedLine>& lines, const Streams& streams) {
+    for (const text::TonedLine& line : lines) {
+        using text::LineTone;
+        const Tone tone = line.tone == text::LineTone::Head   ? Tone::Strong
+                          : line.tone == text::LineTone::Good ? Tone::Good
+                                                              : Tone::Bad;
+        streams.out << toned(tone, line.text, streams.colour_out && line.tone != text::LineTone::Plain)
+                    << '\n';
     }
 }
 
@@ -99,8 +100,8 @@ ExitCode merge(const ResultsOptions& options, const Process& process) {
         streams.out << io::json_line(json) << '\n';
     } else {
         streams.out << fmt::format(
-            "{}: {} and {} of {}\n", options.merging.output, batch::count_text(merged.results, "result"),
-            batch::count_text(merged.schedules, "schedule"), batch::count_text(runs.size(), "run"));
+            "{}: {} and {} of {}\n", options.merging.output, text::count_text(merged.results, "result"),
+            text::count_text(merged.schedules, "schedule"), text::count_text(runs.size(), "run"));
     }
     return ExitCode::Done;
 }

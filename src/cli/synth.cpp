@@ -1,17 +1,17 @@
-#include "batch/figures.hpp"
 #include "batch/memory.hpp"
 #include "batch/result_line.hpp"
 #include "batch/schedule_output.hpp"
-#include "batch/text_table.hpp"
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
+#include "cli/output_check.hpp"
 #include "cli/run.hpp"
-#include "cli/target.hpp"
 #include "io/bound_json.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
 #include "io/result_jsonl.hpp"
 #include "synth/baselines.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 #include <chrono>
 #include <new>
@@ -19,8 +19,8 @@
 namespace tutti::cli {
 namespace {
 
-batch::OutputWish wish_of(const SynthOptions& options, const Instance& instance) {
-    return {options.output, batch::file_name_of(instance.name()), options.format, options.expand};
+batch::OutputOptions output_options(const SynthOptions& options, const Instance& instance) {
+    return {options.output, text::file_name_of(instance.name()), options.format, options.expand};
 }
 
 synth::Request request_of(const SynthOptions& options, const Process& process, Heartbeat& heartbeat,
@@ -44,7 +44,7 @@ synth::Request request_of(const SynthOptions& options, const Process& process, H
 
 std::string text_of(const synth::Baseline& baseline, Units units) {
     return baseline.makespan
-               ? batch::ticks_text(*baseline.makespan, units)
+               ? text::ticks_text(*baseline.makespan, units)
                : fmt::format("{}: {}", baseline.infeasible ? "impossible" : "not found", baseline.why_not);
 }
 
@@ -58,7 +58,7 @@ io::Json json_of(const synth::Baseline& baseline) {
 std::string summary(const io::ResultLine& line, const std::optional<synth::Baselines>& baselines, Units units,
                     bool colours) {
     const auto ticks = [&](const std::optional<Ticks>& value) {
-        return batch::ticks_text(value.value_or(Ticks(0)), units);
+        return text::ticks_text(value.value_or(Ticks(0)), units);
     };
     const std::string status(name_of(line.status));
     std::vector<std::pair<std::string, std::string>> facts{
@@ -67,11 +67,11 @@ std::string summary(const io::ResultLine& line, const std::optional<synth::Basel
         {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
         {"makespan", ticks(line.makespan)},
         {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
-        {"gap", batch::gap_text(line.gap())},
+        {"gap", text::gap_text(line.gap())},
         {"proof", line.proof.empty() ? "-" : line.proof},
         {"sends", std::to_string(line.sends)},
         {"verified", line.verified ? "yes" : "no"},
-        {"seconds", batch::seconds_text(line.seconds)},
+        {"seconds", text::seconds_text(line.seconds)},
         {"schedule", line.schedule == "-" ? "standard output" : line.schedule}};
     if (line.composed) {
         facts.emplace_back("composed", fmt::format("{} is the optimum as reduce-scatter, then all-gather",
@@ -83,7 +83,7 @@ std::string summary(const io::ResultLine& line, const std::optional<synth::Basel
     }
     if (line.stopped)
         facts.emplace_back("search", "stopped by a limit or an interrupt; a longer one may find more");
-    return batch::fact_sheet(facts);
+    return text::fact_sheet(facts);
 }
 
 /// Tells what was found and written.
@@ -136,8 +136,8 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     line.instance = instance.name();
     line.file = options.instance;
     line.method = options.method;
-    batch::ScheduleOutput output(instance, wish_of(options, instance));
-    check_target(output.path(), options.instance);
+    batch::ScheduleOutput output(instance, output_options(options, instance));
+    check_output(output.path(), options.instance);
     line.seed = options.seed;
 
     const auto begin = std::chrono::steady_clock::now();

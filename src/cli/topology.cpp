@@ -1,12 +1,12 @@
 #include "core/topology.hpp"
 
-#include "batch/text_table.hpp"
 #include "cli/run.hpp"
 #include "cli/topology_facts.hpp"
 #include "core/error.hpp"
 #include "io/json_text.hpp"
 #include "io/topology_file.hpp"
 #include "io/topology_json.hpp"
+#include "text/table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -118,26 +118,26 @@ std::string summary(const Topology& topology) {
     const std::string diameter = facts.diameter               ? fmt::format("{} hops", *facts.diameter)
                                  : !facts.unreachable.empty() ? "infinite"
                                                               : "not computed: too large";
-    return batch::fact_sheet({{"npus", std::to_string(topology.npus())},
-                              {"switches", std::to_string(topology.switches())},
-                              {"links", std::to_string(topology.links().size())},
-                              {"links out", range_text(facts.out_degree) + " per NPU"},
-                              {"links in", range_text(facts.in_degree) + " per NPU"},
-                              {"diameter", diameter},
-                              {"connected", facts.unreachable.empty() ? "every NPU reaches every other"
-                                                                      : "no: " + facts.unreachable},
-                              {"units", physical ? "physical (ticks of 1 ps)" : "abstract (ticks)"},
-                              {"busy", topology.busy() == Busy::Beta ? "beta" : "alpha+beta"}});
+    return text::fact_sheet({{"npus", std::to_string(topology.npus())},
+                             {"switches", std::to_string(topology.switches())},
+                             {"links", std::to_string(topology.links().size())},
+                             {"links out", range_text(facts.out_degree) + " per NPU"},
+                             {"links in", range_text(facts.in_degree) + " per NPU"},
+                             {"diameter", diameter},
+                             {"connected", facts.unreachable.empty() ? "every NPU reaches every other"
+                                                                     : "no: " + facts.unreachable},
+                             {"units", physical ? "physical (ticks of 1 ps)" : "abstract (ticks)"},
+                             {"busy", topology.busy() == Busy::Beta ? "beta" : "alpha+beta"}});
 }
 
 std::string links_table(const Topology& topology) {
-    using batch::Align;
+    using text::Align;
     const bool physical = topology.units() == Units::Physical;
-    batch::TextTable table({{"link", Align::Right},
-                            {"from"},
-                            {"to"},
-                            {physical ? "latency_ns" : "alpha", Align::Right},
-                            {physical ? "bandwidth_GBps" : "beta", Align::Right}});
+    text::Table table({{"link", text::Align::Right},
+                       {"from"},
+                       {"to"},
+                       {physical ? "latency_ns" : "alpha", text::Align::Right},
+                       {physical ? "bandwidth_GBps" : "beta", text::Align::Right}});
     for (std::size_t i = 0; i < topology.links().size(); ++i) {
         const Link& link = topology.link(LinkId(i));
         const auto latency = static_cast<double>(link.wire.alpha.count()) / 1000;

@@ -1,12 +1,12 @@
-#include "batch/figures.hpp"
 #include "batch/progress.hpp"
-#include "batch/text_table.hpp"
-#include "cli/in_order.hpp"
+#include "cli/ordered_pool.hpp"
 #include "cli/plan_network.hpp"
 #include "cli/plan_report.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verify.hpp"
 #include "core/error.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 
 #include <fmt/ranges.h>
 
@@ -57,7 +57,7 @@ std::vector<std::string> all_candidates(const VerifyFiles& files) {
 std::string cell(const std::string& text) {
     constexpr std::size_t kWidest = 100;
     std::string line = text.substr(0, text.find('\n'));
-    if (batch::width_of(line) <= kWidest) return line;
+    if (text::width_of(line) <= kWidest) return line;
     std::size_t bytes = 0, width = 0;
     for (; bytes < line.size() && width < kWidest - 3; ++bytes) {
         if ((static_cast<unsigned char>(line[bytes]) & 0xC0U) != 0x80U) ++width;
@@ -85,7 +85,7 @@ class FolderReport {
     void print(std::size_t files, std::size_t delivered, double seconds) const {
         if (options_.json) return;
         if (table_.rows() > 0) streams_.out << table_.text() << '\n';
-        streams_.out << fmt::format("{}, {} s\n", tally_.text(), batch::seconds_text(seconds));
+        streams_.out << fmt::format("{}, {} s\n", tally_.text(), text::seconds_text(seconds));
         std::vector<std::string> skipped;
         for (const auto& [word, count] : words_) skipped.push_back(fmt::format("{} x {}", count, word));
         if (!skipped.empty()) streams_.out << fmt::format("skipped: {}\n", fmt::join(skipped, ", "));
@@ -96,14 +96,17 @@ class FolderReport {
     [[nodiscard]] const PlanTally& tally() const { return tally_; }
 
   private:
-    static std::vector<batch::TextTable::Column> columns(bool timed) {
-        using batch::Align;
-        std::vector<batch::TextTable::Column> columns{
-            {"file"},   {"format"}, {"collective"}, {"ranks", Align::Right}, {"steps", Align::Right},
-            {"verdict"}};
+    static std::vector<text::Table::Column> columns(bool timed) {
+        using text::Align;
+        std::vector<text::Table::Column> columns{{"file"},
+                                                 {"format"},
+                                                 {"collective"},
+                                                 {"ranks", text::Align::Right},
+                                                 {"steps", text::Align::Right},
+                                                 {"verdict"}};
         if (timed) {
-            columns.push_back({"makespan", Align::Right});
-            columns.push_back({"gap", Align::Right});
+            columns.push_back({"makespan", text::Align::Right});
+            columns.push_back({"gap", text::Align::Right});
         }
         columns.push_back({"reason"});
         return columns;
@@ -121,7 +124,7 @@ class FolderReport {
         if (topology_ != nullptr) {
             const auto& cost = judged.cost;
             cells.push_back(cost ? std::to_string(cost->timing.makespan.count()) : "-");
-            cells.push_back(batch::gap_text(cost ? cost->gap : std::nullopt));
+            cells.push_back(text::gap_text(cost ? cost->gap : std::nullopt));
         }
         cells.push_back(
             cell(judged.not_timed.empty() ? reason_of(judged) : "not timed: " + judged.not_timed));
@@ -131,7 +134,7 @@ class FolderReport {
     const VerifyOptions& options_;
     const Streams& streams_;
     const Topology* topology_;
-    batch::TextTable table_;
+    text::Table table_;
     PlanTally tally_;
     std::map<std::string, std::size_t> words_;
 };
@@ -178,12 +181,12 @@ ExitCode verify_folders(const VerifyFiles& files, const VerifyOptions& options, 
             judged[i] = {};
             ++delivered;
         };
-        run_in_order({.count = paths.size(),
-                      .threads = threads_of(options),
-                      .work = work,
-                      .deliver = deliver,
-                      .idle = [&] { progress.tick(); },
-                      .stop = process.interrupted});
+        run_ordered({.count = paths.size(),
+                     .threads = threads_of(options),
+                     .work = work,
+                     .deliver = deliver,
+                     .idle = [&] { progress.tick(); },
+                     .stop = process.interrupted});
     } catch (const LimitError&) {
         // Stopped while something was being timed.
     }

@@ -1,11 +1,11 @@
-#include "batch/text_table.hpp"
 #include "cli/heartbeat.hpp"
-#include "cli/in_order.hpp"
+#include "cli/ordered_pool.hpp"
 #include "cli/plan_network.hpp"
 #include "cli/plan_report.hpp"
 #include "cli/verify.hpp"
 #include "core/error.hpp"
 #include "io/json_text.hpp"
+#include "text/table.hpp"
 
 #include <algorithm>
 
@@ -53,11 +53,11 @@ class PlanRun {
         Streams watched = process_.streams;
         watched.terminal_err = watched.terminal_err && !options_.quiet;
         const Heartbeat heartbeat(watched);
-        run_in_order({.count = files_.size(),
-                      .threads = threads_of(options_),
-                      .work = [&](std::size_t i) { work(i); },
-                      .deliver = [&](std::size_t i) { deliver(i); },
-                      .stop = process_.interrupted});
+        run_ordered({.count = files_.size(),
+                     .threads = threads_of(options_),
+                     .work = [&](std::size_t i) { work(i); },
+                     .deliver = [&](std::size_t i) { deliver(i); },
+                     .stop = process_.interrupted});
     }
 
     void work(std::size_t i) {
@@ -97,7 +97,7 @@ class PlanRun {
             process_.streams.out << io::json_line(json) << '\n';
         } else {
             process_.streams.out << toned(Tone::Strong, "TOGETHER", process_.streams.colour_out) << '\n'
-                                 << batch::fact_sheet(facts_of(cost, topology), 2);
+                                 << text::fact_sheet(facts_of(cost, topology), 2);
         }
     }
 

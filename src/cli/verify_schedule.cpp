@@ -1,5 +1,3 @@
-#include "batch/figures.hpp"
-#include "batch/text_table.hpp"
 #include "bounds/bounds.hpp"
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
@@ -11,6 +9,8 @@
 #include "io/schedule_stream.hpp"
 #include "io/verdict_json.hpp"
 #include "synth/reachability.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
 #include "verify/schedule_verifier.hpp"
 #include "verify/symmetric_verifier.hpp"
 
@@ -90,7 +90,7 @@ class ScheduleJudge {
         // Without symmetries there is nothing to write out, and the verdict says so.
         Verdict verdict = verify::verify(instance_, *schedule.symmetric, limits);
         if (!verdict.valid()) return verdict;
-        SymmetricSource all(instance_, *schedule.symmetric);
+        symmetry::SymmetricSource all(instance_, *schedule.symmetric);
         StoppableSource watched(all, Stop(std::nullopt, interrupted_));
         return verify::verify(instance_, watched, limits);
     }
@@ -128,16 +128,16 @@ class ScheduleJudge {
                                          : toned(Tone::Bad, "INVALID", streams_.colour_out))
                      << "  " << file << '\n';
         std::vector<std::pair<std::string, std::string>> facts{
-            {"makespan", batch::ticks_text(verdict.makespan, units)},
+            {"makespan", text::ticks_text(verdict.makespan, units)},
             {"sends", std::to_string(verdict.sends)}};
         if (bound_)
             facts.emplace_back("bound",
-                               fmt::format("{}, {}", batch::ticks_text(bound_->value, units), bound_->kind));
+                               fmt::format("{}, {}", text::ticks_text(bound_->value, units), bound_->kind));
         // The gap of an invalid schedule would flatter it.
         if (bound_ && verdict.valid())
-            facts.emplace_back("gap", batch::gap_text(gap(verdict.makespan, bound_->value)));
+            facts.emplace_back("gap", text::gap_text(gap(verdict.makespan, bound_->value)));
         if (!verdict.valid()) facts.emplace_back("violations", std::to_string(verdict.violation_count));
-        streams_.out << batch::fact_sheet(facts, 2);
+        streams_.out << text::fact_sheet(facts, 2);
         for (const Violation& violation : verdict.violations) print(violation);
         const std::uint64_t left = verdict.violation_count - verdict.violations.size();
         if (left > 0) streams_.out << fmt::format("  ... and {} more (--max-violations)\n", left);

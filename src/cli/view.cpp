@@ -5,8 +5,8 @@
 #include "cli/failure.hpp"
 #include "cli/file_kind.hpp"
 #include "cli/heartbeat.hpp"
+#include "cli/output_check.hpp"
 #include "cli/run.hpp"
-#include "cli/target.hpp"
 #include "io/found_results.hpp"
 #include "io/instance_json.hpp"
 #include "io/json_text.hpp"
@@ -47,11 +47,11 @@ void say(const std::string& page, const io::Json& facts, const std::string& word
 }
 
 ExitCode view_results(const std::string& folder, const ViewOptions& options, const Process& process) {
-    report::ReportWish wish;
-    wish.stop = Stop(std::nullopt, process.interrupted);
-    if (options.sends) wish.most_sends_of_a_view = wish.most_sends = *options.sends;
-    wish.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
-    const report::Report made = report::write_report(folder, options.output, wish);
+    report::ReportOptions page;
+    page.stop = Stop(std::nullopt, process.interrupted);
+    if (options.sends) page.most_sends_of_a_view = page.most_sends = *options.sends;
+    page.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
+    const report::Report made = report::write_report(folder, options.output, page);
     const io::Json facts{{"folder", folder},     {"page", made.path},           {"bytes", made.bytes},
                          {"results", made.rows}, {"schedules", made.schedules}, {"views", made.views}};
     say(made.path, facts,
@@ -110,12 +110,13 @@ ExitCode view_schedule(const ViewOptions& options, const Process& process) {
         files.line ? batch::instance_of(batch::task_of(*files.line)) : io::read_instance(files.instance);
     const std::string page = page_of(options, files.schedule);
     for (const std::string& input : {files.instance, files.schedule}) refuse_to_replace(page, input);
-    check_target(page, files.instance);
-    report::ViewWish wish;
-    wish.most_sends = options.sends.value_or(wish.most_sends);
-    wish.claim = files.claim;
+    check_output(page, files.instance);
+    report::ViewOptions view_options;
+    view_options.most_sends = options.sends.value_or(view_options.most_sends);
+    view_options.claim = files.claim;
     const report::JudgedView judged = with_reproducer(instance, [&] {
-        return report::judged_view(instance, files.schedule, wish, Stop(std::nullopt, process.interrupted));
+        return report::judged_view(instance, files.schedule, view_options,
+                                   Stop(std::nullopt, process.interrupted));
     });
     if (!judged.verdict.valid()) return refuse(files.schedule, judged.verdict, options, process.streams);
     const io::Json& sends = judged.view.at("sends");

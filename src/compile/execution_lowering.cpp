@@ -32,7 +32,7 @@ void check_blocks(const execution::Draft& draft) {
 }  // namespace
 
 plan::ExecutionPlan lower_to_execution_plan(const Instance& instance, const Schedule& schedule,
-                                            CollectiveId collective, const ExecutionWish& wish) {
+                                            CollectiveId collective, const ExecutionOptions& options) {
     const Places places(instance, collective);
     const Goal goal = places.goal();
     if (goal != Goal::AllReduce && goal != Goal::AllGather && goal != Goal::ReduceScatter &&
@@ -42,23 +42,24 @@ plan::ExecutionPlan lower_to_execution_plan(const Instance& instance, const Sche
                         "all_to_all; '{}' is none of them",
                         name_of(instance.collective(collective).kind)));
     }
-    if (wish.channel == plan::ChannelType::Switch) {
+    if (options.channel == plan::ChannelType::Switch) {
         throw InputError("execution plans are written for memory or port channels, not for switch channels");
     }
     const Part part = part_of(instance, schedule, collective);
     execution::Draft draft{
-        part, places, wish.in_place.value_or(goal != Goal::AllToAll), wish.channel, {}, {}, {}, {}, {},
+        part, places, options.in_place.value_or(goal != Goal::AllToAll), options.channel, {}, {}, {}, {}, {},
         {},   {}};
     execution::form_units(draft);
     execution::choose_landings(draft);
     execution::form_blocks(draft);
     check_blocks(draft);
     plan::ExecutionPlan plan = execution::assemble(draft);
-    plan.name = wish.name.empty() ? fmt::format("{} {}", instance.name(), instance.collective(collective).id)
-                                  : wish.name;
+    plan.name = options.name.empty()
+                    ? fmt::format("{} {}", instance.name(), instance.collective(collective).id)
+                    : options.name;
     plan.collective = file_name(goal);
-    plan.min_bytes = wish.min_bytes.value_or(plan.min_bytes);
-    plan.max_bytes = wish.max_bytes.value_or(plan.max_bytes);
+    plan.min_bytes = options.min_bytes.value_or(plan.min_bytes);
+    plan.max_bytes = options.max_bytes.value_or(plan.max_bytes);
     return plan;
 }
 

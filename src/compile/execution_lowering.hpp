@@ -10,9 +10,9 @@
 
 namespace tutti::compile {
 
-/// What a user may wish of an execution plan beyond what the schedule says.
-struct ExecutionWish {
-    /// Whether it is for calls in place; an execution plan is for one of the two. Where nothing is wished, in
+/// What a user may ask of an execution plan beyond what the schedule says.
+struct ExecutionOptions {
+    /// Whether it is for calls in place; an execution plan is for one of the two. Where nothing is said, in
     /// place, but for all-to-alls.
     std::optional<bool> in_place{};
     /// How ranks reach each other: by memory channels (one machine) or by port channels (any network).
@@ -33,6 +33,6 @@ inline constexpr std::uint32_t kMostExecutionBlocks = 128;
 /// messages), and for all-reduces the square of the ranks for each kind of chunk.
 [[nodiscard]] plan::ExecutionPlan lower_to_execution_plan(const Instance& instance, const Schedule& schedule,
                                                           CollectiveId collective,
-                                                          const ExecutionWish& wish = {});
+                                                          const ExecutionOptions& options = {});
 
 }  // namespace tutti::compile

@@ -41,8 +41,8 @@ struct MscclLimits {
 };
 [[nodiscard]] const MscclLimits& limits_of(MscclTarget target);
 
-/// What a user may wish of a plan beyond what the schedule says.
-struct MscclWish {
+/// What a user may ask of a plan beyond what the schedule says.
+struct MscclOptions {
     MscclTarget target = MscclTarget::MscclExecutor;
     plan::Protocol protocol = plan::Protocol::Simple;
     bool in_place = true, out_of_place = true;  ///< call modes; at least one
@@ -72,17 +72,18 @@ struct MscclResult {
 /// where its limits are too small; the message names limit and need. Precondition: the schedule is valid.
 /// O(messages log messages) and, for each GPU, steps times thread blocks.
 [[nodiscard]] MscclResult lower_to_msccl(const Instance& instance, const Schedule& schedule,
-                                         CollectiveId collective, const MscclWish& wish,
+                                         CollectiveId collective, const MscclOptions& options,
                                          MscclEffort effort = MscclEffort::Fused);
 
 /// Judges a plan; `verify` can, and this room may not see it.
 using MscclJudge = std::function<plan::PlanClass(const MscclResult&)>;
 
-/// The first plan that the judge calls valid: the wished call modes before out-of-place alone, each with the
-/// least effort first. Where in-place calls would be wrong only (an all-to-all that overwrites what it still
-/// has to send), the wish's in_place is given up if it wished for both. None: the judge refused all of them.
+/// The first plan that the judge calls valid: the call modes asked for before out-of-place alone, each with
+/// the least effort first. Where in-place calls would be wrong only (an all-to-all that overwrites what it
+/// still has to send), in_place is given up if the options ask for both. None: the judge refused all of them.
 [[nodiscard]] std::optional<MscclResult> first_valid_msccl(const Instance& instance, const Schedule& schedule,
-                                                           CollectiveId collective, const MscclWish& wish,
+                                                           CollectiveId collective,
+                                                           const MscclOptions& options,
                                                            const MscclJudge& judge);
 
 }  // namespace tutti::compile

@@ -438,7 +438,7 @@ OpenSchedule open_schedule(const std::string& path) {
         return {header.instance, header, std::move(stream), std::nullopt};
     }
     if (looks_symmetric(source)) {
-        SymmetricSchedule schedule = read_symmetric_json(source);
+        symmetry::SymmetricSchedule schedule = read_symmetric_json(source);
         std::string instance = schedule.instance;
         return {std::move(instance), std::nullopt, nullptr, std::move(schedule)};
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/symmetric_schedule.hpp"
 #include "io/atomic_file.hpp"
 #include "io/source.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 
 #include <memory>
 #include <optional>
@@ -133,9 +133,9 @@ class StreamSource final : public SendSource {
 /// A schedule of any format, told apart by its first bytes.
 struct OpenSchedule {
     std::string instance;
-    std::optional<StreamHeader> stream;          ///< where it is one
-    std::unique_ptr<SendSource> sends;           ///< none where it is in generator form
-    std::optional<SymmetricSchedule> symmetric;  ///< where it is
+    std::optional<StreamHeader> stream;                    ///< where it is one
+    std::unique_ptr<SendSource> sends;                     ///< none where it is in generator form
+    std::optional<symmetry::SymmetricSchedule> symmetric;  ///< where it is
 };
 [[nodiscard]] OpenSchedule open_schedule(const std::string& path);
 

@@ -24,9 +24,9 @@ void check_symmetric_format(const JsonView& version) {
                              kSymmetricFormat));
 }
 
-Generator read_symmetry(const JsonView& view) {
+symmetry::Generator read_symmetry(const JsonView& view) {
     view.only({"order", "images"});
-    Generator generator;
+    symmetry::Generator generator;
     generator.order = static_cast<std::uint32_t>(view.at("order").integer(2, kMaxId));
     const JsonView images = view.at("images");
     generator.images.reserve(images.size());
@@ -53,7 +53,7 @@ Send read_send(const JsonView& view) {
 
 }  // namespace
 
-SymmetricSchedule read_symmetric_json(Source& source) {
+symmetry::SymmetricSchedule read_symmetric_json(Source& source) {
     const Json document = parse_json(source);
     try {
         const JsonView view(document);
@@ -62,7 +62,7 @@ SymmetricSchedule read_symmetric_json(Source& source) {
             view.fail("this is a schedule written out, expected a symmetric one");
         view.only({kSymmetricField, "instance", "makespan", "symmetry", "sends"});
         check_symmetric_format(view.at(kSymmetricField));
-        SymmetricSchedule schedule;
+        symmetry::SymmetricSchedule schedule;
         schedule.instance = view.at("instance").string();
         schedule.makespan = Ticks(view.at("makespan").integer(kMinTick, kMaxTick));
         for (const JsonView& generator : view.at("symmetry").elements())
@@ -82,13 +82,13 @@ bool looks_symmetric(Source& source) {
     return field != text.npos && text.substr(field).starts_with(fmt::format("\"{}\"", kSymmetricField));
 }
 
-void write_symmetric_json(const std::string& path, const SymmetricSchedule& schedule) {
+void write_symmetric_json(const std::string& path, const symmetry::SymmetricSchedule& schedule) {
     AtomicFile file(path);
     file.write(fmt::format("{{\n  \"{}\": {},\n  \"instance\": {},\n  \"makespan\": {},\n  \"symmetry\": [",
                            kSymmetricField, kSymmetricFormat, json_line(schedule.instance),
                            schedule.makespan.count()));
     std::string line;
-    for (const Generator& generator : schedule.generators) {
+    for (const symmetry::Generator& generator : schedule.generators) {
         line = fmt::format("{}\n    {{\"order\": {}, \"images\": [",
                            &generator == schedule.generators.data() ? "" : ",", generator.order);
         for (std::size_t i = 0; i < generator.images.size(); ++i) {

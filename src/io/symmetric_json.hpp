@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/symmetric_schedule.hpp"
 #include "io/source.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 
 #include <string>
 
@@ -11,12 +11,12 @@ inline constexpr int kSymmetricFormat = 1;
 
 /// A schedule in generator form, as docs/symmetric-schedules.md describes it, to a file (replaced at once)
 /// or, for "-", to standard output. A send per line, in order.
-void write_symmetric_json(const std::string& path, const SymmetricSchedule& schedule);
+void write_symmetric_json(const std::string& path, const symmetry::SymmetricSchedule& schedule);
 
 /// Reads one. Fields may come in any order, none may be missing, unknown or given twice. Throws InputError
 /// with the path ("/symmetry/0/images/3") or "line:column". What only an instance can judge is left to the
 /// verifier.
-[[nodiscard]] SymmetricSchedule read_symmetric_json(Source& source);
+[[nodiscard]] symmetry::SymmetricSchedule read_symmetric_json(Source& source);
 
 /// Whether a text begins as such a file does when written by us: with the field that names the format.
 [[nodiscard]] bool looks_symmetric(Source& source);

@@ -1,6 +1,6 @@
 #include "report/bound_view.hpp"
 
-#include "io/time_text.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -84,7 +84,7 @@ class Sentence {
     [[nodiscard]] std::string time(Ticks ticks) const {
         if (topology_.units() == Units::Abstract)
             return count_of(static_cast<std::uint64_t>(ticks.count()), "tick");
-        return io::time_text(ticks, topology_.units());
+        return text::time_text(ticks, topology_.units());
     }
     static std::string some_of(const std::vector<NodeId>& nodes) {
         constexpr std::size_t kMost = 8;
@@ -126,7 +126,7 @@ const Bound& best_of(const std::vector<Bound>& bounds, const std::optional<Bound
 /// A bound that cannot be drawn, where nobody says more about it.
 std::string words_for(const Instance& instance, const BoundClaim& claim) {
     const Units units = instance.topology().units();
-    return fmt::format("No schedule takes less than {}{}: {}", io::time_text(claim.value, units),
+    return fmt::format("No schedule takes less than {}{}: {}", text::time_text(claim.value, units),
                        units == Units::Abstract ? " ticks" : "",
                        claim.kind == "solver" ? "a solver has proven it"
                                               : fmt::format("it is proven by the bound '{}'", claim.kind));

@@ -2,10 +2,10 @@
 
 #include "bounds/bounds.hpp"
 #include "core/stoppable_source.hpp"
-#include "core/symmetric_schedule.hpp"
 #include "io/schedule_stream.hpp"
 #include "report/sample.hpp"
 #include "report/schedule_view.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 #include "verify/schedule_verifier.hpp"
 #include "verify/symmetric_verifier.hpp"
 
@@ -39,7 +39,7 @@ class Replayed {
         if (held_) {
             from = std::make_unique<ScheduleSource>(*held_);
         } else if (opened_.symmetric) {
-            from = std::make_unique<SymmetricSource>(instance_, *opened_.symmetric);
+            from = std::make_unique<symmetry::SymmetricSource>(instance_, *opened_.symmetric);
         } else {
             from = std::move(io::open_schedule(path_).sends);
             if (!from) throw InputError("the schedule was changed while it was being read", {}, path_);
@@ -86,27 +86,27 @@ std::vector<Bound> bounds_for(const Instance& instance, const std::optional<Boun
 
 }  // namespace
 
-JudgedView judged_view(const Instance& instance, const std::string& schedule_file, const ViewWish& wish,
+JudgedView judged_view(const Instance& instance, const std::string& schedule_file, const ViewOptions& options,
                        const Stop& stop) {
-    if (instance.topology().links().size() > wish.most_links) {
+    if (instance.topology().links().size() > options.most_links) {
         throw InputError(fmt::format("the network has {} links, too many for a page (at most {})",
                                      grouped_digits(instance.topology().links().size()),
-                                     grouped_digits(wish.most_links)));
+                                     grouped_digits(options.most_links)));
     }
     const Replayed replayed(instance, schedule_file, stop);
     JudgedView judged;
     judged.verdict = replayed.verdict();
     if (!judged.verdict.valid()) return judged;
-    if (judged.verdict.sends > wish.most_sends_read) {
+    if (judged.verdict.sends > options.most_sends_read) {
         throw InputError(
             fmt::format("the schedule has {} sends, too many for a page (at most {})",
-                        grouped_digits(judged.verdict.sends), grouped_digits(wish.most_sends_read)),
+                        grouped_digits(judged.verdict.sends), grouped_digits(options.most_sends_read)),
             {}, schedule_file);
     }
-    const auto bounds = bounds_for(instance, wish.claim, stop);
-    const Subject subject{
-        instance, judged.verdict.makespan, [&] { return replayed.walk(); }, bounds, wish.claim, wish.key};
-    judged.view = schedule_view(subject, wish.most_sends);
+    const auto bounds = bounds_for(instance, options.claim, stop);
+    const Subject subject{instance, judged.verdict.makespan, [&] { return replayed.walk(); },
+                          bounds,   options.claim,           options.key};
+    judged.view = schedule_view(subject, options.most_sends);
     return judged;
 }
 

@@ -8,7 +8,7 @@
 
 namespace tutti::report {
 
-struct ViewWish {
+struct ViewOptions {
     std::uint64_t most_sends = 100'000;  ///< shown
     /// Larger ones are refused: a page takes minutes to make, or a browser cannot hold it.
     std::uint64_t most_sends_read = 1'000'000'000;
@@ -26,6 +26,6 @@ struct JudgedView {
 /// Reads a schedule of any form ("-" is standard input), judges it, and makes its view. Throws InputError
 /// where it cannot be read or is too large to be shown, LimitError when stopped.
 [[nodiscard]] JudgedView judged_view(const Instance& instance, const std::string& schedule_file,
-                                     const ViewWish& wish, const Stop& stop = {});
+                                     const ViewOptions& options, const Stop& stop = {});
 
 }  // namespace tutti::report

@@ -23,27 +23,28 @@ constexpr std::uint64_t kLeastSends = 100;
 /// Of all views together: some 30 bytes of the page each.
 constexpr std::size_t kMostLinksInAll = 500'000;
 
-/// How many sends a view may show, so that all together are at most as many as wished: small schedules are
-/// shown whole before large ones get more.
-std::uint64_t sends_of_a_view(const std::vector<io::ResultLine>& lines, const ReportWish& wish) {
+/// How many sends a view may show, so that all together are at most as many as the options allow: small
+/// schedules are shown whole before large ones get more.
+std::uint64_t sends_of_a_view(const std::vector<io::ResultLine>& lines, const ReportOptions& options) {
     std::vector<std::uint64_t> wanted;
     for (const io::ResultLine& line : lines) {
         if (!line.schedule.empty()) wanted.push_back(line.sends);
     }
     std::ranges::sort(wanted);
-    std::uint64_t left = wish.most_sends;
+    std::uint64_t left = options.most_sends;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const std::uint64_t each = left / (wanted.size() - i);
         if (wanted[i] > each)
-            return std::clamp(each, kLeastSends, std::max(kLeastSends, wish.most_sends_of_a_view));
+            return std::clamp(each, kLeastSends, std::max(kLeastSends, options.most_sends_of_a_view));
         left -= wanted[i];
     }
-    return wish.most_sends_of_a_view;
+    return options.most_sends_of_a_view;
 }
 
 class Maker {
   public:
-    Maker(const ReportWish& wish, std::uint64_t sends_each) : wish_(wish), sends_each_(sends_each) {}
+    Maker(const ReportOptions& options, std::uint64_t sends_each)
+        : options_(options), sends_each_(sends_each) {}
 
     io::Json row(const io::ResultLine& line) {
         io::Json row = io::result_json(line);
@@ -74,7 +75,7 @@ class Maker {
         }
         if (links_ + line.links > kMostLinksInAll)
             return "The page is full: the networks before have too many links; tutti view shows it alone.";
-        if (wish_.stop.requested()) return "The report was to be done before its turn came.";
+        if (options_.stop.requested()) return "The report was to be done before its turn came.";
         try {
             return try_to_add(line);
         } catch (const std::bad_alloc&) {
@@ -88,14 +89,14 @@ class Maker {
         const std::string& file = line.schedule;
         std::error_code ignored;
         if (!fs::exists(file, ignored)) return fmt::format("Its schedule {} is not there.", file);
-        const Instance instance = wish_.instance ? wish_.instance(line) : io::read_instance(line.file);
-        ViewWish wish;
-        wish.most_sends = sends_each_;
-        wish.most_sends_read = kMostSendsRead;
-        wish.most_links = kMostLinks;
-        wish.key = line.key;
-        wish.claim = claim_of(line);
-        JudgedView judged = judged_view(instance, file, wish, wish_.stop);
+        const Instance instance = options_.instance ? options_.instance(line) : io::read_instance(line.file);
+        ViewOptions options;
+        options.most_sends = sends_each_;
+        options.most_sends_read = kMostSendsRead;
+        options.most_links = kMostLinks;
+        options.key = line.key;
+        options.claim = claim_of(line);
+        JudgedView judged = judged_view(instance, file, options, options_.stop);
         if (!judged.verdict.valid()) {
             return fmt::format("Its schedule {} is not valid for {}: {}", file, line.file,
                                judged.verdict.violations.front().message);
@@ -109,7 +110,7 @@ class Maker {
         return {};
     }
 
-    const ReportWish& wish_;
+    const ReportOptions& options_;
     std::uint64_t sends_each_;
     std::size_t links_ = 0;
 };
@@ -123,9 +124,9 @@ std::string title_of(const std::string& folder) {
 
 }  // namespace
 
-Report write_report(const std::string& folder, const std::string& path, const ReportWish& wish) {
+Report write_report(const std::string& folder, const std::string& path, const ReportOptions& options) {
     const auto lines = io::find_results(folder).lines;
-    Maker maker(wish, sends_of_a_view(lines, wish));
+    Maker maker(options, sends_of_a_view(lines, options));
     io::Json rows = io::Json::array();
     for (const io::ResultLine& line : lines) rows.push_back(maker.row(line));
     Report report;

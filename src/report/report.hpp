@@ -10,7 +10,7 @@
 
 namespace tutti::report {
 
-struct ReportWish {
+struct ReportOptions {
     std::uint64_t most_sends = 300'000;          ///< shown on the page, all views together
     std::uint64_t most_sends_of_a_view = 4'000;  ///< shown
     /// How to get the instance of a line; the file that the line names where not given. A run that varies its
@@ -31,6 +31,7 @@ struct Report {
 /// and writes `path`, or folder/report.html if that is empty. A schedule that is missing, broken, invalid or
 /// of another instance has no view, and the page says why. Throws InputError only where results.jsonl cannot
 /// be read or the page cannot be written.
-Report write_report(const std::string& folder, const std::string& path = {}, const ReportWish& wish = {});
+Report write_report(const std::string& folder, const std::string& path = {},
+                    const ReportOptions& options = {});
 
 }  // namespace tutti::report

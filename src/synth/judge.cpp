@@ -19,7 +19,7 @@ Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, c
     return verdict;
 }
 
-Verdict judge(const Instance& instance, const SymmetricSchedule& schedule, const Bound& bound,
+Verdict judge(const Instance& instance, const symmetry::SymmetricSchedule& schedule, const Bound& bound,
               const std::string& who) {
     Verdict verdict = verify::verify(instance, schedule);
     judge(verdict, bound, who);

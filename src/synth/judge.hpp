@@ -2,8 +2,8 @@
 
 #include "core/bound.hpp"
 #include "core/instance.hpp"
-#include "core/symmetric_schedule.hpp"
 #include "core/verdict.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 
 #include <string>
 
@@ -16,7 +16,7 @@ void judge(const Instance& instance, const Schedule& schedule, const Bound& boun
 /// The same for one that is judged while it is made; what the verifier found out about it.
 Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, const std::string& who);
 /// The same for one in generator form, judged as such.
-Verdict judge(const Instance& instance, const SymmetricSchedule& schedule, const Bound& bound,
+Verdict judge(const Instance& instance, const symmetry::SymmetricSchedule& schedule, const Bound& bound,
               const std::string& who);
 /// The same for a verdict that is there already.
 void judge(const Verdict& verdict, const Bound& bound, const std::string& who);

@@ -172,7 +172,7 @@ class Synthesis {
     }
     /// One whose sends are not held.
     void accept_unheld(const Verdict& verdict, const std::string& who,
-                       std::optional<SymmetricSchedule> symmetric) {
+                       std::optional<symmetry::SymmetricSchedule> symmetric) {
         change([&](Result& result) {
             result.schedule = {instance_.name(), verdict.makespan, {}};
             result.method = who;

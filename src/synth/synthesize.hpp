@@ -3,7 +3,7 @@
 #include "core/instance.hpp"
 #include "core/outcome.hpp"
 #include "core/stop.hpp"
-#include "core/symmetric_schedule.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ struct Result {
     Schedule schedule;   ///< verified; without sends where there are too many to hold
     /// Where there are too many to hold: the schedule in generator form, verified as such. Else, if this is
     /// empty too, they went through the request's tap.
-    std::optional<SymmetricSchedule> symmetric = {};
+    std::optional<symmetry::SymmetricSchedule> symmetric = {};
     std::uint64_t sends = 0;
     Bound bound;  ///< the best lower bound known
     /// Of an all-reduce: the best makespan of a reduce-scatter followed by an all-gather, if both were

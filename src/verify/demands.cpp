@@ -26,8 +26,8 @@ std::size_t end_of_alike(const Instance& instance, const Tables& tables, std::si
 
 }  // namespace
 
-void judge_demands(const Instance& instance, const Tables& tables, const PlainChunks& plain,
-                   CountedSums& counted, ExactSums& exact, Report& report) {
+void judge_demands(const Instance& instance, const Tables& tables, const Holdings& plain,
+                   ReductionCounts& counted, ExactSums& exact, Report& report) {
     std::size_t good_until = 0;
     for (std::size_t c = 0; c < tables.chunks(); ++c) {
         const ChunkId chunk(c);

@@ -4,7 +4,7 @@
 // alpha 0 may be a send of the same tick, so those are taken in the order in which the chunk passes the
 // switches.
 //
-// Nearly all sends are ordinary: OrdinarySends judges them as they come, at a cost of a few nanoseconds each,
+// Nearly all sends are ordinary: FastPath judges them as they come, at a cost of a few nanoseconds each,
 // and keeps them while they are in flight. The others are collected until their tick is complete, sorted by
 // link and judged one by one, with an exact value each; these wait in a heap ordered by arrival, then link
 // number, which is also the order in which copies queue up at switches. Both ways share what they know of
@@ -17,8 +17,8 @@
 // - An ordinary arrival of a plain chunk sets a bit, in whatever order. Only a `reduce` of a plain chunk at
 //   an NPU asks what was there before it; while one is in flight (`odd_`), every tick goes the exact way, and
 //   arrivals of both kinds are merged.
-// A reduction that cannot be counted (counted_sums.cpp) is opened: from then on its sends all go the exact
-// way, among ordinary sends of other chunks.
+// A reduction that cannot be counted (reduction_counts.cpp) is opened: from then on its sends all go the
+// exact way, among ordinary sends of other chunks.
 //
 // On an all-gather the ordinary way takes O(1) per send: no sorting, no allocation, no virtual call. What it
 // waits for is memory, so the bits are asked for some sends ahead. Before, every send went the exact way, at
@@ -26,9 +26,9 @@
 
 #include "verify/schedule_verifier.hpp"
 
+#include "verify/cut_through_order.hpp"
 #include "verify/demands.hpp"
-#include "verify/onward.hpp"
-#include "verify/ordinary_sends.hpp"
+#include "verify/fast_path.hpp"
 #include "verify/switches.hpp"
 #include "verify/violations.hpp"
 
@@ -44,10 +44,11 @@ namespace {
 struct Later {
     bool operator()(const Arrival& a, const Arrival& b) const {
         if (a.tick != b.tick) return a.tick > b.tick;
-        if (a.placed.send.link != b.placed.send.link) return a.placed.send.link > b.placed.send.link;
-        if (a.placed.send.start != b.placed.send.start) return a.placed.send.start > b.placed.send.start;
-        if (a.placed.send.op != b.placed.send.op) return a.placed.send.op > b.placed.send.op;
-        return a.placed.position > b.placed.position;
+        if (a.numbered.send.link != b.numbered.send.link) return a.numbered.send.link > b.numbered.send.link;
+        if (a.numbered.send.start != b.numbered.send.start)
+            return a.numbered.send.start > b.numbered.send.start;
+        if (a.numbered.send.op != b.numbered.send.op) return a.numbered.send.op > b.numbered.send.op;
+        return a.numbered.position > b.numbered.position;
     }
 };
 
@@ -64,7 +65,7 @@ class Sweep {
           links_(instance, report_),
           storing_(instance, tables_, plain_, report_),
           cut_through_(instance, report_),
-          ordinary_(instance, tables_, plain_, counted_, exact_, links_) {}
+          fast_path_(instance, tables_, plain_, counted_, exact_, links_) {}
 
     Verdict run(SendSource& source) {
         for (auto sends = source.next(); !sends.empty(); sends = source.next()) {
@@ -88,24 +89,24 @@ class Sweep {
         sends_ += sends.size();
         for (std::size_t i = 0; i < sends.size();) {
             if (takes_ordinary_) {
-                const auto [next, why] = ordinary_.take(sends, i, positions, now_);
+                const auto [next, why] = fast_path_.take(sends, i, positions, now_);
                 i = next;
-                if (why == OrdinarySends::Why::Done) return;
-                if (why == OrdinarySends::Why::Suspect) collect_tick();
-                if (why == OrdinarySends::Why::Uncounted) open(sends[i].chunk);
+                if (why == FastPath::Why::Done) return;
+                if (why == FastPath::Why::Suspect) collect_tick();
+                if (why == FastPath::Why::Uncounted) open(sends[i].chunk);
             }
-            const Placed placed{sends[i], positions(i)};
-            const Ticks start = placed.send.start;
-            if (!names_are_known(placed, instance_, report_)) {
+            const NumberedSend numbered{sends[i], positions(i)};
+            const Ticks start = numbered.send.start;
+            if (!names_are_known(numbered, instance_, report_)) {
                 ++i;
             } else if (start < now_) {
-                report_out_of_order(placed, now_, report_);
+                report_out_of_order(numbered, now_, report_);
                 ++i;
             } else if (start > now_ || !in_tick_) {
                 end_tick();
                 begin_tick(start);
             } else {
-                batch_.push_back(placed);
+                batch_.push_back(numbered);
                 ++i;
             }
         }
@@ -122,8 +123,8 @@ class Sweep {
     void end_tick() {
         if (!in_tick_) return;
         in_tick_ = false;
-        if (takes_ordinary_ && std::ranges::any_of(batch_, [&](const Placed& placed) {
-                return links_.bookings()[placed.send.link.index()].free_at > now_;
+        if (takes_ordinary_ && std::ranges::any_of(batch_, [&](const NumberedSend& numbered) {
+                return links_.bookings()[numbered.send.link.index()].free_at > now_;
             })) {
             collect_tick();
         }
@@ -136,13 +137,13 @@ class Sweep {
 
     /// From here on, and from its beginning, this tick has no ordinary sends.
     void collect_tick() {
-        ordinary_.undo(now_, batch_);
+        fast_path_.undo(now_, batch_);
         takes_ordinary_ = false;
     }
 
     /// From here on this reduction is exact.
     void open(ChunkId chunk) {
-        ordinary_.undo(now_, chunk, batch_);
+        fast_path_.undo(now_, chunk, batch_);
         open(std::vector{chunk});
     }
     void open(std::vector<ChunkId> chunks) {
@@ -156,9 +157,9 @@ class Sweep {
     void arrive_ordinary(Ticks tick) {
         handed_over_.clear();
         if (odd_ == 0) {
-            ordinary_.arrive_until(tick);
+            fast_path_.arrive_until(tick);
         } else {
-            ordinary_.arrive_elsewhere(tick, handed_over_);
+            fast_path_.arrive_elsewhere(tick, handed_over_);
         }
         counted_.arrive_until(tick, handed_over_);
         for (Arrival& arrival : handed_over_) in_flight_.push(std::move(arrival));
@@ -184,10 +185,10 @@ class Sweep {
     }
 
     void arrive(const Arrival& arrival) {
-        const Send& send = arrival.placed.send;
+        const Send& send = arrival.numbered.send;
         const NodeId node = topology_.link(send.link).dst;
         if (topology_.is_switch(node)) {
-            storing_.arrive(node, send, arrival.value, arrival.tick, arrival.placed.position);
+            storing_.arrive(node, send, arrival.value, arrival.tick, arrival.numbered.position);
             return;
         }
         if (is_odd(send)) --odd_;
@@ -211,24 +212,24 @@ class Sweep {
     void report_races() {
         racing_.clear();
         for (const Arrival& arrival : arriving_) {
-            const NodeId node = topology_.link(arrival.placed.send.link).dst;
+            const NodeId node = topology_.link(arrival.numbered.send.link).dst;
             const bool ordered = topology_.is_switch(node) && !topology_.rule(node).reduce;
-            if (!ordered && tables_.chunk(arrival.placed.send.chunk).reduction) racing_.push_back(&arrival);
+            if (!ordered && tables_.chunk(arrival.numbered.send.chunk).reduction) racing_.push_back(&arrival);
         }
         if (racing_.size() < 2) return;
         const auto place = [&](const Arrival* a) {
-            return std::pair(topology_.link(a->placed.send.link).dst, a->placed.send.chunk);
+            return std::pair(topology_.link(a->numbered.send.link).dst, a->numbered.send.chunk);
         };
         std::ranges::stable_sort(racing_, {}, place);
         for (auto first = racing_.begin(); first != racing_.end();) {
             const auto last = std::find_if(first, racing_.end(),
                                            [&](const Arrival* a) { return place(a) != place(*first); });
             const bool copies =
-                std::any_of(first, last, [](const Arrival* a) { return a->placed.send.op == Op::Copy; });
+                std::any_of(first, last, [](const Arrival* a) { return a->numbered.send.op == Op::Copy; });
             // Copies queue up at a switch; at an NPU the last one wins, unless they are equal.
             const bool queues = topology_.is_switch(place(*first).first);
             const bool alike = std::all_of(first, last, [&](const Arrival* a) {
-                return a->placed.send.op == Op::Copy && (queues || equal(a->value, (*first)->value));
+                return a->numbered.send.op == Op::Copy && (queues || equal(a->value, (*first)->value));
             });
             if (last - first > 1 && copies && !alike) report_race({first, last}, topology_, report_);
             first = last;
@@ -239,98 +240,101 @@ class Sweep {
 
     void take_batch() {
         // The order in the file must not decide which copy leaves a switch by which link.
-        const auto place = [](const Placed& p) {
+        const auto place = [](const NumberedSend& p) {
             return std::tuple(p.send.link, p.send.chunk, p.send.op, p.position);
         };
         if (!std::ranges::is_sorted(batch_, {}, place)) std::ranges::sort(batch_, {}, place);
         std::vector<ChunkId> counted;
-        for (const Placed& placed : batch_) {
-            const ChunkId chunk = placed.send.chunk;
+        for (const NumberedSend& numbered : batch_) {
+            const ChunkId chunk = numbered.send.chunk;
             if (tables_.chunk(chunk).reduction && !exact_.is_open(chunk)) counted.push_back(chunk);
         }
         if (!counted.empty()) open(std::move(counted));
         waiting_.clear();
-        for (const Placed& placed : batch_) {
-            if (topology_.is_cut_through(topology_.link(placed.send.link).src)) {
-                waiting_.push_back(placed);
+        for (const NumberedSend& numbered : batch_) {
+            if (topology_.is_cut_through(topology_.link(numbered.send.link).src)) {
+                waiting_.push_back(numbered);
             } else {
-                take(placed);
+                take(numbered);
             }
         }
-        if (!waiting_.empty()) take_onward(waiting_, instance_, [&](const Placed& placed) { take(placed); });
+        if (!waiting_.empty())
+            take_in_cut_through_order(waiting_, instance_,
+                                      [&](const NumberedSend& numbered) { take(numbered); });
         batch_.clear();
     }
 
-    void take(const Placed& placed) {
-        const Send& send = placed.send;
+    void take(const NumberedSend& numbered) {
+        const Send& send = numbered.send;
         const Link& link = topology_.link(send.link);
         const Ticks beta = instance_.beta(send.link, send.chunk);
-        judge_forwarding(placed, instance_, report_);
+        judge_forwarding(numbered, instance_, report_);
 
         const bool from_cut_through = topology_.is_cut_through(link.src);
         const bool to_cut_through = topology_.is_cut_through(link.dst);
         std::vector<LegPtr> feeders;
-        const Value value = from_cut_through ? cut_through_.leave(link.src, send, feeders, placed.position)
-                            : topology_.is_switch(link.src) ? storing_.leave(link.src, send, placed.position)
-                                                            : read_npu(placed, link.src);
+        const Value value = from_cut_through ? cut_through_.leave(link.src, send, feeders, numbered.position)
+                            : topology_.is_switch(link.src)
+                                ? storing_.leave(link.src, send, numbered.position)
+                                : read_npu(numbered, link.src);
         Ticks pace = beta;
         LegPtr leg;
         if (from_cut_through || to_cut_through) {
             for (const LegPtr& feeder : feeders) pace = std::max(pace, feeder->pace);
             leg = std::make_shared<Leg>(
-                Leg{send.link, send.chunk, send.start, pace, pace, placed.position, std::move(feeders)});
+                Leg{send.link, send.chunk, send.start, pace, pace, numbered.position, std::move(feeders)});
             links_.book(leg);
         } else {
-            links_.book(send, beta, placed.position);
+            links_.book(send, beta, numbered.position);
         }
         const Ticks arrival = send.start + link.wire.alpha + pace;
         makespan_ = std::max(makespan_, arrival);
-        const Value brought = may_reduce(placed, link.dst) ? value : nullptr;
+        const Value brought = may_reduce(numbered, link.dst) ? value : nullptr;
         if (to_cut_through) {
             cut_through_.enter(link.dst, send, brought, leg);
         } else if (brought) {
-            launch({arrival, placed, brought});
+            launch({arrival, numbered, brought});
         }
     }
 
     void launch(Arrival arrival) {
-        const Send& send = arrival.placed.send;
+        const Send& send = arrival.numbered.send;
         const ChunkFacts& chunk = tables_.chunk(send.chunk);
         if (tables_.has_hops() && !chunk.reduction && send.op == Op::Copy) {
             const Hop& hop = tables_.hops(chunk.size)[send.link.index()];
-            if (hop.kind != Hop::Special) return ordinary_.launch(arrival.placed, hop);
+            if (hop.kind != Hop::Special) return fast_path_.launch(arrival.numbered, hop);
         }
         if (is_odd(send)) ++odd_;
         in_flight_.push(std::move(arrival));
     }
 
     /// V10.
-    bool may_reduce(const Placed& placed, NodeId to) {
-        if (placed.send.op == Op::Copy || topology_.is_npu(to) || topology_.rule(to).reduce) return true;
-        report_switch_reduce(placed, to, report_);
+    bool may_reduce(const NumberedSend& numbered, NodeId to) {
+        if (numbered.send.op == Op::Copy || topology_.is_npu(to) || topology_.rule(to).reduce) return true;
+        report_switch_reduce(numbered, to, report_);
         return false;
     }
 
     /// V6 and V7.
-    Value read_npu(const Placed& placed, NodeId npu) {
-        const Send& send = placed.send;
+    Value read_npu(const NumberedSend& numbered, NodeId npu) {
+        const Send& send = numbered.send;
         const Ticks release = instance_.release(send.chunk);
         const auto holders = instance_.demand(send.chunk).holders;
         if (send.start < release && std::ranges::binary_search(holders, npu)) {
-            report_before_release(placed, npu, release, report_);
+            report_before_release(numbered, npu, release, report_);
             return nullptr;
         }
         const ChunkFacts& chunk = tables_.chunk(send.chunk);
         Value value = chunk.reduction                 ? exact_.value(npu, send.chunk)
                       : plain_.holds(npu, chunk.slot) ? data_
                                                       : nullptr;
-        if (!value) report_not_held(placed, npu, report_);
+        if (!value) report_not_held(numbered, npu, report_);
         return value;
     }
 
     // The end.
 
-    [[nodiscard]] Ticks makespan() const { return std::max(makespan_, ordinary_.makespan()); }
+    [[nodiscard]] Ticks makespan() const { return std::max(makespan_, fast_path_.makespan()); }
 
     /// V17.
     void judge_makespan(Ticks stated) {
@@ -349,19 +353,19 @@ class Sweep {
     const Topology& topology_;
     Report report_;
     Tables tables_;
-    PlainChunks plain_;
+    Holdings plain_;
     ExactSums exact_;
-    CountedSums counted_;
+    ReductionCounts counted_;
     LinkLedger links_;
     StoringSwitches storing_;
     CutThroughSwitches cut_through_;
-    OrdinarySends ordinary_;
+    FastPath fast_path_;
     const Value data_ = singleton(1, 0);  ///< the value of a plain chunk
 
     Ticks now_;
     bool in_tick_ = false;
     bool takes_ordinary_ = false;
-    std::vector<Placed> batch_, waiting_;  ///< of this tick
+    std::vector<NumberedSend> batch_, waiting_;  ///< of this tick
     std::priority_queue<Arrival, std::vector<Arrival>, Later> in_flight_;
     std::size_t odd_ = 0;  ///< in in_flight_: a plain chunk that is added to an NPU's
     std::vector<Arrival> arriving_, handed_over_;

@@ -8,7 +8,7 @@
 
 #include "verify/send_times.hpp"
 
-#include "verify/onward.hpp"
+#include "verify/cut_through_order.hpp"
 
 #include <algorithm>
 
@@ -52,9 +52,10 @@ void SendTimes::finish(std::vector<TimedSend>& out) {
 
 void SendTimes::end_tick(std::vector<TimedSend>& out) {
     advance(now_, out);
-    for (const Placed& placed : inbound_) take_leg(placed.send, out);
+    for (const NumberedSend& numbered : inbound_) take_leg(numbered.send, out);
     if (!onward_.empty()) {
-        take_onward(onward_, instance_, [&](const Placed& placed) { take_leg(placed.send, out); });
+        take_in_cut_through_order(onward_, instance_,
+                                  [&](const NumberedSend& numbered) { take_leg(numbered.send, out); });
     }
     inbound_.clear();
     onward_.clear();

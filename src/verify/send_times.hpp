@@ -2,7 +2,7 @@
 
 #include "core/instance.hpp"
 #include "core/timed_send.hpp"
-#include "verify/placed.hpp"
+#include "verify/numbered_send.hpp"
 
 #include <deque>
 #include <map>
@@ -55,7 +55,8 @@ class SendTimes {
     const Topology& topology_;
     bool has_cut_through_ = false;
     Ticks now_;
-    std::vector<Placed> inbound_, onward_;  ///< of this tick: from nodes that store, from those that do not
+    std::vector<NumberedSend> inbound_,
+        onward_;  ///< of this tick: from nodes that store, from those that do not
     std::vector<Leg> legs_;
     std::vector<std::size_t> unused_;  ///< places in legs_
     std::map<Ticks, std::map<Place, std::vector<Passage>>> due_;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "verify/holdings.hpp"
 #include "verify/links.hpp"
-#include "verify/plain_chunks.hpp"
 #include "verify/report.hpp"
 #include "verify/value.hpp"
 
@@ -13,10 +13,10 @@
 namespace tutti::verify {
 
 /// The switches that store: queues of copies (V9) and buffers (V11). Of plain chunks at switches that only
-/// forward there is nothing to know but where they are, which PlainChunks keeps.
+/// forward there is nothing to know but where they are, which Holdings keeps.
 class StoringSwitches {
   public:
-    StoringSwitches(const Instance& instance, const Tables& tables, PlainChunks& plain, Report& report)
+    StoringSwitches(const Instance& instance, const Tables& tables, Holdings& plain, Report& report)
         : instance_(instance), tables_(tables), plain_(plain), report_(report) {}
 
     /// A send's value reaches the switch.
@@ -56,7 +56,7 @@ class StoringSwitches {
 
     const Instance& instance_;
     const Tables& tables_;
-    PlainChunks& plain_;
+    Holdings& plain_;
     Report& report_;
     const Value data_ = singleton(1, 0);
     std::unordered_map<std::uint64_t, Queue> queues_;

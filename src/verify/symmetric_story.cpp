@@ -8,7 +8,7 @@
 
 namespace tutti::verify {
 
-ChunkStory::ChunkStory(const Instance& instance, const SymmetricSchedule& schedule, Report& report)
+ChunkStory::ChunkStory(const Instance& instance, const symmetry::SymmetricSchedule& schedule, Report& report)
     : instance_(instance),
       schedule_(schedule),
       report_(report),

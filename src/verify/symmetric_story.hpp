@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/symmetric_schedule.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 #include "verify/report.hpp"
 #include "verify/value.hpp"
 
@@ -12,7 +12,7 @@ namespace tutti::verify {
 /// What becomes of one chunk in a network of NPUs, whatever else the links carry: V6, V7, V8, V13 to V16.
 class ChunkStory {
   public:
-    ChunkStory(const Instance& instance, const SymmetricSchedule& schedule, Report& report);
+    ChunkStory(const Instance& instance, const symmetry::SymmetricSchedule& schedule, Report& report);
 
     /// The sends of one chunk, by position, in order of start. Returns the last arrival.
     Ticks judge(std::span<const std::uint32_t> sends);
@@ -35,7 +35,7 @@ class ChunkStory {
     void judge_demand();
 
     const Instance& instance_;
-    const SymmetricSchedule& schedule_;
+    const symmetry::SymmetricSchedule& schedule_;
     Report& report_;
     ChunkId chunk_;
     Demand demand_;

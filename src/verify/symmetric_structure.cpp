@@ -17,7 +17,7 @@ namespace {
 
 class Structure {
   public:
-    Structure(const Instance& instance, const SymmetricSchedule& schedule, Report& report)
+    Structure(const Instance& instance, const symmetry::SymmetricSchedule& schedule, Report& report)
         : instance_(instance),
           topology_(instance.topology()),
           schedule_(schedule),
@@ -126,13 +126,13 @@ class Structure {
 
     /// b.
     bool link_orbits(std::span<const std::uint32_t> sends) {
-        result_.link_orbit.assign(schedule_.sends.size(), kNoImage);
-        std::vector<std::uint32_t> known(topology_.links().size(), kNoImage);
+        result_.link_orbit.assign(schedule_.sends.size(), symmetry::kNoImage);
+        std::vector<std::uint32_t> known(topology_.links().size(), symmetry::kNoImage);
         std::uint32_t orbits = 0;
         sort_links();
         for (const std::uint32_t s : sends) {
             const LinkId link = schedule_.sends[s].link;
-            if (known[link.index()] == kNoImage) {
+            if (known[link.index()] == symmetry::kNoImage) {
                 if (!walk_link(s, link, orbits, known)) return false;
                 ++orbits;
             }
@@ -205,8 +205,8 @@ class Structure {
 
     /// c.
     bool chunk_orbits(std::span<const std::uint32_t> sends) {
-        const ChunkAction chunks(instance_);
-        for (const Generator& generator : generators_) images_.push_back(chunks.images(generator));
+        const symmetry::ChunkAction chunks(instance_);
+        for (const symmetry::Generator& generator : generators_) images_.push_back(chunks.images(generator));
         pairs_.resize(generators_.size());
         result_.covered.assign(instance_.chunks(), false);
         std::vector<bool> is_first(instance_.chunks(), true);
@@ -226,7 +226,7 @@ class Structure {
             while (row_.size() < end) {
                 const ChunkId before = row_[row_.size() - block];
                 const std::uint32_t image = images_[g][before.index()];
-                if (image == kNoImage || !corresponds(g, before, ChunkId(image))) {
+                if (image == symmetry::kNoImage || !corresponds(g, before, ChunkId(image))) {
                     return refuse_send(send,
                                        fmt::format("chunk {} has no image under generator {}: no demand is "
                                                    "its own with the NPUs moved",
@@ -264,7 +264,7 @@ class Structure {
 
     bool sets_correspond(std::size_t g, std::uint32_t a, std::uint32_t b) {
         auto& known = pairs_[g].sets;
-        if (known.empty()) known.assign(instance_.demands().sets(), kNoImage);
+        if (known.empty()) known.assign(instance_.demands().sets(), symmetry::kNoImage);
         if (known[a] == b) return true;
         std::vector<NodeId> image;
         for (const NodeId node : instance_.demands().set(a)) image.push_back(moved(g, node));
@@ -292,8 +292,8 @@ class Structure {
 
     const Instance& instance_;
     const Topology& topology_;
-    const SymmetricSchedule& schedule_;
-    const std::vector<Generator>& generators_;
+    const symmetry::SymmetricSchedule& schedule_;
+    const std::vector<symmetry::Generator>& generators_;
     const std::uint32_t npus_;
     Report& report_;
     SymmetricStructure result_;
@@ -309,7 +309,7 @@ class Structure {
 }  // namespace
 
 std::optional<SymmetricStructure> SymmetricStructure::check(const Instance& instance,
-                                                            const SymmetricSchedule& schedule,
+                                                            const symmetry::SymmetricSchedule& schedule,
                                                             std::span<const std::uint32_t> sends,
                                                             Report& report) {
     return Structure(instance, schedule, report).run(sends);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/symmetric_schedule.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 #include "verify/report.hpp"
 
 #include <optional>
@@ -18,7 +18,7 @@ struct SymmetricStructure {
 
     /// `sends` are the positions of the sends that name something. None: reported as V18.
     [[nodiscard]] static std::optional<SymmetricStructure> check(const Instance& instance,
-                                                                 const SymmetricSchedule& schedule,
+                                                                 const symmetry::SymmetricSchedule& schedule,
                                                                  std::span<const std::uint32_t> sends,
                                                                  Report& report);
 };

@@ -38,7 +38,7 @@ namespace tutti::verify {
 namespace {
 
 /// V1, V2, V3. Returns the positions of the sends that name something.
-std::vector<std::uint32_t> known_sends(const Instance& instance, const SymmetricSchedule& schedule,
+std::vector<std::uint32_t> known_sends(const Instance& instance, const symmetry::SymmetricSchedule& schedule,
                                        Report& report) {
     std::vector<std::uint32_t> known;
     for (std::size_t i = 0; i < schedule.sends.size(); ++i) {
@@ -70,7 +70,7 @@ std::vector<std::uint32_t> known_sends(const Instance& instance, const Symmetric
 }
 
 /// V5, all sends of one link orbit put on one link. `order` is by orbit, then start.
-void judge_links(const Instance& instance, const SymmetricSchedule& schedule,
+void judge_links(const Instance& instance, const symmetry::SymmetricSchedule& schedule,
                  const std::vector<std::uint32_t>& orbit, std::span<const std::uint32_t> order,
                  Report& report) {
     Ticks free_at;
@@ -122,7 +122,8 @@ void judge_unsent(const Instance& instance, const std::vector<bool>& covered, Re
 
 }  // namespace
 
-Verdict verify(const Instance& instance, const SymmetricSchedule& schedule, const Options& options) {
+Verdict verify(const Instance& instance, const symmetry::SymmetricSchedule& schedule,
+               const Options& options) {
     Report report(instance, options.max_violations);
     const auto finish = [&](Ticks makespan, std::uint64_t sends) {
         Verdict verdict = std::move(report).verdict();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/symmetric_schedule.hpp"
 #include "core/verdict.hpp"
+#include "symmetry/symmetric_schedule.hpp"
 #include "verify/schedule_verifier.hpp"
 
 namespace tutti::verify {
@@ -13,7 +13,7 @@ namespace tutti::verify {
 /// with switches break V18. Time O(sends * log sends + links + chunks + NPUs * generators), and that of
 /// merging contributions; memory O(links + chunks + sends) and, for reductions, the values of one chunk at a
 /// time.
-[[nodiscard]] Verdict verify(const Instance& instance, const SymmetricSchedule& schedule,
+[[nodiscard]] Verdict verify(const Instance& instance, const symmetry::SymmetricSchedule& schedule,
                              const Options& options = {});
 
 }  // namespace tutti::verify

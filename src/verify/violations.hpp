@@ -1,6 +1,6 @@
 #pragma once
 
-#include "verify/placed.hpp"
+#include "verify/numbered_send.hpp"
 #include "verify/report.hpp"
 
 namespace tutti::verify {
@@ -8,17 +8,17 @@ namespace tutti::verify {
 // The words for the rules that concern one send.
 
 /// V1, V2, V3: whether chunk, link and start are such as there are.
-[[nodiscard]] bool names_are_known(const Placed& placed, const Instance& instance, Report& report);
+[[nodiscard]] bool names_are_known(const NumberedSend& numbered, const Instance& instance, Report& report);
 /// V4.
-void report_out_of_order(const Placed& placed, Ticks now, Report& report);
+void report_out_of_order(const NumberedSend& numbered, Ticks now, Report& report);
 /// V6.
-void report_not_held(const Placed& placed, NodeId npu, Report& report);
+void report_not_held(const NumberedSend& numbered, NodeId npu, Report& report);
 /// V7.
-void report_before_release(const Placed& placed, NodeId npu, Ticks release, Report& report);
+void report_before_release(const NumberedSend& numbered, NodeId npu, Ticks release, Report& report);
 /// V8: reports the ends of the link that may not carry the chunk.
-void judge_forwarding(const Placed& placed, const Instance& instance, Report& report);
+void judge_forwarding(const NumberedSend& numbered, const Instance& instance, Report& report);
 /// V10.
-void report_switch_reduce(const Placed& placed, NodeId node, Report& report);
+void report_switch_reduce(const NumberedSend& numbered, NodeId node, Report& report);
 /// V13 at an NPU.
 void report_double_count(const Arrival& arrival, NodeId npu, Report& report);
 /// V14: these arrivals of one chunk reach one node at one tick.

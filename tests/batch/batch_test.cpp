@@ -1,6 +1,6 @@
 #include "batch/batch.hpp"
 
-#include "batch/local_crew.hpp"
+#include "batch/local_executor.hpp"
 #include "batch/summary.hpp"
 #include "core/error.hpp"
 #include "io/found_results.hpp"
@@ -27,11 +27,11 @@ constexpr const char* kCut =
 
 /// Runs all/ into out/, `cores` at a time, with what a child shall do instead of solving.
 Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigned cores = 1,
-               LocalCrew::Work work = solve) {
+               LocalExecutor::Work work = solve) {
     settings.results = scratch.at("out");
     const auto tasks = tasks_of(expand({scratch.at("all")}), settings.run.matrix);
-    LocalCrew crew({settings.results, settings.run.limits, cores, std::move(work)});
-    return run(tasks, settings, crew, {});
+    LocalExecutor executor({settings.results, settings.run.limits, cores, std::move(work)});
+    return run(tasks, settings, executor, {});
 }
 
 /// For children: the task is not to be done again.
@@ -40,19 +40,20 @@ io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const
 }
 
 /// Does what it is told, in this process.
-class FakeCrew final : public Crew {
+class FakeExecutor final : public Executor {
   public:
-    explicit FakeCrew(std::function<News(std::size_t, const Task&)> answer) : answer_(std::move(answer)) {}
+    explicit FakeExecutor(std::function<TaskEvent(std::size_t, const Task&)> answer)
+        : answer_(std::move(answer)) {}
     [[nodiscard]] bool has_room(unsigned) const override { return news_.empty(); }
     void begin(std::size_t number, const Task& task) override { news_.push_back(answer_(number, task)); }
-    [[nodiscard]] std::vector<News> wait(std::chrono::milliseconds) override {
+    [[nodiscard]] std::vector<TaskEvent> wait(std::chrono::milliseconds) override {
         return std::exchange(news_, {});
     }
     void stop() override {}
 
   private:
-    std::function<News(std::size_t, const Task&)> answer_;
-    std::vector<News> news_;
+    std::function<TaskEvent(std::size_t, const Task&)> answer_;
+    std::vector<TaskEvent> news_;
 };
 
 }  // namespace
@@ -187,8 +188,8 @@ TEST_CASE("a run that goes on elsewhere leaves paths that hold there, of all lin
         Settings settings{.results = up + "out", .resume = true};
         settings.run.instances = {up + "all"};
         const auto tasks = tasks_of(expand({up + "all/x/" + only}), {});
-        LocalCrew crew({settings.results, {}, 1, solve});
-        const Outcome outcome = run(tasks, settings, crew, {});
+        LocalExecutor executor({settings.results, {}, 1, solve});
+        const Outcome outcome = run(tasks, settings, executor, {});
         const io::FoundResults found = io::find_results(settings.results);
         std::vector<std::string> files;
         for (const io::ResultLine& line : found.lines) {
@@ -296,13 +297,13 @@ TEST_CASE("going on with other settings is said") {
 TEST_CASE("two runs cannot write into one folder at a time") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
-    FakeCrew crew([&](std::size_t number, const Task&) {
+    FakeExecutor executor([&](std::size_t number, const Task&) {
         CHECK_THROWS_WITH_AS((void)run_in(scratch), doctest::Contains("another run"), InputError);
-        return News{News::Kind::Ended, number, {}, {}, io::ResultLine{}, {}};
+        return TaskEvent{TaskEvent::Kind::Ended, number, {}, {}, io::ResultLine{}, {}};
     });
     Settings settings;
     settings.results = scratch.at("out");
-    CHECK(run(tasks_of(expand({scratch.at("all")}), {}), settings, crew, {}).complete());
+    CHECK(run(tasks_of(expand({scratch.at("all")}), {}), settings, executor, {}).complete());
 }
 
 TEST_CASE("a task that is lost with its worker begins once more, and fails when it is lost again") {
@@ -310,16 +311,16 @@ TEST_CASE("a task that is lost with its worker begins once more, and fails when 
     scratch.put("all/x/a.json", kRing);
     scratch.put("all/x/b.json", kRing);
     std::map<std::size_t, int> begun;
-    FakeCrew crew([&](std::size_t number, const Task& task) {
+    FakeExecutor executor([&](std::size_t number, const Task& task) {
         ++begun[number];
         if (number == 0 || begun[number] == 1)
-            return News{News::Kind::Lost, number, {}, {}, {}, "rank 3 on node17"};
-        return News{News::Kind::Ended, number, {}, {}, solve(task, scratch.at("out"), {}), {}};
+            return TaskEvent{TaskEvent::Kind::Lost, number, {}, {}, {}, "rank 3 on node17"};
+        return TaskEvent{TaskEvent::Kind::Ended, number, {}, {}, solve(task, scratch.at("out"), {}), {}};
     });
     Settings settings;
     settings.results = scratch.at("out");
     const auto tasks = tasks_of(expand({scratch.at("all")}), {});
-    const Outcome outcome = run(tasks, settings, crew, {});
+    const Outcome outcome = run(tasks, settings, executor, {});
     REQUIRE(outcome.rows.size() == 2);
     CHECK(outcome.rows[0].line.failure == io::Failure::Lost);
     CHECK(outcome.rows[0].line.error.find("rank 3 on node17") != std::string::npos);
@@ -465,7 +466,7 @@ TEST_CASE("a results folder that cannot be made is the user's to mend") {
     scratch.put("file");
     Settings settings;
     settings.results = scratch.at("file/out");
-    LocalCrew crew({settings.results, {}, 1});
+    LocalExecutor executor({settings.results, {}, 1});
     const auto tasks = tasks_of(expand({scratch.at("all")}), {});
-    CHECK_THROWS_AS((void)run(tasks, settings, crew, {}), InputError);
+    CHECK_THROWS_AS((void)run(tasks, settings, executor, {}), InputError);
 }

@@ -1,4 +1,4 @@
-#include "batch/cluster/cluster_crew.hpp"
+#include "batch/cluster/cluster_executor.hpp"
 #include "batch/cluster/words.hpp"
 #include "batch/cluster/worker.hpp"
 #include "core/error.hpp"
@@ -64,10 +64,10 @@ struct Rank0 {
     Folder folder;
     std::vector<std::string> remarks;
     Clock::time_point now = Clock::now();
-    std::unique_ptr<ClusterCrew> crew;
+    std::unique_ptr<ClusterExecutor> executor;
 
     explicit Rank0(unsigned size = 2, unsigned cores = 1) {
-        ClusterCrew::Settings settings;
+        ClusterExecutor::Settings settings;
         settings.ranks = ranks_of_job(0, size);
         settings.results = folder.path;
         settings.limits.time = 2.5;
@@ -79,8 +79,8 @@ struct Rank0 {
             return line;
         };
         settings.now = [this] { return now; };
-        crew = std::make_unique<ClusterCrew>(std::move(settings));
-        crew->on_remark([this](const std::string& text) { remarks.push_back(text); });
+        executor = std::make_unique<ClusterExecutor>(std::move(settings));
+        executor->on_remark([this](const std::string& text) { remarks.push_back(text); });
     }
 
     [[nodiscard]] Address address() const {
@@ -88,10 +88,10 @@ struct Rank0 {
         REQUIRE(answer.address);
         return *answer.address;
     }
-    /// News from now until there are any.
-    std::vector<News> news() {
+    /// TaskEvent from now until there are any.
+    std::vector<TaskEvent> events() {
         for (;;) {
-            if (auto all = crew->wait(1000ms); !all.empty()) return all;
+            if (auto all = executor->wait(1000ms); !all.empty()) return all;
         }
     }
 };
@@ -107,7 +107,7 @@ struct Peer {
     /// The next message of rank 0, or nothing when it closes the link.
     std::optional<std::string> heard() {
         for (;;) {
-            (void)rank0.crew->wait(0ms);
+            (void)rank0.executor->wait(0ms);
             pollfd polled = link->polled();
             (void)::poll(&polled, 1, 10);
             if (auto messages = link->receive(); !messages.empty()) return messages.front();
@@ -131,7 +131,7 @@ struct Peer {
 /// A process that serves rank 0 with `work`, and its end.
 struct WorkerProcess {
     pid_t pid = -1;
-    WorkerProcess(const std::string& folder, unsigned rank, unsigned size, LocalCrew::Work work) {
+    WorkerProcess(const std::string& folder, unsigned rank, unsigned size, LocalExecutor::Work work) {
         Service service{ranks_of_job(rank, size), folder, nullptr, std::move(work)};
         pid = ::fork();
         if (pid == 0) ::_exit(10 + static_cast<int>(serve(service)));
@@ -158,7 +158,7 @@ io::ResultLine by_worker(const Task& task, const std::string&, const Limits& lim
 }
 
 void until(Rank0& rank0, std::size_t members) {
-    while (rank0.crew->members() != members) (void)rank0.crew->wait(10ms);
+    while (rank0.executor->members() != members) (void)rank0.executor->wait(10ms);
 }
 
 Ranks ranks_with(const std::map<std::string, std::string>& environment) {
@@ -251,7 +251,7 @@ TEST_CASE("only who knows the secret is a member, and others leave no trace") {
     CHECK_FALSE(Peer(rank0).say_hello(1, secret.substr(1)));
     CHECK_FALSE(Peer(rank0).say_hello(3, secret));  // there are ranks 0 to 2
     CHECK_FALSE(Peer(rank0).say_hello(0, secret));
-    CHECK(rank0.crew->members() == 1);
+    CHECK(rank0.executor->members() == 1);
 
     Peer garbage(rank0);
     garbage.link->send("{\"protocol\":");
@@ -260,7 +260,7 @@ TEST_CASE("only who knows the secret is a member, and others leave no trace") {
     longwinded.link->send(std::string(100'000, 'x'));
     CHECK_FALSE(longwinded.heard());
     Peer silent(rank0);
-    (void)rank0.crew->wait(0ms);
+    (void)rank0.executor->wait(0ms);
     rank0.now += 11s;
     CHECK_FALSE(silent.heard());
 
@@ -268,26 +268,26 @@ TEST_CASE("only who knows the secret is a member, and others leave no trace") {
     std::vector<Peer> crowd;
     for (int i = 0; i < 100; ++i) crowd.emplace_back(rank0);
     const Peer good = Peer::of_rank(1, rank0);
-    CHECK(rank0.crew->members() == 2);
+    CHECK(rank0.executor->members() == 2);
     CHECK_FALSE(Peer(rank0).say_hello(1, secret));  // it is there already
-    CHECK(rank0.crew->members() == 2);
+    CHECK(rank0.executor->members() == 2);
     CHECK(rank0.remarks.empty());
 }
 
-TEST_CASE("a worker does tasks as a crew of this process would") {
+TEST_CASE("a worker does tasks as an executor of this process would") {
     Rank0 rank0;
     WorkerProcess worker(rank0.folder.path, 1, 2, by_worker);
     until(rank0, 2);
-    rank0.crew->begin(7, task_named("a"));
-    rank0.crew->begin(8, task_named("b"));
-    CHECK_FALSE(rank0.crew->has_room(1));
+    rank0.executor->begin(7, task_named("a"));
+    rank0.executor->begin(8, task_named("b"));
+    CHECK_FALSE(rank0.executor->has_room(1));
     std::map<std::size_t, io::ResultLine> lines;
     bool found = false;
     while (lines.size() < 2) {
-        for (const News& news : rank0.news()) {
-            found |= news.kind == News::Kind::Found && news.makespan == Ticks(9) &&
-                     news.who.starts_with("rank 1 on");
-            if (news.kind == News::Kind::Ended) lines[news.task] = *news.line;
+        for (const TaskEvent& event : rank0.events()) {
+            found |= event.kind == TaskEvent::Kind::Found && event.makespan == Ticks(9) &&
+                     event.who.starts_with("rank 1 on");
+            if (event.kind == TaskEvent::Kind::Ended) lines[event.task] = *event.line;
         }
     }
     CHECK(found);
@@ -295,7 +295,7 @@ TEST_CASE("a worker does tasks as a crew of this process would") {
     CHECK(lines[7].host == "worker");  // rather another than rank 0
     CHECK(lines[7].time_limit == 2.5);
     CHECK(lines[8].host == "rank 0");
-    rank0.crew->stop();
+    rank0.executor->stop();
     CHECK(worker.exit_code() == static_cast<int>(Served::ToTheEnd));
     CHECK(fs::is_empty(rank0.folder.path));
     CHECK(rank0.remarks.empty());
@@ -303,49 +303,49 @@ TEST_CASE("a worker does tasks as a crew of this process would") {
 
 TEST_CASE("a wide task waits for a rank that is wide enough, and takes one alone where none is") {
     Rank0 rank0(2, 4);
-    CHECK(rank0.crew->has_room(4));
-    CHECK(rank0.crew->has_room(9));
-    rank0.crew->begin(0, task_named("endless", 3));
-    CHECK(rank0.crew->has_room(1));
-    CHECK_FALSE(rank0.crew->has_room(2));
-    CHECK_FALSE(rank0.crew->has_room(9));
+    CHECK(rank0.executor->has_room(4));
+    CHECK(rank0.executor->has_room(9));
+    rank0.executor->begin(0, task_named("endless", 3));
+    CHECK(rank0.executor->has_room(1));
+    CHECK_FALSE(rank0.executor->has_room(2));
+    CHECK_FALSE(rank0.executor->has_room(9));
     const Peer peer = Peer::of_rank(1, rank0);  // of four cores too, as rank 0 says
-    CHECK(rank0.crew->has_room(4));
-    CHECK(rank0.crew->has_room(9));
+    CHECK(rank0.executor->has_room(4));
+    CHECK(rank0.executor->has_room(9));
 }
 
 TEST_CASE("what a worker was at is lost when it closes, is silent or talks nonsense") {
     Rank0 rank0(4);
     std::vector<Peer> peers;
     for (unsigned rank = 1; rank < 4; ++rank) peers.push_back(Peer::of_rank(rank, rank0));
-    for (std::size_t i = 0; i < 3; ++i) rank0.crew->begin(i, task_named("t"));
+    for (std::size_t i = 0; i < 3; ++i) rank0.executor->begin(i, task_named("t"));
     std::map<std::size_t, std::size_t> task_of;  // by the peer
     for (std::size_t i = 0; i < 3; ++i) task_of[i] = begin_in(*peers[i].heard()).number;
 
     peers[0].link->close();
-    auto news = rank0.news();
-    REQUIRE(news.size() == 1);
-    CHECK(news[0].kind == News::Kind::Lost);
-    CHECK(news[0].task == task_of[0]);
-    CHECK(news[0].who == "rank 1 on somewhere");
+    auto events = rank0.events();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == TaskEvent::Kind::Lost);
+    CHECK(events[0].task == task_of[0]);
+    CHECK(events[0].who == "rank 1 on somewhere");
 
     // Of a task that another is at.
-    peers[1].link->send(message_of({News::Kind::Ended, task_of[2], {}, {}, fine(task_named("t")), {}}));
-    news = rank0.news();
-    REQUIRE(news.size() == 1);
-    CHECK(news[0].kind == News::Kind::Lost);
-    CHECK(news[0].task == task_of[1]);
+    peers[1].link->send(message_of({TaskEvent::Kind::Ended, task_of[2], {}, {}, fine(task_named("t")), {}}));
+    events = rank0.events();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == TaskEvent::Kind::Lost);
+    CHECK(events[0].task == task_of[1]);
 
     rank0.now += 50s;
     peers[2].link->send(kBeat);
-    CHECK(rank0.crew->wait(100ms).empty());
+    CHECK(rank0.executor->wait(100ms).empty());
     rank0.now += 50s;
-    CHECK(rank0.crew->wait(100ms).empty());  // 50 s after the beat
+    CHECK(rank0.executor->wait(100ms).empty());  // 50 s after the beat
     rank0.now += 20s;
-    news = rank0.news();
-    REQUIRE(news.size() == 1);
-    CHECK(news[0].task == task_of[2]);
-    CHECK(rank0.crew->members() == 1);
+    events = rank0.events();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].task == task_of[2]);
+    CHECK(rank0.executor->members() == 1);
     CHECK(rank0.remarks.size() == 3);
 }
 
@@ -361,24 +361,24 @@ TEST_CASE("a task that takes its worker with it begins again elsewhere, and the 
     until(rank0, 3);
     std::set<std::string> who;
     for (int attempt = 0; attempt < 2; ++attempt) {
-        rank0.crew->begin(4, task_named("deadly"));
-        const auto news = rank0.news();
-        REQUIRE(news.size() == 1);
-        CHECK(news[0].kind == News::Kind::Lost);
-        CHECK(news[0].task == 4);
-        who.insert(news[0].who.substr(0, 6));
+        rank0.executor->begin(4, task_named("deadly"));
+        const auto events = rank0.events();
+        REQUIRE(events.size() == 1);
+        CHECK(events[0].kind == TaskEvent::Kind::Lost);
+        CHECK(events[0].task == 4);
+        who.insert(events[0].who.substr(0, 6));
     }
     CHECK(who == std::set<std::string>{"rank 1", "rank 2"});
-    CHECK(rank0.crew->members() == 1);
-    rank0.crew->begin(5, task_named("good"));
-    CHECK(rank0.news().at(0).line->host == "rank 0");
+    CHECK(rank0.executor->members() == 1);
+    rank0.executor->begin(5, task_named("good"));
+    CHECK(rank0.events().at(0).line->host == "rank 0");
 }
 
 TEST_CASE("a worker ends with its children when rank 0 goes, and when nobody needs it") {
     auto rank0 = std::make_unique<Rank0>(3);
     WorkerProcess late(rank0->folder.path, 2, 3, by_worker);
     until(*rank0, 2);
-    rank0->crew->stop();
+    rank0->executor->stop();
     CHECK(late.exit_code() == static_cast<int>(Served::ToTheEnd));
     CHECK(rank0->remarks == std::vector<std::string>{"1 of 3 ranks had not come"});
     // It finds a note that says so.
@@ -391,14 +391,14 @@ TEST_CASE("a worker whose rank 0 vanishes ends its children and itself") {
     // A rank 0 that gives a task and dies, as one that is killed would.
     const pid_t doomed = ::fork();
     if (doomed == 0) {
-        ClusterCrew::Settings settings;
+        ClusterExecutor::Settings settings;
         settings.ranks = ranks_of_job(0, 2);
         settings.results = folder.path;
         settings.cores = 1;
-        ClusterCrew crew(std::move(settings));
-        while (crew.members() < 2) (void)crew.wait(10ms);
-        crew.begin(0, task_named("endless"));
-        while (crew.wait(10ms).empty()) {
+        ClusterExecutor executor(std::move(settings));
+        while (executor.members() < 2) (void)executor.wait(10ms);
+        executor.begin(0, task_named("endless"));
+        while (executor.wait(10ms).empty()) {
         }
         ::_exit(0);
     }

@@ -1,6 +1,6 @@
 #include "batch/progress.hpp"
 
-#include "batch/figures.hpp"
+#include "text/format.hpp"
 
 #include <doctest/doctest.h>
 
@@ -195,7 +195,7 @@ TEST_CASE("a narrow window loses whole figures, never the end of a number") {
         CHECK(ends_with_all(terminal.line(), "makespan ", "488444960"));
         CHECK(ends_with_all(terminal.line(), "bound ", "488444000"));
         CHECK(ends_with_all(terminal.line(), "gap ", "<0.1 %"));
-        for (const std::string& line : terminal.screen()) CHECK(width_of(line) < columns);
+        for (const std::string& line : terminal.screen()) CHECK(tutti::text::width_of(line) < columns);
     }
 }
 
@@ -208,8 +208,8 @@ TEST_CASE("characters that take two columns do not break the lines") {
         "\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16\u754c");
     terminal.now += 1s;
     progress.tick();
-    CHECK(width_of("\u4e16\u754c") == 4);
-    CHECK(width_of(terminal.line()) < 40);
+    CHECK(tutti::text::width_of("\u4e16\u754c") == 4);
+    CHECK(tutti::text::width_of(terminal.line()) < 40);
 }
 
 TEST_CASE("what is said in between stands above the bar") {

@@ -1,12 +1,12 @@
 // What becomes of the lines that a batch leaves: shown, compared, merged, as CSV.
 
 #include "batch/compare.hpp"
-#include "batch/figures.hpp"
 #include "batch/merge.hpp"
 #include "batch/results_csv.hpp"
 #include "batch/results_folder.hpp"
 #include "io/json_text.hpp"
 #include "tests/batch/scratch.hpp"
+#include "text/format.hpp"
 
 #include <doctest/doctest.h>
 
@@ -54,9 +54,9 @@ Run run_of(std::vector<ResultLine> lines, const std::string& name = "run") {
     return {name, name, std::move(lines)};
 }
 
-std::string text_of(const std::vector<TonedLine>& lines) {
+std::string text_of(const std::vector<text::TonedLine>& lines) {
     std::string text;
-    for (const TonedLine& line : lines) text += line.text + "\n";
+    for (const text::TonedLine& line : lines) text += line.text + "\n";
     return text;
 }
 
@@ -77,13 +77,13 @@ using Labels = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("numbers in names count as numbers") {
-    CHECK(natural_before("mesh4", "mesh16"));
-    CHECK_FALSE(natural_before("mesh16", "mesh4"));
-    CHECK(natural_before("mesh4x16", "mesh4x100"));
-    CHECK(natural_before("a", "a1"));
-    CHECK_FALSE(natural_before("mesh4", "mesh4"));
-    CHECK(natural_before("mesh04", "mesh4") != natural_before("mesh4", "mesh04"));
-    CHECK(natural_before("x99999999999999999999998", "x99999999999999999999999"));
+    CHECK(text::natural_before("mesh4", "mesh16"));
+    CHECK_FALSE(text::natural_before("mesh16", "mesh4"));
+    CHECK(text::natural_before("mesh4x16", "mesh4x100"));
+    CHECK(text::natural_before("a", "a1"));
+    CHECK_FALSE(text::natural_before("mesh4", "mesh4"));
+    CHECK(text::natural_before("mesh04", "mesh4") != text::natural_before("mesh4", "mesh04"));
+    CHECK(text::natural_before("x99999999999999999999998", "x99999999999999999999999"));
 }
 
 TEST_CASE("of several lines of a key the last counts, and half a line at the end does not") {
@@ -170,8 +170,9 @@ TEST_CASE("labels are shortened to fit the terminal, and only there") {
     const std::string name = "a-very-long-name-of-an-instance-with-everything-in-it/mesh16x16";
     const std::vector<Run> runs{run_of({line_of(name, 3, 3)})};
     const auto rows = selected(runs, {});
-    for (const TonedLine& line : results_table(rows, {.columns = 80})) CHECK(width_of(line.text) <= 100);
-    CHECK(width_of(results_table(rows, {.columns = 80})[2].text) <= 80);
+    for (const text::TonedLine& line : results_table(rows, {.columns = 80}))
+        CHECK(text::width_of(line.text) <= 100);
+    CHECK(text::width_of(results_table(rows, {.columns = 80})[2].text) <= 80);
     CHECK(contains(text_of(results_table(rows, {.columns = 80})), "…"));
     CHECK(contains(text_of(results_table(rows, {})), name));
 }

@@ -1,11 +1,11 @@
 #include "batch/run_file.hpp"
 
 #include "batch/call.hpp"
-#include "batch/figures.hpp"
 #include "batch/solve.hpp"
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
 #include "tests/batch/scratch.hpp"
+#include "text/format.hpp"
 
 #include <sys/stat.h>
 
@@ -85,7 +85,7 @@ TEST_CASE("a task's place does not depend on what else there is, and keys never 
     std::string name = "a";
     for (int i = 0; i < 110; ++i) name += "\u00e9";
     const std::string stem = tasks_of({{"4", "x", name, {}}}, {})[0].stem;
-    CHECK(printable(stem) == stem);
+    CHECK(text::printable(stem) == stem);
 }
 
 TEST_CASE("a pattern goes to a run file and back, wherever it was given") {

@@ -23,10 +23,11 @@ TEST_CASE("writing a generator form out can be stopped, and leaves no file") {
                              {test::collective(CollectiveKind::AllGather)}});
     const auto images = test::nodes({1, 2, 3, 0});
     synth::Result result;
-    result.symmetric = SymmetricSchedule{instance.name(),
-                                         Ticks(2),
-                                         {{images, 4}},
-                                         {test::copy(0, 0, 0), test::copy(0, 7, 0), test::copy(0, 2, 1)}};
+    result.symmetric =
+        symmetry::SymmetricSchedule{instance.name(),
+                                    Ticks(2),
+                                    {{images, 4}},
+                                    {test::copy(0, 0, 0), test::copy(0, 7, 0), test::copy(0, 2, 1)}};
     result.schedule = {instance.name(), Ticks(2), {}};
     result.sends = 12;
     const std::string path = scratch.path("out.tsch");

@@ -8,16 +8,16 @@
 using namespace tutti::cli;
 
 TEST_CASE("an instance and a schedule are told apart by their first bytes") {
-    CHECK(kind_of_beginning("{\"tutti\": 1") == FileKind::Instance);
-    CHECK(kind_of_beginning(" \n{ \"name\" : ") == FileKind::Instance);
-    CHECK(kind_of_beginning("{\"tutti_schedule\": 1") == FileKind::Schedule);
-    CHECK(kind_of_beginning("{\"sends\":[") == FileKind::Schedule);
-    CHECK(kind_of_beginning("TUTTISCH\x01") == FileKind::Schedule);
+    CHECK(kind_of_bytes("{\"tutti\": 1") == FileKind::Instance);
+    CHECK(kind_of_bytes(" \n{ \"name\" : ") == FileKind::Instance);
+    CHECK(kind_of_bytes("{\"tutti_schedule\": 1") == FileKind::Schedule);
+    CHECK(kind_of_bytes("{\"sends\":[") == FileKind::Schedule);
+    CHECK(kind_of_bytes("TUTTISCH\x01") == FileKind::Schedule);
 }
 
 TEST_CASE("a file that does not tell is unclear") {
     for (const char* text : {"", "{", "{\"", "{\"tut", "[", "{}", "{\"x\": \"tutti\"}", "tutti"}) {
-        CHECK(kind_of_beginning(text) == FileKind::Unclear);
+        CHECK(kind_of_bytes(text) == FileKind::Unclear);
     }
 }
 
@@ -25,24 +25,24 @@ TEST_CASE("plans of other tools are told by their content") {
     for (const char* text : {"<algo ", "<?xml version=\"1.0\"?>\n<!-- a plan -->\n<algo>",
                              "\xEF\xBB\xBF<algo/>", "\xFF\xFE<", "<topo/>", "<", "stray words <algo"}) {
         CAPTURE(text);
-        CHECK(kind_of_beginning(text) == FileKind::Plan);
+        CHECK(kind_of_bytes(text) == FileKind::Plan);
     }
 }
 
 TEST_CASE("a topology of NCCL is no plan") {
-    CHECK(kind_of_beginning("<system version=\"1\">") == FileKind::Unclear);
+    CHECK(kind_of_bytes("<system version=\"1\">") == FileKind::Unclear);
 }
 
 TEST_CASE("the beginning of a JSON text tells the fields of its outermost object") {
-    const auto fields = [](const char* text) { return beginning_of(text).fields; };
+    const auto fields = [](const char* text) { return sniff(text).fields; };
     CHECK(fields(R"({"a": {"b": [1, {"c": 2}]}, "d": "e, \"f\": ", "g": [], "h)") ==
           std::vector<std::string>{"a", "d", "g"});
     CHECK(fields(R"([{"a": 1}])").empty());
     CHECK(fields("{").empty());
-    CHECK(beginning_of("<!-- <b> --><?p <c>?>\n<root x").root == "root");
-    CHECK(beginning_of("<!-- without end").root.empty());
-    CHECK(beginning_of(" \n").shape == Beginning::Shape::Empty);
-    CHECK(beginning_of("SrcID,DestID\r\n0,1").line == "SrcID,DestID");
+    CHECK(sniff("<!-- <b> --><?p <c>?>\n<root x").root == "root");
+    CHECK(sniff("<!-- without end").root.empty());
+    CHECK(sniff(" \n").shape == Sniffed::Shape::Empty);
+    CHECK(sniff("SrcID,DestID\r\n0,1").line == "SrcID,DestID");
 }
 
 TEST_CASE("files that do not tell take the part that is left") {

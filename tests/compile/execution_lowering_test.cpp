@@ -46,9 +46,9 @@ Instance instance_of(const TopologyParts& parts, CollectiveKind kind, std::uint6
     return Instance({"case", parts, {all}, {collective}});
 }
 
-plan::ExecutionPlan checked(const Instance& instance, const Schedule& schedule, const ExecutionWish& wish,
-                            CollectiveId collective = CollectiveId(0)) {
-    plan::ExecutionPlan plan = lower_to_execution_plan(instance, schedule, collective, wish);
+plan::ExecutionPlan checked(const Instance& instance, const Schedule& schedule,
+                            const ExecutionOptions& options, CollectiveId collective = CollectiveId(0)) {
+    plan::ExecutionPlan plan = lower_to_execution_plan(instance, schedule, collective, options);
     io::Source source = io::Source::of_text(io::mscclpp_json_text(plan), "plan.json");
     CHECK(io::read_mscclpp_json(source) == plan);
     verify::PlanReading reading;
@@ -71,9 +71,10 @@ std::size_t count_of(const plan::ExecutionPlan& plan, OperationType type) {
     return count;
 }
 
-std::string refusal(const Instance& instance, const Schedule& schedule, const ExecutionWish& wish = {}) {
+std::string refusal(const Instance& instance, const Schedule& schedule,
+                    const ExecutionOptions& options = {}) {
     try {
-        (void)lower_to_execution_plan(instance, schedule, CollectiveId(0), wish);
+        (void)lower_to_execution_plan(instance, schedule, CollectiveId(0), options);
     } catch (const InputError& error) {
         return error.message();
     }
@@ -117,7 +118,7 @@ TEST_CASE("execution plans of all kinds on several networks are valid in place a
     }
 }
 
-TEST_CASE("an execution plan has the name, sizes and mode that were wished for") {
+TEST_CASE("an execution plan has the name, sizes and mode that were asked for") {
     const Instance instance =
         instance_of(generators::ring(3, Wire{Ticks(1), Ticks(1), {}}), CollectiveKind::ReduceScatter, 2);
     const Schedule schedule = synthesized(instance);
@@ -127,12 +128,12 @@ TEST_CASE("an execution plan has the name, sizes and mode that were wished for")
     CHECK(plain.name == "case c");
     CHECK(plain.gpus[0].input_chunks == 6);
     CHECK(plain.gpus[0].output_chunks == 2);
-    const plan::ExecutionPlan wished =
+    const plan::ExecutionPlan made =
         checked(instance, schedule, {.in_place = false, .min_bytes = 10, .max_bytes = 20, .name = "mine"});
-    CHECK(wished.name == "mine");
-    CHECK(wished.min_bytes == 10);
-    CHECK(wished.max_bytes == 20);
-    CHECK_FALSE(wished.in_place);
+    CHECK(made.name == "mine");
+    CHECK(made.min_bytes == 10);
+    CHECK(made.max_bytes == 20);
+    CHECK_FALSE(made.in_place);
     const Instance exchange =
         instance_of(generators::ring(3, Wire{Ticks(1), Ticks(1), {}}), CollectiveKind::AllToAll, 1);
     CHECK_FALSE(checked(exchange, synthesized(exchange), {}).in_place);
@@ -214,11 +215,11 @@ TEST_CASE("execution plans of random instances are valid, or refused for a reaso
         INFO(test::json_of(instance));
         const Schedule schedule = synthesized(instance, seed);
         for (std::size_t c = 0; c < instance.collectives().size(); ++c) {
-            ExecutionWish wish;
-            wish.in_place = rng.below(2) == 0;
-            wish.channel = rng.below(2) == 0 ? ChannelType::Memory : ChannelType::Port;
+            ExecutionOptions options;
+            options.in_place = rng.below(2) == 0;
+            options.channel = rng.below(2) == 0 ? ChannelType::Memory : ChannelType::Port;
             try {
-                (void)checked(instance, schedule, wish, CollectiveId(c));
+                (void)checked(instance, schedule, options, CollectiveId(c));
                 ++plans;
             } catch (const InputError& error) {
                 const std::string text = error.what();

@@ -55,9 +55,9 @@ plan::PlanClass judged(const MscclResult& result) {
     return verify::verify(result.plan, reading).verdict;
 }
 
-plan::MscclPlan lowered(const Instance& instance, const Schedule& schedule, const MscclWish& wish = {},
+plan::MscclPlan lowered(const Instance& instance, const Schedule& schedule, const MscclOptions& options = {},
                         MscclEffort effort = MscclEffort::Fused) {
-    MscclResult result = lower_to_msccl(instance, schedule, CollectiveId(0), wish, effort);
+    MscclResult result = lower_to_msccl(instance, schedule, CollectiveId(0), options, effort);
     CHECK(judged(result) == plan::PlanClass::Valid);
     return std::move(result.plan);
 }
@@ -156,9 +156,9 @@ TEST_CASE("a message that overtakes another has a connection of its own") {
                                                two.demands.push_back(two.demands.front());
                                                return two;
                                            }()});
-    const MscclWish wish{.target = MscclTarget::Msccl};
+    const MscclOptions options{.target = MscclTarget::Msccl};
     const plan::MscclPlan plan = lowered(
-        instance, test::schedule(4, {copy(0, 0, 0), copy(1, 0, 1), copy(1, 3, 2), copy(0, 3, 3)}), wish);
+        instance, test::schedule(4, {copy(0, 0, 0), copy(1, 0, 1), copy(1, 3, 2), copy(0, 3, 3)}), options);
     CHECK(plan.channels == 2);
 }
 

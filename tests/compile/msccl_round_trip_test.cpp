@@ -60,22 +60,22 @@ MscclTarget knowing(MscclTarget target, CollectiveKind kind) {
     return small && target == MscclTarget::Msccl ? MscclTarget::MscclExecutor : target;
 }
 
-void check_plan(const Instance& instance, const Schedule& schedule, CollectiveId collective, MscclWish wish,
-                Tally& tally) {
+void check_plan(const Instance& instance, const Schedule& schedule, CollectiveId collective,
+                MscclOptions options, Tally& tally) {
     const CollectiveKind kind = instance.collective(collective).kind;
-    wish.target = knowing(wish.target, kind);
+    options.target = knowing(options.target, kind);
     plan::PlanVerdict last;
     const auto result =
-        first_valid_msccl(instance, schedule, collective, wish, [&](const MscclResult& candidate) {
-            last = verdict_of(candidate, candidate.plan, wish.target);
+        first_valid_msccl(instance, schedule, collective, options, [&](const MscclResult& candidate) {
+            last = verdict_of(candidate, candidate.plan, options.target);
             return last.verdict;
         });
-    INFO("target ", name_of(wish.target), ": ", name_of(last.verdict), " ",
+    INFO("target ", name_of(options.target), ": ", name_of(last.verdict), " ",
          last.violations.empty() ? "" : last.violations.front().message);
     REQUIRE(result);
     const plan::MscclPlan again = read_back(result->plan);
     CHECK(again == result->plan);
-    const plan::PlanVerdict verdict = verdict_of(*result, again, wish.target);
+    const plan::PlanVerdict verdict = verdict_of(*result, again, options.target);
     CHECK(verdict.verdict == plan::PlanClass::Valid);
     INFO("warning: ", verdict.warnings.empty() ? "" : verdict.warnings.front().message);
     CHECK(verdict.warning_count == 0);
@@ -211,11 +211,11 @@ TEST_CASE("random instances become valid plans or are refused for a reason that 
         INFO(test::json_of(instance));
         const Schedule schedule = synthesized(instance, seed);
         for (std::size_t c = 0; c < instance.collectives().size(); ++c) {
-            MscclWish wish;
-            wish.target = static_cast<MscclTarget>(rng.below(3));
-            wish.protocol = static_cast<plan::Protocol>(rng.below(3));
+            MscclOptions options;
+            options.target = static_cast<MscclTarget>(rng.below(3));
+            options.protocol = static_cast<plan::Protocol>(rng.below(3));
             try {
-                check_plan(instance, schedule, CollectiveId(c), wish, tally);
+                check_plan(instance, schedule, CollectiveId(c), options, tally);
             } catch (const InputError& error) {
                 const std::string text = error.what();
                 INFO(text);

@@ -25,8 +25,8 @@ constexpr Wire kUnit{Ticks(0), Ticks(1), {}};
 const std::vector<Wire> kUnits{kUnit};
 using Dims = std::vector<std::uint64_t>;
 
-SymmetricSchedule synthesised(const Instance& instance, Ticks target,
-                              std::uint64_t effort = heuristics::kQuickEffort) {
+symmetry::SymmetricSchedule synthesised(const Instance& instance, Ticks target,
+                                        std::uint64_t effort = heuristics::kQuickEffort) {
     Rng rng(1);
     auto schedule = heuristics::quotient_synthesis(instance, target, rng, Stop(), effort);
     REQUIRE(schedule);

@@ -8,7 +8,7 @@ using namespace tutti::test;
 
 namespace {
 
-SymmetricSchedule parsed(const std::string& text) {
+symmetry::SymmetricSchedule parsed(const std::string& text) {
     Source source = Source::of_text(text, "s.json");
     return read_symmetric_json(source);
 }
@@ -26,7 +26,7 @@ std::string with(const std::string& symmetry, const std::string& sends = "") {
 
 TEST_CASE("a symmetric schedule is written for people and reads back") {
     const Scratch scratch;
-    const SymmetricSchedule schedule{
+    const symmetry::SymmetricSchedule schedule{
         "a \"b\"",
         Ticks(9),
         {{{NodeId(1), NodeId(0), NodeId(3), NodeId(2)}, 2},
@@ -42,7 +42,7 @@ TEST_CASE("a symmetric schedule is written for people and reads back") {
           "    {\"chunk\": 1, \"link\": 4, \"start\": 5, \"op\": \"reduce\"}\n  ]\n}\n");
     Source source(scratch.path("s.json"));
     CHECK(looks_symmetric(source));
-    const SymmetricSchedule back = read_symmetric_json(source);
+    const symmetry::SymmetricSchedule back = read_symmetric_json(source);
     CHECK(back.instance == schedule.instance);
     CHECK(back.makespan == schedule.makespan);
     CHECK(back.generators == schedule.generators);
@@ -53,7 +53,7 @@ TEST_CASE("a symmetric schedule of nothing is written and read") {
     const Scratch scratch;
     write_symmetric_json(scratch.path("s.json"), {"x", Ticks(0), {}, {}});
     Source source(scratch.path("s.json"));
-    const SymmetricSchedule back = read_symmetric_json(source);
+    const symmetry::SymmetricSchedule back = read_symmetric_json(source);
     CHECK(back.sends.empty());
     CHECK(back.generators.empty());
 }

@@ -11,7 +11,7 @@
 // orders the k-th send before the k-th receive; `message_per_chunk` lets chunks go singly, as runtimes do
 // with large data.
 //
-// Reduction. Beginning and sending touch only the block's own ends of connections: they commute with all that
+// Reduction. Sniffed and sending touch only the block's own ends of connections: they commute with all that
 // other blocks do, and nothing that others do can disable them. The same holds for an access to a place that
 // no other block accesses (or that nobody ever writes). Such a transition is taken first and alone; the
 // states that are left out lead to the same ends (a persistent set of one; there are no cycles, every

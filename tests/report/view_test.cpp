@@ -140,9 +140,9 @@ TEST_CASE("of a large schedule whole chunks are shown, of every group, and it sa
     const std::string file = scratch.at("a.tsch");
     io::write_schedule(file, schedule, instance.chunks(), instance.topology().links().size());
     const std::uint64_t most = schedule.sends.size() / 2;
-    ViewWish wish;
-    wish.most_sends = most;
-    const Json view = judged_view(instance, file, wish).view;
+    ViewOptions options;
+    options.most_sends = most;
+    const Json view = judged_view(instance, file, options).view;
     const Json& shown = view["sends"];
     const std::uint64_t count = shown["shown"];
     CHECK(count <= most);
@@ -180,9 +180,9 @@ TEST_CASE("of a single chunk that is too large the beginning is shown") {
         "collectives": [{"kind": "broadcast", "root": 0}]})");
     const test::ScratchTree scratch;
     io::write_schedule_json(scratch.at("a.json"), greedy(instance));
-    ViewWish wish;
-    wish.most_sends = 3;
-    const Json view = judged_view(instance, scratch.at("a.json"), wish).view;
+    ViewOptions options;
+    options.most_sends = 3;
+    const Json view = judged_view(instance, scratch.at("a.json"), options).view;
     CHECK(view["sends"]["shown"] == 3);
     CHECK(view["sends"]["link"].size() == 3);
     CHECK(view["sends"]["note"] == "3 of 8 sends are shown: the first ones of chunk 0, which has 8");
@@ -364,9 +364,9 @@ TEST_CASE("a report has a row for every key and a view for every schedule that c
     }
 
     // A run that varies its instances says how to make them.
-    ReportWish wish;
-    wish.instance = [&](const io::ResultLine&) { return instance_in(ring); };
-    CHECK(write_report(scratch.at("run"), scratch.at("other.html"), wish).views == 3);
+    ReportOptions options;
+    options.instance = [&](const io::ResultLine&) { return instance_in(ring); };
+    CHECK(write_report(scratch.at("run"), scratch.at("other.html"), options).views == 3);
     CHECK_THROWS_AS(write_report(scratch.at("run/schedules")), InputError);
 }
 

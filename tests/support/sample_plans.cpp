@@ -183,10 +183,10 @@ plan::PlanVerdict believed_valid(Goal goal, std::optional<std::int32_t> root) {
 
 bool ends_with(const MscclPlan& plan, const Topology& topology, std::int64_t capacity) {
     if (capacity < 1) return false;
-    run::TimingWish wish;
-    wish.fifo_capacity = capacity;
+    timing::TimingOptions options;
+    options.fifo_capacity = capacity;
     try {
-        (void)run::time_plan(plan, topology, wish);
+        (void)timing::time_plan(plan, topology, options);
         return true;
     } catch (const InputError& error) {
         if (!std::string_view(error.what()).starts_with("the plan does not end")) throw;
@@ -291,10 +291,10 @@ class ChunkRun {
 
 }  // namespace
 
-Schedule schedule_of(const MscclPlan& plan, const run::PlanTiming& timing, const Instance& instance) {
+Schedule schedule_of(const MscclPlan& plan, const timing::PlanTiming& timing, const Instance& instance) {
     const auto carried = ChunkRun(plan).run();
     Schedule made{instance.name(), timing.makespan, {}};
-    for (const run::LinkUse& use : timing.uses) {
+    for (const timing::LinkUse& use : timing.uses) {
         const auto& what = carried[use.task];
         const bool ends_here = instance.topology().is_npu(instance.topology().link(use.link).dst);
         made.sends.push_back({ChunkId(static_cast<std::size_t>(what.chunk)), use.link, use.start,

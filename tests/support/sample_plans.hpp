@@ -6,7 +6,7 @@
 #include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
-#include "run/plan_timing.hpp"
+#include "timing/plan_timing.hpp"
 
 #include <vector>
 
@@ -44,7 +44,7 @@ namespace tutti::test {
 
 /// The timed transfers of one of the plans above as a schedule of the instance that asks for the same data
 /// (cli/plan_bound): which chunk each transfer carries is found by running the plan.
-[[nodiscard]] Schedule schedule_of(const plan::MscclPlan& plan, const run::PlanTiming& timing,
+[[nodiscard]] Schedule schedule_of(const plan::MscclPlan& plan, const timing::PlanTiming& timing,
                                    const Instance& instance);
 
 }  // namespace tutti::test

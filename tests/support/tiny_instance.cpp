@@ -172,15 +172,15 @@ class TinyDraw {
 
 Instance tiny_instance(Rng& rng) {
     // Some things would be rare: reductions are often too hard, groups often out of reach by themselves.
-    const std::uint64_t wish = rng.below(10);
+    const std::uint64_t choice = rng.below(10);
     for (;;) {
         Instance instance(TinyDraw(rng).instance());
         if (instance.chunks() == 0 || instance.chunks() > kMostChunks || effort(instance) > kMostEffort)
             continue;
         if (!is_feasible(instance)) continue;
         const TinyFeatures features = features_of(instance);
-        if ((wish < 2 && !features.shared_sum) || (wish < 4 && !features.reduction)) continue;
-        if ((wish == 4 && !features.group_forwarding) || (wish == 5 && !features.sizes)) continue;
+        if ((choice < 2 && !features.shared_sum) || (choice < 4 && !features.reduction)) continue;
+        if ((choice == 4 && !features.group_forwarding) || (choice == 5 && !features.sizes)) continue;
         // Those with nothing to do are kept only seldom.
         const bool idle = !features.reduction && is_met_at_once(instance);
         if (!idle || rng.below(20) == 0) return instance;

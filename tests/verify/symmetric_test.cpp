@@ -19,7 +19,7 @@ namespace {
 
 constexpr Wire kUnit{Ticks(0), Ticks(1), {}};
 
-SymmetricSchedule synthesised(const Instance& instance, std::uint64_t seed = 1) {
+symmetry::SymmetricSchedule synthesised(const Instance& instance, std::uint64_t seed = 1) {
     Rng rng(seed);
     const auto schedule = heuristics::quotient_synthesis(instance, Ticks(0), rng, Stop(), 500);
     REQUIRE(schedule);
@@ -31,17 +31,17 @@ bool only_not_symmetric(const Verdict& verdict) {
                                [](const Violation& v) { return v.rule == Rule::NotSymmetric; });
 }
 
-Rule rule_of(const Instance& instance, const SymmetricSchedule& schedule) {
+Rule rule_of(const Instance& instance, const symmetry::SymmetricSchedule& schedule) {
     const Verdict verdict = verify::verify(instance, schedule);
     REQUIRE_FALSE(verdict.valid());
     return verdict.violations[0].rule;
 }
 
 /// Changes something; mostly for the worse.
-void mutate(const Instance& instance, SymmetricSchedule& schedule, Rng& rng) {
+void mutate(const Instance& instance, symmetry::SymmetricSchedule& schedule, Rng& rng) {
     auto& sends = schedule.sends;
     Send& send = sends[rng.below(sends.size())];
-    Generator& generator = schedule.generators[rng.below(schedule.generators.size())];
+    symmetry::Generator& generator = schedule.generators[rng.below(schedule.generators.size())];
     switch (rng.below(13)) {
         case 0:
             send.start += Ticks(1);
@@ -101,9 +101,9 @@ TEST_CASE("a symmetric schedule is valid exactly when its expansion is") {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         Rng rng(seed);
         const Instance instance = random_symmetric_instance(rng);
-        const SymmetricSchedule original = synthesised(instance, seed);
+        const symmetry::SymmetricSchedule original = synthesised(instance, seed);
         for (int i = 0; i < 25; ++i) {
-            SymmetricSchedule schedule = original;
+            symmetry::SymmetricSchedule schedule = original;
             for (int k = 0; k < i && k < 3 && !schedule.sends.empty() && !schedule.generators.empty(); ++k)
                 mutate(instance, schedule, rng);
             CAPTURE(seed);
@@ -136,10 +136,10 @@ TEST_CASE("a symmetric schedule is valid exactly when its expansion is") {
 
 TEST_CASE("generators that are no free abelian group are refused") {
     const Instance instance = on_all_npus(generators::ring(6, kUnit), CollectiveKind::AllGather);
-    const SymmetricSchedule good = synthesised(instance);
+    const symmetry::SymmetricSchedule good = synthesised(instance);
     REQUIRE(verify::verify(instance, good).valid());
     const auto changed = [&](auto change) {
-        SymmetricSchedule bad = good;
+        symmetry::SymmetricSchedule bad = good;
         change(bad.generators);
         return rule_of(instance, bad);
     };
@@ -150,7 +150,7 @@ TEST_CASE("generators that are no free abelian group are refused") {
     CHECK(changed([](auto& g) { g[0].order = 12; }) == Rule::NotSymmetric);
     CHECK(changed([](auto& g) { g.push_back(g[0]); }) == Rule::NotSymmetric);
     // A reflection has fixed points and does not commute with the shift.
-    const Generator reflection{nodes({0, 5, 4, 3, 2, 1}), 2};
+    const symmetry::Generator reflection{nodes({0, 5, 4, 3, 2, 1}), 2};
     CHECK(changed([&](auto& g) { g = {reflection}; }) == Rule::NotSymmetric);
     CHECK(changed([&](auto& g) {
               g = {{nodes({3, 4, 5, 0, 1, 2}), 2}, {nodes({1, 0, 3, 2, 5, 4}), 2}};
@@ -161,7 +161,7 @@ TEST_CASE("a link whose image is missing or slower is named") {
     for (const bool slow : {false, true}) {
         TopologyParts parts = generators::ring(6, kUnit);
         const Instance whole = on_all_npus(parts, CollectiveKind::AllGather);
-        const SymmetricSchedule schedule = synthesised(whole);
+        const symmetry::SymmetricSchedule schedule = synthesised(whole);
         if (slow) {
             parts.links[5].wire.beta = Ticks(2);
         } else {
@@ -181,7 +181,7 @@ TEST_CASE("a link whose image is missing or slower is named") {
 TEST_CASE("links that are not used need no images") {
     TopologyParts parts = generators::ring(6, kUnit);
     parts.links.push_back({NodeId(0), NodeId(3), kUnit});
-    const SymmetricSchedule schedule =
+    const symmetry::SymmetricSchedule schedule =
         synthesised(on_all_npus(generators::ring(6, kUnit), CollectiveKind::AllGather));
     const Instance instance = on_all_npus(parts, CollectiveKind::AllGather);
     CHECK(verify::verify(instance, schedule).valid());
@@ -191,7 +191,7 @@ TEST_CASE("links that are not used need no images") {
 TEST_CASE("two images on one link at once are an overlap, though no send of the file shares a link") {
     const Instance instance =
         on_all_npus(generators::ring(4, kUnit, generators::Direction::OneWay), CollectiveKind::AllGather);
-    SymmetricSchedule schedule{
+    symmetry::SymmetricSchedule schedule{
         "symmetric", Ticks(3), {{nodes({1, 2, 3, 0}), 4}}, {copy(0, 0, 0), copy(0, 1, 1), copy(0, 2, 2)}};
     REQUIRE(verify::verify(instance, schedule).valid());
     // With two chunks each, the second's first hop meets the image of the first's second hop.
@@ -207,7 +207,7 @@ TEST_CASE("two images on one link at once are an overlap, though no send of the 
 
 TEST_CASE("a chunk that is no image of a sent one must ask for nothing") {
     const Instance instance = on_all_npus(generators::ring(4, kUnit), CollectiveKind::AllGather, 2);
-    SymmetricSchedule schedule = synthesised(instance);
+    symmetry::SymmetricSchedule schedule = synthesised(instance);
     const ChunkId dropped = schedule.sends.back().chunk;
     std::erase_if(schedule.sends, [&](const Send& send) { return send.chunk == dropped; });
     const Verdict verdict = verify::verify(instance, schedule);
@@ -216,7 +216,7 @@ TEST_CASE("a chunk that is no image of a sent one must ask for nothing") {
 
 TEST_CASE("one chunk may not be the image of two that are sent") {
     const Instance instance = on_all_npus(generators::ring(4, kUnit), CollectiveKind::AllGather);
-    SymmetricSchedule schedule = synthesised(instance);
+    symmetry::SymmetricSchedule schedule = synthesised(instance);
     schedule.sends.push_back(copy(1, 2, 9));
     CHECK(rule_of(instance, schedule) == Rule::NotSymmetric);
 }

@@ -9,8 +9,8 @@
 namespace tutti::batch::cluster {
 
 /// What ranks say to each other: JSON objects, one per message. A worker begins with Hello, and rank 0
-/// answers with Welcome or closes. Then rank 0 says Begin any number of times and End; the worker tells News
-/// (batch/message.hpp), and kBeat when there is none.
+/// answers with Welcome or closes. Then rank 0 says Begin any number of times and End; the worker tells
+/// TaskEvent (batch/message.hpp), and kBeat when there is none.
 
 /// A worker: who it is, and that it knows the secret.
 struct Hello {

@@ -117,30 +117,30 @@ class Worker {
     }
 
     Served work() {
-        LocalCrew crew({service_.results, welcome_->limits,
-                        welcome_->cores.value_or(cores_of(service_.ranks)), service_.work});
+        LocalExecutor executor({service_.results, welcome_->limits,
+                                welcome_->cores.value_or(cores_of(service_.ranks)), service_.work});
         auto next_beat = Clock::now() + kBetweenBeats;
         std::vector<std::string> messages = std::exchange(early_, {});
         for (;;) {
             for (const std::string& message : messages) {
                 if (message == kEnd) return Served::ToTheEnd;
                 const auto [number, task] = begin_in(message);
-                crew.begin(number, task);
+                executor.begin(number, task);
             }
-            for (const News& news : crew.wait(0ms)) link_->send(message_of(news));
+            for (const TaskEvent& event : executor.wait(0ms)) link_->send(message_of(event));
             if (Clock::now() >= next_beat) {
                 link_->send(kBeat);
                 next_beat = Clock::now() + kBetweenBeats;
             }
             if (!link_->open() || cut()) return Served::Cut;
-            listen(crew);
+            listen(executor);
             messages = link_->receive();
         }
     }
 
-    void listen(const LocalCrew& crew) const {
+    void listen(const LocalExecutor& executor) const {
         std::vector<pollfd> polled{link_->polled()};
-        for (const int descriptor : crew.descriptors()) polled.push_back({descriptor, POLLIN, 0});
+        for (const int descriptor : executor.descriptors()) polled.push_back({descriptor, POLLIN, 0});
         (void)::poll(polled.data(), polled.size(),
                      static_cast<int>(std::chrono::milliseconds(kBetweenLooks).count()));
     }

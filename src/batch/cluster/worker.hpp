@@ -1,7 +1,7 @@
 #pragma once
 
 #include "batch/cluster/ranks.hpp"
-#include "batch/local_crew.hpp"
+#include "batch/local_executor.hpp"
 
 #include <atomic>
 #include <iosfwd>
@@ -19,7 +19,7 @@ struct Service {
     Ranks ranks{};          ///< not rank 0
     std::string results{};  ///< the folder
     const std::atomic<bool>* interrupted = nullptr;
-    LocalCrew::Work work = solve;
+    LocalExecutor::Work work = solve;
     std::chrono::milliseconds patience{120'000};  ///< until rank 0 must be found
     std::ostream* err = nullptr;                  ///< where to say what went wrong; may be null
 };

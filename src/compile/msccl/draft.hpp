@@ -65,7 +65,7 @@ struct OwnCopy {
 struct Draft {
     const Part& part;
     const Places& places;
-    const MscclWish& wish;
+    const MscclOptions& options;
     const MscclLimits& limits;
     std::vector<Facts> facts{};           ///< by message
     std::vector<Transfer> transfers{};    ///< by sent_at

@@ -7,7 +7,7 @@ Locations::Locations(const Draft& draft, std::uint32_t rank)
       outputs_(draft.places.output_chunks(rank)),
       scratch_(draft.scratch[rank]) {
     using plan::Goal;
-    if (!draft.wish.in_place) return;
+    if (!draft.options.in_place) return;
     aliased_ = true;
     const auto r = static_cast<std::int64_t>(rank);
     switch (draft.places.goal()) {

@@ -20,7 +20,7 @@ using namespace msccl;
 
 std::int32_t most_in_a_step(const Draft& draft, MscclEffort effort) {
     if (effort == MscclEffort::Plain) return 1;
-    return effort == MscclEffort::Short ? plan::fifo_capacity(draft.wish.protocol) : draft.limits.count;
+    return effort == MscclEffort::Short ? plan::fifo_capacity(draft.options.protocol) : draft.limits.count;
 }
 
 std::variant<plan::MscclPlan, Excess> attempt(Draft draft, MscclEffort effort, const Room& room) {
@@ -85,13 +85,13 @@ bool tighten(Room& room, const Excess& excess) {
     }();
     throw InputError(fmt::format(
         "the plan needs {} {} on rank {}; {} has room for {}{}", excess.needed, what, excess.rank,
-        name_of(draft.wish.target), excess.limit,
-        draft.wish.target != MscclTarget::Msccl ? " (--target msccl takes longer thread blocks)" : ""));
+        name_of(draft.options.target), excess.limit,
+        draft.options.target != MscclTarget::Msccl ? " (--target msccl takes longer thread blocks)" : ""));
 }
 
 plan::MscclPlan fitted(const Draft& draft, MscclEffort effort) {
     Room room{.lane_length = static_cast<std::uint32_t>(draft.limits.steps)};
-    if (effort == MscclEffort::Plain) room.in_flight = plan::fifo_capacity(draft.wish.protocol);
+    if (effort == MscclEffort::Plain) room.in_flight = plan::fifo_capacity(draft.options.protocol);
     while (true) {
         auto result = attempt(draft, effort, room);
         if (auto* plan = std::get_if<plan::MscclPlan>(&result)) return std::move(*plan);
@@ -119,41 +119,41 @@ void check_known(CollectiveKind kind, const std::string& spelling, MscclTarget t
 }  // namespace
 
 MscclResult lower_to_msccl(const Instance& instance, const Schedule& schedule, CollectiveId id,
-                           const MscclWish& wish, MscclEffort effort) {
+                           const MscclOptions& options, MscclEffort effort) {
     const Collective& collective = instance.collective(id);
     const Places places(instance, id);
-    const std::string spelling = spelled(places.goal(), wish.target);
-    check_known(collective.kind, spelling, wish.target);
+    const std::string spelling = spelled(places.goal(), options.target);
+    check_known(collective.kind, spelling, options.target);
     const Part part = part_of(instance, schedule, id);
-    Draft draft{part, places, wish, limits_of(wish.target)};
+    Draft draft{part, places, options, limits_of(options.target)};
     // Where every chunk is read and written.
     find_addresses(draft);
 
     MscclResult result{.plan = fitted(draft, effort), .effort = effort};
     plan::MscclPlan& plan = result.plan;
-    plan.name = wish.name.empty() ? fmt::format("{} {}", instance.name(), collective.id) : wish.name;
-    plan.protocol = wish.protocol;
+    plan.name = options.name.empty() ? fmt::format("{} {}", instance.name(), collective.id) : options.name;
+    plan.protocol = options.protocol;
     plan.chunks_per_loop = static_cast<std::int32_t>(places.chunks_per_loop());
     plan.ranks = static_cast<std::int32_t>(places.ranks());
     plan.collective = spelling;
-    plan.in_place = wish.in_place;
-    plan.out_of_place = wish.out_of_place;
-    plan.min_bytes = wish.min_bytes.value_or(0);
-    plan.max_bytes = wish.max_bytes.value_or(draft.limits.no_max_bytes);
+    plan.in_place = options.in_place;
+    plan.out_of_place = options.out_of_place;
+    plan.min_bytes = options.min_bytes.value_or(0);
+    plan.max_bytes = options.max_bytes.value_or(draft.limits.no_max_bytes);
     if (spelling == "custom") result.condition = condition_of(part, places);
     if (places.root()) result.root = static_cast<std::int32_t>(*places.root());
     return result;
 }
 
 std::optional<MscclResult> first_valid_msccl(const Instance& instance, const Schedule& schedule,
-                                             CollectiveId collective, const MscclWish& wish,
+                                             CollectiveId collective, const MscclOptions& options,
                                              const MscclJudge& judge) {
-    std::vector<MscclWish> wishes{wish};
-    if (wish.in_place && wish.out_of_place) {
-        wishes.push_back(wish);
-        wishes.back().in_place = false;
+    std::vector<MscclOptions> variants{options};
+    if (options.in_place && options.out_of_place) {
+        variants.push_back(options);
+        variants.back().in_place = false;
     }
-    for (const MscclWish& modes : wishes) {
+    for (const MscclOptions& modes : variants) {
         for (const auto effort :
              {MscclEffort::Fused, MscclEffort::Merged, MscclEffort::Short, MscclEffort::Plain}) {
             MscclResult result = lower_to_msccl(instance, schedule, collective, modes, effort);

@@ -2,7 +2,7 @@
 // people think of them. NPUs that are joined directly (a box of GPUs) form a block drawn by itself; NPUs that
 // are not belong to the block of their home switch, the one whose NPUs lie closest together by rank. Blocks
 // stand side by side, in several rows where there are many. A switch wants to be above the middle of what it
-// joins below; switches of a layer are sorted by that wish (the barycentre heuristic), and placed as wished
+// joins below; switches of a layer are sorted by that mean (the barycentre heuristic), and placed there
 // where all have room, else evenly. A layer of switches that join neighbours (of a box) and others that join
 // the whole width (rails) becomes two.
 
@@ -169,7 +169,7 @@ class Layers {
         return right - left > width_ / 2;
     }
 
-    [[nodiscard]] double wished(std::uint32_t node) const {
+    [[nodiscard]] double preferred(std::uint32_t node) const {
         double sum = 0, count = 0;
         for (const std::uint32_t other : graph_.neighbours(node)) {
             if (level_[other] < level_[node]) sum += places_[other].x, ++count;
@@ -180,7 +180,7 @@ class Layers {
     /// Returns the y of the layer's top row.
     double place_layer(const std::vector<std::uint32_t>& nodes, double y) {
         std::vector<std::pair<double, std::uint32_t>> order;
-        for (const std::uint32_t node : nodes) order.emplace_back(wished(node), node);
+        for (const std::uint32_t node : nodes) order.emplace_back(preferred(node), node);
         std::ranges::sort(order);
         bool roomy = true;
         for (std::size_t i = 1; i < order.size(); ++i)

@@ -1,0 +1,54 @@
+#include "heuristics/rootless_reduction.hpp"
+
+#include <algorithm>
+
+namespace tutti::heuristics {
+namespace {
+
+/// The fewest hops from one NPU to another through nodes where the chunk means nothing yet.
+std::optional<std::vector<HopId>> quiet_way(const HopGraph& graph, const Demand& demand, NodeId from,
+                                            NodeId to) {
+    std::vector<std::optional<HopId>> by(graph.nodes());
+    std::vector<NodeId> queue{from};
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+        for (const HopId id : graph.out(queue[next])) {
+            const NodeId at = graph.hop(id).to;
+            const bool counts = std::ranges::binary_search(demand.holders, at) ||
+                                std::ranges::binary_search(demand.receivers, at);
+            if (by[at.index()] || at == from || (counts && at != to)) continue;
+            if (!graph.instance().may_carry(at, demand.collective)) continue;
+            by[at.index()] = id;
+            queue.push_back(at);
+        }
+    }
+    if (!by[to.index()]) return std::nullopt;
+    std::vector<HopId> way;
+    for (NodeId at = to; at != from; at = graph.hop(way.back()).from) way.push_back(*by[at.index()]);
+    std::ranges::reverse(way);
+    return way;
+}
+
+}  // namespace
+
+std::optional<Ticks> reduce_without_root(const HopGraph& graph, ChunkId chunk,
+                                         const std::vector<NodeId>& roots, LinkCalendar& calendar,
+                                         std::vector<Move>& moves) {
+    const Demand demand = graph.instance().demand(chunk);
+    Ticks now = graph.instance().release(chunk);
+    for (const NodeId root : roots) {
+        for (const NodeId holder : demand.holders) {
+            if (holder == root) continue;
+            const auto way = quiet_way(graph, demand, holder, root);
+            if (!way) return std::nullopt;
+            for (const HopId hop : *way) {
+                const Ticks start = calendar.earliest(graph, hop, chunk, now);
+                calendar.book(graph, hop, chunk, start);
+                moves.push_back({&graph, {hop, chunk, start}, hop == way->back() ? Op::Reduce : Op::Copy});
+                now = start + graph.transit(hop, chunk);
+            }
+        }
+    }
+    return now;
+}
+
+}  // namespace tutti::heuristics

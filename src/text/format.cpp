@@ -1,0 +1,173 @@
+#include "text/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tutti::text {
+namespace {
+
+/// The length of the UTF-8 character that begins here; 0 if none does. Neither surrogates nor longer forms
+/// than need be are characters.
+std::size_t character_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const std::size_t length = byte(0) < 0x80                       ? 1
+                               : byte(0) >= 0xC2 && byte(0) <= 0xDF ? 2
+                               : byte(0) >= 0xE0 && byte(0) <= 0xEF ? 3
+                               : byte(0) >= 0xF0 && byte(0) <= 0xF4 ? 4
+                                                                    : 0;
+    if (length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xC0U) != 0x80U) return 0;
+    }
+    const bool too_long = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
+    const bool no_character = (byte(0) == 0xED && byte(1) >= 0xA0) || (byte(0) == 0xF4 && byte(1) >= 0x90);
+    return too_long || no_character ? 0 : length;
+}
+
+bool is_control(std::string_view character) {
+    const auto first = static_cast<unsigned char>(character.front());
+    const bool second_set =
+        character.size() == 2 && first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
+    return first < ' ' || first == 0x7F || second_set;
+}
+
+/// East Asian characters and pictures take two columns. The ranges are those of Unicode's EastAsianWidth.txt,
+/// coarsely: one too many leaves a gap, one too few breaks a line.
+bool is_wide(std::string_view character) {
+    if (character.size() < 3) return false;
+    std::uint32_t code = static_cast<unsigned char>(character[0]) & (character.size() == 3 ? 0x0FU : 0x07U);
+    for (const char c : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(c) & 0x3FU);
+    return (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
+           (code >= 0xA960 && code <= 0xA97F) || (code >= 0xAC00 && code <= 0xD7A3) ||
+           (code >= 0xF900 && code <= 0xFAFF) || (code >= 0xFE30 && code <= 0xFE6F) ||
+           (code >= 0xFF00 && code <= 0xFF60) || (code >= 0xFFE0 && code <= 0xFFE6) ||
+           (code >= 0x1F300 && code <= 0x1FAFF) || (code >= 0x20000 && code <= 0x3FFFD);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Takes a number off the front, without leading zeros.
+std::string_view take_number(std::string_view& text) {
+    const auto end = std::ranges::find_if_not(text, is_digit);
+    std::string_view number(text.begin(), end);
+    text.remove_prefix(number.size());
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+}
+
+}  // namespace
+
+std::string gap_text(std::optional<double> gap) {
+    if (!gap) return "-";
+    // A gap that rounds to nothing is still a gap: only 0 may print as zero.
+    if (*gap > 0 && *gap < 0.0005) return "<0.1 %";
+    return fmt::format("{:.1f} %", *gap * 100);
+}
+
+std::string seconds_text(double seconds) { return fmt::format("{:.3f}", seconds); }
+
+std::string ticks_text(Ticks ticks, Units units) {
+    const std::string text = count_text(static_cast<std::uint64_t>(ticks.count()), "tick");
+    if (units == Units::Abstract || ticks == Ticks(0)) return text;
+    return fmt::format("{} ({})", text, time_text(ticks, units, 6));
+}
+
+std::string time_text(Ticks ticks, Units units, int digits) {
+    if (units == Units::Abstract) return std::to_string(ticks.count());
+    constexpr std::array<std::string_view, 5> kNames{"ps", "ns", "us", "ms", "s"};
+    auto value = static_cast<double>(ticks.count());
+    std::size_t name = 0;
+    for (; value >= 1000 && name + 1 < kNames.size(); ++name) value /= 1000;
+    return fmt::format("{:.{}g} {}", value, digits, kNames[name]);
+}
+
+std::string memory_text(std::uint64_t bytes) {
+    constexpr std::array<std::string_view, 5> kNames{"B", "kB", "MB", "GB", "TB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t name = 0;
+    for (; value >= 999.5 && name + 1 < kNames.size(); ++name) value /= 1000;
+    return fmt::format("{:.3g} {}", value, kNames[name]);
+}
+
+std::string count_text(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string printable(std::string_view text) {
+    std::string safe;
+    while (!text.empty()) {
+        const std::size_t length = character_length(text);
+        const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+        if (length > 0 && !is_control(character)) {
+            safe += character;
+        } else {
+            for (const char byte : character)
+                safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+        }
+        text.remove_prefix(character.size());
+    }
+    return safe;
+}
+
+std::string shell_word(const std::string& text) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + "'";
+}
+
+std::string shortened(std::string_view utf8, std::size_t most_bytes) {
+    std::size_t bytes = std::min(utf8.size(), most_bytes);
+    while (bytes > 0 && bytes < utf8.size() && (static_cast<unsigned char>(utf8[bytes]) & 0xC0U) == 0x80U)
+        --bytes;
+    return std::string(utf8.substr(0, bytes));
+}
+
+std::string file_name_of(std::string_view name) {
+    constexpr std::size_t kLongest = 200;
+    std::string text = shortened(name, kLongest);
+    std::ranges::replace_if(
+        text,
+        [](char c) {
+            return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' ||
+                   std::string_view("/\\:*?\"<>|'`$&;!").find(c) != std::string_view::npos;
+        },
+        '_');
+    // Hidden files and options are no places for results.
+    if (text.empty() || text.front() == '.' || text.front() == '-') text.insert(0, "_");
+    return text;
+}
+
+bool natural_before(std::string_view a, std::string_view b) {
+    const std::string_view whole_a = a, whole_b = b;
+    while (!a.empty() && !b.empty()) {
+        if (is_digit(a.front()) && is_digit(b.front())) {
+            const std::string_view m = take_number(a), n = take_number(b);
+            if (m.size() != n.size()) return m.size() < n.size();
+            if (m != n) return m < n;
+            continue;
+        }
+        if (a.front() != b.front()) return a.front() < b.front();
+        a.remove_prefix(1);
+        b.remove_prefix(1);
+    }
+    // Equal but for zeros in front of numbers: any order, but always the same.
+    if (a.empty() && b.empty()) return whole_a < whole_b;
+    return a.empty();
+}
+
+std::size_t width_of(std::string_view utf8) {
+    std::size_t width = 0;
+    while (!utf8.empty()) {
+        const std::size_t length = std::max<std::size_t>(character_length(utf8), 1);
+        width += is_wide(utf8.substr(0, length)) ? 2U : 1U;
+        utf8.remove_prefix(length);
+    }
+    return width;
+}
+
+}  // namespace tutti::text

@@ -1,0 +1,64 @@
+#include "timing/call_size.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::timing {
+
+std::uint64_t chunks_of_call(plan::Goal goal, std::int32_t ranks, std::int64_t chunks_per_loop) {
+    const auto chunks = static_cast<std::uint64_t>(chunks_per_loop);
+    const bool of_the_others = goal == plan::Goal::Gather || goal == plan::Goal::Scatter;
+    return of_the_others ? chunks * static_cast<std::uint64_t>(ranks) : chunks;
+}
+
+std::uint64_t chunks_of_call(plan::Goal goal, const plan::ExecutionPlan& plan) {
+    std::int64_t input = 0, output = 0;
+    for (const plan::ExecutionGpu& gpu : plan.gpus) {
+        input = std::max(input, gpu.input_chunks);
+        output = std::max(output, gpu.output_chunks);
+    }
+    // In place one of the two may be declared as 0.
+    const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
+    if (goal == plan::Goal::AllGather && output == 0) output = input * ranks;
+    if (goal == plan::Goal::ReduceScatter && input == 0) input = output * ranks;
+    return static_cast<std::uint64_t>(std::max({input, output, std::int64_t{1}}));
+}
+
+Bytes chunk_bytes(Bytes call, std::uint64_t chunks) {
+    if (call.count < 1 || call > kMaxCallBytes) {
+        throw InputError(
+            fmt::format("expected a size from 1 to {} bytes, found {}", kMaxCallBytes.count, call.count));
+    }
+    return {(call.count - 1) / static_cast<std::int64_t>(chunks) + 1};
+}
+
+std::optional<double> bandwidth_GBps(Bytes call, Ticks makespan) {
+    if (makespan <= Ticks(0)) return std::nullopt;
+    return static_cast<double>(call.count) / static_cast<double>(makespan.count()) * 1000;
+}
+
+std::optional<double> bus_factor(plan::Goal goal, std::int32_t ranks) {
+    using enum plan::Goal;
+    const double n = ranks;
+    switch (goal) {
+        case AllReduce:
+            return 2 * (n - 1) / n;
+        case AllGather:
+        case ReduceScatter:
+        case AllToAll:
+        case Gather:
+        case Scatter:
+            return (n - 1) / n;
+        case Broadcast:
+        case Reduce:
+        case AllToNext:
+        case SendRecv:
+            return 1;
+        case None:
+            break;
+    }
+    return std::nullopt;
+}
+
+}  // namespace tutti::timing

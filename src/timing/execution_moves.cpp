@@ -1,0 +1,181 @@
+// What an operation of an execution plan moves, part by part (the idea is in execution_tasks.cpp).
+
+#include "timing/execution_work.hpp"
+
+#include <algorithm>
+
+namespace tutti::timing {
+namespace {
+
+using plan::ChannelType;
+using plan::Operand;
+using plan::OperandRole;
+using plan::Operation;
+
+/// The operation's share of an operand.
+struct Parts {
+    std::int64_t first = 0, count = 0;
+};
+
+/// One operand: where its parts are, and how far the transfers from or to there have come.
+struct LaneEnd {
+    std::int64_t first = 0;              ///< part
+    bool here = false, packets = false;  ///< here: in this GPU's own memory (too)
+    std::vector<std::int32_t> ranks{};   ///< the others where it is
+    std::vector<RouteId> routes{};       ///< from or to them
+    std::vector<std::optional<TaskId>> last{};
+};
+
+/// Sources that are summed up, and the destinations that get the sum.
+struct Lane {
+    std::vector<LaneEnd> from{}, to{};
+    std::int64_t count = 0;
+    const ExecutionWires::Channel* port = nullptr;
+};
+
+class Mover {
+  public:
+    Mover(ExecutionWork& work, const Operation& op) : work_(work), op_(op) {}
+
+    void write() {
+        for (Lane& lane : lanes()) move(lane);
+        if (started_.empty() && arrived_.empty()) return;
+        const TaskId next = work_.task_after(work_.at, {});
+        for (const TaskId task : started_) work_.edge(task, next);
+        for (const TaskId task : arrived_) work_.edge(task, next, Moment::Arrive);
+        work_.at = next;
+    }
+
+  private:
+    [[nodiscard]] Parts parts_of(const Operand& operand) const {
+        constexpr std::int64_t kMost = std::int64_t{1} << 40;
+        if (operand.size < 0 || operand.index < 0 || operand.size > kMost || operand.index > kMost)
+            throw InputError("an operand has an index or a size that no buffer has");
+        const plan::GroupSlice slice = op_.slice.value_or(plan::GroupSlice{});
+        const std::int64_t each = operand.size * work_.parts / slice.parts;
+        return {operand.index * work_.parts + slice.part * each, each};
+    }
+
+    [[nodiscard]] LaneEnd end_of(const Operand& operand, OperandRole role, bool is_source) const {
+        using enum OperandRole;
+        LaneEnd end;
+        end.first = parts_of(operand).first;
+        end.packets = role == Packets || role == RemotePackets || role == GroupPackets;
+        const bool is_local = role == Local || role == Packets || role == None;
+        if (!is_local && operand.kind == Operand::Kind::Remote) {
+            const ChannelType type = op_.channel_type.value_or(ChannelType::Memory);
+            end.ranks = {work_.wires.rank_of_buffer(work_.gpu, work_.block, type, operand.id)};
+        } else if (!is_local && operand.kind == Operand::Kind::Switch) {
+            const auto group = work_.wires.group(work_.gpu, work_.block, operand.id);
+            end.ranks.assign(group.begin(), group.end());
+            work_.placement.note_once(
+                "switch channels are timed as one transfer from or to each rank of a group");
+        }
+        end.here = std::erase(end.ranks, work_.rank()) > 0 || end.ranks.empty();
+        end.last.resize(end.ranks.size());
+        for (const std::int32_t rank : end.ranks)
+            end.routes.push_back(is_source ? work_.route(rank, work_.rank())
+                                           : work_.route(work_.rank(), rank));
+        return end;
+    }
+
+    [[nodiscard]] std::vector<Lane> lanes() const {
+        const plan::OperationShape& shape = plan::shape_of(op_.type);
+        std::vector<Lane> lanes(shape.pairwise ? std::min(op_.src.size(), op_.dst.size()) : 1);
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+            for (std::size_t k = 0; k < op_.src.size(); ++k) {
+                if (!shape.pairwise || k == i)
+                    lanes[i].from.push_back(end_of(op_.src[k], shape.source(k), true));
+            }
+            for (std::size_t k = 0; k < op_.dst.size(); ++k) {
+                if (shape.pairwise && k != i) continue;
+                lanes[i].to.push_back(end_of(op_.dst[k], shape.destination(k), false));
+                lanes[i].count = parts_of(op_.dst[k]).count;
+            }
+            if (op_.channel_type != ChannelType::Port || op_.channels.empty()) continue;
+            const std::int32_t id = op_.channels[std::min(i, op_.channels.size() - 1)];
+            lanes[i].port = &work_.wires.channel(work_.gpu, work_.block, ChannelType::Port, id);
+        }
+        return lanes;
+    }
+
+    void move(Lane& lane) {
+        const auto takes_time = [](const LaneEnd& end) { return !end.ranks.empty() || end.packets; };
+        const bool fetches = std::ranges::any_of(lane.from, takes_time);
+        if (!fetches && std::ranges::none_of(lane.to, takes_time)) return;
+        work_.program.expect_room_for(static_cast<std::uint64_t>(lane.count));
+        std::optional<TaskId> summed;
+        for (std::int64_t part = 0; part < lane.count; ++part) {
+            TaskId ready = work_.at;
+            if (fetches) {
+                ready = fetch(lane, part);
+                if (summed) work_.edge(*summed, ready);
+                summed = ready;
+            }
+            for (LaneEnd& end : lane.to) give(end, part, ready, lane.port);
+        }
+        if (summed) arrived_.push_back(*summed);
+        for (const LaneEnd& end : lane.to) {
+            for (const auto& last : end.last) {
+                if (!last) continue;
+                if (lane.port == nullptr) started_.push_back(*last);
+                if (!end.packets) work_.puts.push_back(*last);
+            }
+        }
+    }
+
+    /// A task that is done when the part has come from all sources.
+    TaskId fetch(Lane& lane, std::int64_t part) {
+        std::vector<TaskId> came;
+        for (LaneEnd& end : lane.from) {
+            for (std::size_t i = 0; i < end.ranks.size(); ++i)
+                came.push_back(next_transfer(end, i, work_.at));
+        }
+        const TaskId ready = work_.task_after(work_.at, {});
+        for (const TaskId task : came) work_.edge(task, ready, Moment::Arrive);
+        for (const LaneEnd& end : lane.from) {
+            if (end.packets && end.here)
+                work_.packets_read.push_back({work_.rank(), end.first + part, ready});
+        }
+        return ready;
+    }
+
+    void give(LaneEnd& end, std::int64_t part, TaskId ready, const ExecutionWires::Channel* port) {
+        if (end.packets && end.here) work_.packets_written.push_back({work_.rank(), end.first + part, ready});
+        for (std::size_t i = 0; i < end.ranks.size(); ++i) {
+            const TaskId put = next_transfer(end, i, ready);
+            if (port != nullptr) work_.queue_up(*port, put);
+            if (end.packets) deliver(end.ranks[i], end.first + part, put);
+        }
+    }
+
+    /// Of one operand and rank the parts go one after the other.
+    TaskId next_transfer(LaneEnd& end, std::size_t i, TaskId ready) {
+        const auto task = TimedTask::transfer(end.routes[i], work_.placement.chunk_size());
+        const TaskId made = work_.task_after(ready, task);
+        if (end.last[i]) work_.edge(*end.last[i], made);
+        end.last[i] = made;
+        return made;
+    }
+
+    /// A packet counts once what the block had put before has arrived, like a signal.
+    void deliver(std::int32_t to, std::int64_t part, TaskId put) {
+        if (const auto before = work_.landed()) {
+            const TaskId delivered = work_.program.add_task({});
+            work_.edge(put, delivered, Moment::Arrive);
+            work_.edge(*before, delivered, Moment::Arrive);
+            put = delivered;
+        }
+        work_.packets_written.push_back({to, part, put});
+    }
+
+    ExecutionWork& work_;
+    const Operation& op_;
+    std::vector<TaskId> started_, arrived_;  ///< what the block waits for before it goes on
+};
+
+}  // namespace
+
+void write_moves(ExecutionWork& work, const Operation& op) { Mover(work, op).write(); }
+
+}  // namespace tutti::timing

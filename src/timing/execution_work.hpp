@@ -1,0 +1,85 @@
+#pragma once
+
+#include "plan/execution_plan.hpp"
+#include "timing/execution_wires.hpp"
+#include "timing/placement.hpp"
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace tutti::timing {
+
+/// An execution plan on its way to tasks: what the parts of the front end share (execution_tasks.cpp has the
+/// idea). At any time one thread block is being written.
+struct ExecutionWork {
+    ExecutionWork(TimedProgram& to, Placement& on, const plan::ExecutionPlan& of, std::int64_t parts_of_chunk)
+        : program(to),
+          placement(on),
+          plan(of),
+          parts(parts_of_chunk),
+          wires(of, to),
+          proxies(wires.channels()) {}
+
+    TimedProgram& program;
+    Placement& placement;
+    const plan::ExecutionPlan& plan;
+    std::int64_t parts;  ///< of a chunk
+    ExecutionWires wires;
+    std::vector<std::optional<TaskId>> proxies;  ///< per channel: the last that its proxy was given
+    std::map<std::tuple<std::int32_t, std::int32_t, std::size_t>, RouteId> routes{};
+
+    /// A part of the packets of a GPU, and the task that writes or reads it.
+    struct PacketUse {
+        std::int32_t gpu = 0;
+        std::int64_t part = 0;
+        TaskId task = 0;
+        [[nodiscard]] auto key() const { return std::pair(gpu, part); }
+    };
+    std::vector<PacketUse> packets_written{}, packets_read{};
+
+    // Of the block that is being written.
+    std::size_t gpu = 0, block = 0;
+    TaskId at = 0;               ///< when this is done the block goes on
+    std::vector<TaskId> puts{};  ///< what has been put and may still be on its way
+
+    [[nodiscard]] std::int32_t rank() const { return static_cast<std::int32_t>(gpu); }
+    void edge(TaskId from, TaskId to, Moment moment = Moment::Start) {
+        program.edges.push_back({from, to, moment});
+    }
+    TaskId task_after(TaskId before, const TimedTask& task) {
+        const TaskId made = program.add_task(task);
+        edge(before, made);
+        return made;
+    }
+    /// The block's way from rank to rank.
+    RouteId route(std::int32_t from, std::int32_t to) {
+        const auto [entry, is_new] = routes.try_emplace({from, to, block});
+        if (is_new) {
+            const auto turn = static_cast<std::uint32_t>(block);
+            entry->second = placement.connect(from, to, static_cast<std::int32_t>(block), turn);
+        }
+        return entry->second;
+    }
+    /// What the proxy does for a channel it does in order.
+    void queue_up(const ExecutionWires::Channel& channel, TaskId task) {
+        std::optional<TaskId>& last = proxies[channel.number];
+        if (last) edge(*last, task);
+        last = task;
+    }
+    /// A task that is done when everything put so far has arrived; none if there is nothing.
+    std::optional<TaskId> landed() {
+        if (puts.size() > 1) {
+            const TaskId all = program.add_task({});
+            for (const TaskId put : puts) edge(put, all, Moment::Arrive);
+            puts = {all};
+        }
+        return puts.empty() ? std::nullopt : std::optional(puts.front());
+    }
+};
+
+/// Writes the tasks of an operation that moves data.
+void write_moves(ExecutionWork& work, const plan::Operation& op);
+
+}  // namespace tutti::timing

@@ -1,0 +1,118 @@
+#include "timing/placement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::timing {
+namespace {
+
+/// The NPUs of the ranks, as the options say or 0, 1, ….
+std::vector<NodeId> checked_group(const Topology& topology, const TimingOptions& options,
+                                  std::int32_t ranks) {
+    const auto wanted = static_cast<std::size_t>(ranks);
+    if (options.group.empty()) {
+        if (wanted > topology.npus()) {
+            throw InputError(
+                fmt::format("the plan has {} ranks, the topology only {} NPUs", ranks, topology.npus()));
+        }
+        std::vector<NodeId> group;
+        for (std::size_t rank = 0; rank < wanted; ++rank) group.emplace_back(rank);
+        return group;
+    }
+    if (options.group.size() != wanted) {
+        throw InputError(fmt::format("expected a group of {} NPUs, one for each rank of the plan, found {}",
+                                     ranks, options.group.size()));
+    }
+    std::vector<NodeId> sorted = options.group;
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+        throw InputError(fmt::format("NPU {} is twice in the group", twice->value()));
+    if (sorted.back().index() >= topology.npus()) {
+        throw InputError(fmt::format("expected NPUs from 0 to {} in the group, found {}", topology.npus() - 1,
+                                     sorted.back().value()));
+    }
+    return options.group;
+}
+
+}  // namespace
+
+Placement::Placement(const Topology& topology, TimedProgram& program, const TimingOptions& options,
+                     JobTiming& timing)
+    : topology_(topology),
+      program_(program),
+      options_(options),
+      timing_(timing),
+      router_(topology, timing.chunk),
+      chunk_size_(program.add_size(timing.chunk)) {
+    timing_.group = checked_group(topology, options, timing.ranks);
+    if (options.group.empty() && topology.npus() > timing_.group.size()) {
+        timing_.notes.push_back(fmt::format("the topology has {} NPUs; the plan runs on the first {}",
+                                            topology.npus(), timing_.group.size()));
+    }
+}
+
+RouteId Placement::connect(std::int32_t from, std::int32_t to, std::int32_t channel, std::uint32_t turn) {
+    const NodeId a = npu(from), b = npu(to);
+    const FixedRoute* const given = fixed(from, to, channel);
+    const auto way = given != nullptr ? checked(*given) : router_.way(a, b, a.value() + b.value() + turn);
+    if (!way) {
+        throw InputError(
+            fmt::format("the plan sends from {} to {}, but no way leads from the one to the other",
+                        name_of_rank(from), name_of_rank(to)));
+    }
+    ++timing_.connections;
+    if (way->relays > 0) ++timing_.relayed;
+    note_buffers(*way);
+    return program_.add_route(way->links);
+}
+
+const FixedRoute* Placement::fixed(std::int32_t from, std::int32_t to, std::int32_t channel) const {
+    const auto found = std::ranges::find_if(options_.routes, [&](const FixedRoute& route) {
+        return route.from == from && route.to == to && route.channel.value_or(channel) == channel;
+    });
+    return found == options_.routes.end() ? nullptr : &*found;
+}
+
+Way Placement::checked(const FixedRoute& route) const {
+    Way way;
+    NodeId at = npu(route.from);
+    for (const LinkId link : route.links) {
+        const bool joins = link.index() < topology_.links().size() && topology_.link(link).src == at;
+        if (!joins || std::ranges::count(route.links, link) != 1) {
+            throw InputError(fmt::format("the route given from {} to {} is no way through the topology",
+                                         name_of_rank(route.from), name_of_rank(route.to)));
+        }
+        if (!way.links.empty() && topology_.is_npu(at)) ++way.relays;
+        way.links.push_back(link);
+        at = topology_.link(link).dst;
+    }
+    if (at != npu(route.to)) {
+        throw InputError(fmt::format("the route given from {} to {} ends at {}", name_of_rank(route.from),
+                                     name_of_rank(route.to), tutti::name_of(topology_, at)));
+    }
+    return way;
+}
+
+std::string Placement::name_of_rank(std::int32_t rank) const {
+    return fmt::format("rank {} (NPU {})", rank, npu(rank).value());
+}
+
+void Placement::note_once(const std::string& note) {
+    if (std::ranges::find(timing_.notes, note) == timing_.notes.end()) timing_.notes.push_back(note);
+}
+
+void Placement::note_buffers(const Way& way) {
+    if (noted_buffers_) return;
+    for (const LinkId link : way.links) {
+        const NodeId node = topology_.link(link).dst;
+        if (topology_.is_npu(node) || !topology_.rule(node).buffer) continue;
+        timing_.notes.push_back(
+            fmt::format("{} has a limited buffer; timing takes buffers of switches to be large enough",
+                        tutti::name_of(topology_, node)));
+        noted_buffers_ = true;
+        return;
+    }
+}
+
+}  // namespace tutti::timing

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "core/topology.hpp"
+#include "timing/plan_timing.hpp"
+#include "timing/router.hpp"
+
+namespace tutti::timing {
+
+/// A plan's ranks on a topology's NPUs: what the front ends of all formats share. Adds the routes of the
+/// connections to the program as it is asked for them.
+class Placement {
+  public:
+    /// Throws InputError unless the group has `ranks` different NPUs of the topology. Fills in the group of
+    /// `timing`; the other facts of it must be there.
+    Placement(const Topology& topology, TimedProgram& program, const TimingOptions& options,
+              JobTiming& timing);
+
+    /// The route of a new connection from rank to rank; `turn` is its number among those of the same two.
+    /// Throws InputError if there is no way. Fast where connections come in order of `from`.
+    [[nodiscard]] RouteId connect(std::int32_t from, std::int32_t to, std::int32_t channel,
+                                  std::uint32_t turn);
+
+    /// Says so among the notes, once.
+    void note_once(const std::string& note);
+
+    /// Tasks from here on are of that thread block; -1: of none.
+    void begin_block(std::int32_t gpu, std::int32_t block) {
+        owners_.push_back({static_cast<TaskId>(program_.tasks.size()), gpu, block});
+    }
+    /// Whose tasks are whose, by their first task.
+    struct Owner {
+        TaskId first = 0;
+        std::int32_t gpu = 0, block = 0;
+    };
+    [[nodiscard]] std::vector<Owner> owners() && { return std::move(owners_); }
+
+    /// A chunk of the call.
+    [[nodiscard]] SizeId chunk_size() const { return chunk_size_; }
+
+  private:
+    [[nodiscard]] const FixedRoute* fixed(std::int32_t from, std::int32_t to, std::int32_t channel) const;
+    [[nodiscard]] Way checked(const FixedRoute& route) const;
+    [[nodiscard]] NodeId npu(std::int32_t rank) const {
+        return timing_.group[static_cast<std::size_t>(rank)];
+    }
+    [[nodiscard]] std::string name_of_rank(std::int32_t rank) const;
+    void note_buffers(const Way& way);
+
+    const Topology& topology_;
+    TimedProgram& program_;
+    const TimingOptions& options_;
+    JobTiming& timing_;
+    Router router_;
+    SizeId chunk_size_;
+    std::vector<Owner> owners_;
+    bool noted_buffers_ = false;
+};
+
+}  // namespace tutti::timing

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "plan/epoch_schedule.hpp"
+#include "plan/execution_plan.hpp"
+#include "plan/goal.hpp"
+#include "plan/msccl_plan.hpp"
+#include "plan/send_plan.hpp"
+#include "timing/simulator.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tutti::timing {
+
+/// A connection whose way the caller knows better. Links from the sender's NPU to the receiver's.
+struct FixedRoute {
+    std::int32_t from = 0, to = 0;          ///< ranks
+    std::optional<std::int32_t> channel{};  ///< none: every channel
+    std::vector<LinkId> links{};
+};
+
+/// How a plan is called. What the size means is in docs/plan-costs.md; it is needed where the topology is in
+/// physical units and means nothing where it is in abstract ones.
+struct TimingOptions {
+    Bytes bytes{};
+    std::vector<NodeId> group{};                  ///< rank r is that NPU; empty: NPUs 0, 1, …
+    std::optional<plan::Goal> goal{};             ///< what the plan is for; none: what it says itself
+    std::optional<std::int32_t> root{};           ///< of a plan of queues that broadcasts; none: rank 0
+    std::optional<std::int64_t> fifo_capacity{};  ///< messages of a connection; none: the protocol's
+    std::vector<FixedRoute> routes{};
+};
+
+/// One of the plans that run together.
+struct TimedJob {
+    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*, const plan::SendPlan*,
+                 const plan::EpochSchedule*>
+        plan;  ///< never null
+    TimingOptions options{};
+};
+
+/// What became of it.
+struct JobTiming {
+    Ticks makespan;  ///< its last arrival
+    plan::Goal goal = plan::Goal::None;
+    std::int32_t ranks = 0;
+    std::vector<NodeId> group{};
+    std::uint64_t chunks = 1;                     ///< that the call's bytes are cut into
+    Bytes call{}, chunk{};                        ///< 0 in abstract units
+    std::optional<std::int64_t> fifo_capacity{};  ///< none where the format has no FIFOs
+    std::uint64_t connections = 0;
+    std::uint64_t relayed = 0;  ///< connections whose way leads through other NPUs
+    std::uint64_t transfers = 0;
+    std::optional<double> algbw_GBps{}, busbw_GBps{};  ///< none in abstract units or if nothing moves
+    std::vector<std::string> notes{};
+};
+
+struct PlanTiming {
+    Ticks makespan;  ///< of all jobs together, all started at tick 0
+    std::vector<JobTiming> jobs{};
+    std::vector<LinkLoad> links{};
+    std::vector<LinkUse> uses{};  ///< where asked for
+};
+
+/// Times plans that run together, sharing the links. The plans need not have been verified, but must end and
+/// their sends and receives must match: InputError if they do not, if a group does not fit plan or topology,
+/// if a rank cannot reach another that it sends to, or if there is more to do than kMaxTasks transfers.
+[[nodiscard]] PlanTiming time_plans(std::span<const TimedJob> jobs, const Topology& topology,
+                                    bool keep_uses = false, const Stop& stop = {});
+
+template <class Plan>
+[[nodiscard]] PlanTiming time_plan(const Plan& plan, const Topology& topology,
+                                   const TimingOptions& options = {}, const Stop& stop = {}) {
+    const TimedJob job{&plan, options};
+    return time_plans({&job, 1}, topology, false, stop);
+}
+
+}  // namespace tutti::timing

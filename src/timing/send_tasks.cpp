@@ -1,0 +1,289 @@
+// From a plan of sends between nodes to tasks.
+//
+// Such plans name no thread blocks and no buffers, only which address goes from where to where, and when by
+// the producer's own clock. Of that clock only the order is kept:
+//
+// - A plain chunk can be sent from where it starts, and from a node that it was sent to before (by the
+// clock),
+//   as soon as the first of these copies has arrived.
+// - Where several chunks have one address they are summed up. What a node sends then is the sum of all that
+//   had come before (by the clock), so a send waits for all of it; and what comes later is added only when
+//   the sends before it have started, as a lowering with buffers must do.
+// - Sends from one node to another go in order. A plan of queues has a link's own order instead.
+//
+// A plan of trees broadcasts every root's share, in so many chunks as the tree carries. As a reduce-scatter
+// the trees are run the other way round, each node adding up what its children send before it sends on; as an
+// all-reduce first so and then forwards.
+
+#include "timing/send_tasks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace tutti::timing {
+namespace {
+
+using plan::Goal;
+using plan::NodeSend;
+using plan::SendClock;
+using plan::SendPlan;
+
+/// By the producer's clock: what arrives at `usable` can be sent on by a send that starts then.
+struct Stay {
+    std::int64_t start = 0, usable = 0;
+};
+/// TACCL's second phase, whose sends replace, comes after its first.
+std::int64_t phase(const SendPlan& plan, const NodeSend& send) {
+    return plan.clock == SendClock::Times && send.replaces ? std::int64_t{1} << 62U : 0;
+}
+Stay stay(const SendPlan& plan, const NodeSend& send) {
+    if (plan.clock == SendClock::Queues) return {0, 0};
+    const std::int64_t when =
+        std::clamp<std::int64_t>(send.when, 0, std::int64_t{1} << 61U) + phase(plan, send);
+    const bool says = plan.clock != SendClock::Times && send.arrives > send.when;
+    return {when, says ? std::min(send.arrives, std::int64_t{1} << 62U) : when + 1};
+}
+
+class SendWriter {
+  public:
+    SendWriter(TimedProgram& program, Placement& placement, const SendPlan& plan, Goal goal,
+               std::int32_t root)
+        : program_(program), placement_(placement), plan_(plan), goal_(goal), root_(root) {}
+
+    void write() {
+        find_holders();
+        order_.resize(plan_.sends.size());
+        std::iota(order_.begin(), order_.end(), 0U);
+        std::ranges::stable_sort(order_, {},
+                                 [&](std::uint32_t i) { return stay(plan_, plan_.sends[i]).start; });
+        write_transfers();
+        write_data();
+    }
+
+  private:
+    struct Place {
+        std::int32_t node = 0;
+        std::int64_t address = 0;
+        friend auto operator<=>(const Place&, const Place&) = default;
+    };
+
+    void find_holders() {
+        std::map<std::int64_t, int> contributions;
+        for (const plan::SendChunk& chunk : plan_.chunks) {
+            for (const std::int32_t node : chunk.pre) holders_.push_back({node, chunk.address});
+            if (++contributions[chunk.address] == 2) sums_.insert(chunk.address);
+        }
+        std::ranges::sort(holders_);
+    }
+
+    [[nodiscard]] bool holds(const Place& place) const {
+        if (plan_.clock == SendClock::Queues)
+            return place.node == (goal_ == Goal::Broadcast ? root_ : place.address % plan_.nodes);
+        return std::ranges::binary_search(holders_, place);
+    }
+
+    void write_transfers() {
+        std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>,
+                 std::pair<RouteId, std::optional<TaskId>>>
+            last;
+        std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> turns;
+        task_.resize(plan_.sends.size());
+        for (const std::uint32_t i : order_) {
+            const NodeSend& send = plan_.sends[i];
+            if (std::min(send.src, send.dst) < 0 || std::max(send.src, send.dst) >= plan_.nodes ||
+                send.src == send.dst)
+                throw InputError("a send does not join two nodes of the plan");
+            const std::int32_t lane = plan_.clock == SendClock::Queues ? send.list : send.lane;
+            const auto [entry, is_new] = last.try_emplace({send.src, send.dst, lane});
+            auto& [route, before] = entry->second;
+            if (is_new) route = placement_.connect(send.src, send.dst, lane, turns[{send.src, send.dst}]++);
+            placement_.begin_block(send.src, -1);
+            task_[i] = program_.add_task(TimedTask::transfer(route, placement_.chunk_size()));
+            if (before) program_.edges.push_back({*before, task_[i], Moment::Start});
+            before = task_[i];
+        }
+    }
+
+    /// Something comes to a place, or leaves it.
+    struct Event {
+        Place place{};
+        std::int64_t when = 0;
+        bool leaves = false;
+        std::uint32_t send = 0;
+    };
+
+    void write_data() {
+        std::vector<Event> events;
+        for (const std::uint32_t i : order_) {
+            const NodeSend& send = plan_.sends[i];
+            const Stay times = stay(plan_, send);
+            events.push_back({{send.dst, send.address}, times.usable, false, i});
+            events.push_back({{send.src, send.address}, times.start, true, i});
+        }
+        std::ranges::stable_sort(events, {},
+                                 [](const Event& e) { return std::tuple(e.place, e.when, e.leaves); });
+        for (std::size_t begin = 0; begin < events.size();) {
+            std::size_t end = begin;
+            while (end < events.size() && events[end].place == events[begin].place) ++end;
+            const auto here = std::span(events).subspan(begin, end - begin);
+            if (sums_.contains(here.front().place.address)) {
+                add_up(here);
+            } else {
+                pass_on(here);
+            }
+            begin = end;
+        }
+    }
+
+    void pass_on(std::span<const Event> events) {
+        if (holds(events.front().place)) return;
+        std::optional<TaskId> copy;
+        for (const Event& event : events) {
+            if (event.leaves) {
+                program_.edges.push_back({needed(copy, event), task_[event.send], Moment::Arrive});
+            } else if (!copy) {
+                copy = task_[event.send];
+            } else {
+                const TaskId first = program_.add_task({TaskKind::First});
+                program_.edges.push_back({*copy, first, Moment::Arrive});
+                program_.edges.push_back({task_[event.send], first, Moment::Arrive});
+                copy = first;
+            }
+        }
+    }
+
+    void add_up(std::span<const Event> events) {
+        const bool starts_here = holds(events.front().place);
+        std::optional<TaskId> sum;
+        std::vector<TaskId> readers;
+        for (const Event& event : events) {
+            if (event.leaves) {
+                if (sum || !starts_here)
+                    program_.edges.push_back({needed(sum, event), task_[event.send], Moment::Arrive});
+                readers.push_back(task_[event.send]);
+                continue;
+            }
+            const TaskId added = program_.add_task({});
+            program_.edges.push_back({task_[event.send], added, Moment::Arrive});
+            if (sum) program_.edges.push_back({*sum, added, Moment::Arrive});
+            for (const TaskId reader : readers) program_.edges.push_back({reader, added, Moment::Start});
+            readers.clear();
+            sum = added;
+        }
+    }
+
+    [[nodiscard]] TaskId needed(const std::optional<TaskId>& task, const Event& event) const {
+        if (task) return *task;
+        throw InputError(fmt::format("{} sends {}, which it does not have",
+                                     node_name(plan_, event.place.node),
+                                     address_name(plan_, event.place.address)));
+    }
+
+    TimedProgram& program_;
+    Placement& placement_;
+    const SendPlan& plan_;
+    Goal goal_;
+    std::int32_t root_;
+    std::vector<Place> holders_;   ///< sorted
+    std::set<std::int64_t> sums_;  ///< addresses
+    std::vector<std::uint32_t> order_;
+    std::vector<TaskId> task_;  ///< per send
+};
+
+class TreeWriter {
+  public:
+    TreeWriter(TimedProgram& program, Placement& placement, const SendPlan& plan)
+        : program_(program), placement_(placement), plan_(plan) {}
+
+    void write(Goal goal) {
+        if (goal != Goal::AllGather && goal != Goal::ReduceScatter && goal != Goal::AllReduce)
+            throw InputError("trees are timed as an allgather, a reduce_scatter or an allreduce");
+        std::vector<std::vector<const NodeSend*>> trees(plan_.trees.size());
+        for (const NodeSend& send : plan_.sends) {
+            if (send.list < 0 || static_cast<std::size_t>(send.list) >= trees.size())
+                throw InputError("a send is of no tree");
+            trees[static_cast<std::size_t>(send.list)].push_back(&send);
+        }
+        for (std::size_t tree = 0; tree < trees.size(); ++tree) {
+            const std::int64_t chunks = std::max<std::int64_t>(plan_.trees[tree].chunks, 0);
+            program_.expect_room_for(static_cast<std::uint64_t>(chunks));
+            for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+                std::map<std::int32_t, TaskId> has;
+                if (goal != Goal::AllGather) has = up(trees[tree], plan_.trees[tree].root);
+                if (goal != Goal::ReduceScatter) down(trees[tree], plan_.trees[tree].root, std::move(has));
+            }
+        }
+    }
+
+  private:
+    TaskId transfer(std::int32_t from, std::int32_t to) {
+        const auto [entry, is_new] = routes_.try_emplace({from, to});
+        if (is_new) entry->second = placement_.connect(from, to, 0, 0);
+        placement_.begin_block(from, -1);
+        return program_.add_task(TimedTask::transfer(entry->second, placement_.chunk_size()));
+    }
+
+    /// Sums go to the root; returns the task after which the root has all of them.
+    std::map<std::int32_t, TaskId> up(const std::vector<const NodeSend*>& sends, std::int32_t root) {
+        std::map<std::int32_t, TaskId> complete;  ///< when all children's sums are there
+        for (const NodeSend* send : sends) {
+            for (const std::int32_t node : {send->src, send->dst}) {
+                if (!complete.contains(node)) complete[node] = program_.add_task({});
+            }
+        }
+        for (const NodeSend* send : sends) {
+            const TaskId sum = transfer(send->dst, send->src);
+            program_.edges.push_back({complete[send->dst], sum, Moment::Arrive});
+            program_.edges.push_back({sum, complete[send->src], Moment::Arrive});
+        }
+        const auto whole = complete.find(root);
+        if (whole == complete.end()) return {};
+        return {*whole};
+    }
+
+    void down(const std::vector<const NodeSend*>& sends, std::int32_t root,
+              std::map<std::int32_t, TaskId> has) {
+        std::vector<TaskId> made;
+        for (const NodeSend* send : sends) {
+            made.push_back(transfer(send->src, send->dst));
+            if (send->dst == root || !has.try_emplace(send->dst, made.back()).second)
+                throw InputError("two sends of a tree end at one node");
+        }
+        for (std::size_t i = 0; i < sends.size(); ++i) {
+            const auto from = has.find(sends[i]->src);
+            if (from != has.end()) {
+                program_.edges.push_back({from->second, made[i], Moment::Arrive});
+            } else if (sends[i]->src != root) {
+                throw InputError(node_name(plan_, sends[i]->src) +
+                                 " sends on what no send of its tree brings");
+            }
+        }
+    }
+
+    TimedProgram& program_;
+    Placement& placement_;
+    const SendPlan& plan_;
+    std::map<std::pair<std::int32_t, std::int32_t>, RouteId> routes_;
+};
+
+}  // namespace
+
+void append_tasks(TimedProgram& program, Placement& placement, const SendPlan& plan, Goal goal,
+                  std::int32_t root) {
+    if (plan.clock == SendClock::Trees) {
+        TreeWriter(program, placement, plan).write(goal);
+        return;
+    }
+    if (plan.clock == SendClock::Queues && goal != Goal::AllGather && goal != Goal::Broadcast)
+        throw InputError(
+            "queues do not say where chunks start; they are timed as an allgather or a broadcast");
+    SendWriter(program, placement, plan, goal, root).write();
+}
+
+}  // namespace tutti::timing

@@ -1,0 +1,314 @@
+// How long a program of transfers takes.
+//
+// The network is the contract's: data that a link takes at t has arrived at t + alpha + beta, and the link is
+// busy for beta (or alpha + beta). A node in the middle of a route stores and forwards, unless it is a
+// cut-through switch: then the onward link must start exactly alpha after the inbound one, the slowest of the
+// links that are joined in this way sets the pace, and all of them are busy at that pace
+// (src/verify/README.md, "Switches"). A route falls into *stretches*, each from a node that stores to the
+// next one; a stretch asks for all its links at once.
+//
+// Links are served first come, first served. So there is no queue to keep: when an event asks for a stretch,
+// the answer to "when?" is known at once (calendar.hpp), and later requests cannot change it. Events are
+// taken in order of time. At one tick all that happens by itself (starts, arrivals, and the tasks that they
+// set free) comes before any request, and requests are served in order of the tasks' numbers; what a request
+// sets free at that same tick comes before the next request. This makes the order of gpu and thread block
+// decide ties and nothing else, in particular not the order in which a heap happens to hold equal times.
+//
+// Every event sets the waiting counts of its successors down; a task whose count reaches zero is ready. Tasks
+// that are left when no event is left wait for each other: the program never ends.
+
+#include "timing/simulator.hpp"
+
+#include "timing/calendar.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+#include <unordered_map>
+
+namespace tutti::timing {
+namespace {
+
+enum class Kind : std::uint8_t { Start, Arrive, Request };
+struct Event {
+    Ticks time;
+    Kind kind;
+    TaskId task;
+    std::uint32_t hop;  ///< of a request: the position in route_links
+    /// The heap's top is the largest, so "less" means later.
+    friend bool operator<(const Event& a, const Event& b) {
+        if (a.time != b.time) return a.time > b.time;
+        const bool a_asks = a.kind == Kind::Request, b_asks = b.kind == Kind::Request;
+        if (a_asks != b_asks) return a_asks;
+        if (a.task != b.task) return a.task > b.task;
+        return a.kind > b.kind;
+    }
+};
+
+struct Counter {
+    std::int64_t value = 0;
+    std::deque<TaskId> queue;  ///< who waits for it
+};
+
+class Simulation {
+  public:
+    Simulation(const Topology& topology, const TimedProgram& program, bool keep_uses, const Stop& stop)
+        : topology_(topology), program_(program), keep_uses_(keep_uses), stop_(stop) {
+        index_links();
+        index_edges();
+        for (const std::int64_t value : program.counters) counters_.push_back({value, {}});
+        line_.ends.assign(program.part_begin.size(), Ticks(0));
+    }
+
+    Timeline run() {
+        for (TaskId task = 0; task < program_.tasks.size(); ++task) {
+            if (waiting_[task] == 0) ready_.push_back(task);
+        }
+        // The stack serves the last first; whoever is ready at tick 0 is independent of the others.
+        let_go();
+        for (std::uint64_t count = 0; !events_.empty(); ++count) {
+            if (count % 4096 == 0 && stop_.requested()) throw LimitError("stopped before the plan was timed");
+            const Event event = events_.top();
+            events_.pop();
+            now_ = event.time;
+            happen(event);
+            let_go();
+        }
+        if (done_ < program_.tasks.size()) {
+            const auto left = std::ranges::find_if(waiting_, [](std::uint32_t n) { return n > 0; });
+            line_.stuck = static_cast<TaskId>(left - waiting_.begin());
+        }
+        for (LinkLoad& load : loads_) {
+            if (load.transfers > 0) line_.links.push_back(load);
+        }
+        return std::move(line_);
+    }
+
+  private:
+    /// Of the links only those on some route matter; they are numbered in their own order.
+    void index_links() {
+        std::vector<LinkId> used = program_.route_links;
+        std::ranges::sort(used);
+        const auto repeated = std::ranges::unique(used);
+        used.erase(repeated.begin(), repeated.end());
+        std::unordered_map<LinkId, std::uint32_t> number;
+        number.reserve(used.size());
+        for (const LinkId link : used) {
+            number.emplace(link, static_cast<std::uint32_t>(loads_.size()));
+            loads_.push_back({link, Ticks(0)});
+        }
+        for (const LinkId link : program_.route_links) hops_.push_back(number.at(link));
+        calendars_.resize(used.size());
+        for (const Bytes bytes : program_.sizes) {
+            std::vector<Ticks>& betas = betas_.emplace_back();
+            for (const LinkId link : used) betas.push_back(topology_.beta(link, bytes));
+        }
+    }
+
+    void index_edges() {
+        const std::size_t tasks = program_.tasks.size();
+        waiting_.assign(tasks, 0);
+        edge_begin_.assign(tasks + 1, 0);
+        for (const TimedEdge& edge : program_.edges) {
+            ++edge_begin_[edge.from + 1];
+            ++waiting_[edge.to];
+        }
+        for (std::size_t i = 0; i < tasks; ++i) {
+            edge_begin_[i + 1] += edge_begin_[i];
+            if (program_.tasks[i].follows) ++waiting_[i];
+            if (program_.tasks[i].kind == TaskKind::First) waiting_[i] = 1;
+        }
+        edge_to_.resize(program_.edges.size());
+        edge_moment_.resize(program_.edges.size());
+        std::vector<std::uint32_t> at(edge_begin_.begin(), edge_begin_.end() - 1);
+        for (const TimedEdge& edge : program_.edges) {
+            edge_to_[at[edge.from]] = edge.to;
+            edge_moment_[at[edge.from]++] = edge.moment;
+        }
+    }
+
+    void happen(const Event& event) {
+        switch (event.kind) {
+            case Kind::Start:
+                tell(event.task, Moment::Start);
+                break;
+            case Kind::Arrive:
+                arrive(event.task);
+                break;
+            case Kind::Request:
+                serve(event.task, event.hop);
+                break;
+        }
+    }
+
+    void tell(TaskId task, Moment moment) {
+        for (std::uint32_t i = edge_begin_[task]; i < edge_begin_[task + 1]; ++i) {
+            if (edge_moment_[i] == moment) set_down(edge_to_[i]);
+        }
+        const TaskId next = task + 1;
+        if (moment == Moment::Start && next < program_.tasks.size() && program_.tasks[next].follows)
+            set_down(next);
+    }
+
+    void set_down(TaskId task) {
+        // Of a First only the first edge counts.
+        if (waiting_[task] > 0 && --waiting_[task] == 0) ready_.push_back(task);
+    }
+
+    /// Everything that happens by itself at this tick, until nothing does.
+    void let_go() {
+        while (!ready_.empty()) {
+            const TaskId task = ready_.back();
+            ready_.pop_back();
+            if (program_.tasks[task].kind != TaskKind::Take || take_one(task)) act(task);
+        }
+    }
+
+    void act(TaskId task) {
+        const TimedTask& timed = program_.tasks[task];
+        tell(task, Moment::Ready);
+        if (timed.kind == TaskKind::Transfer) {
+            ++line_.transfers;
+            events_.push({now_, Kind::Request, task, program_.route_begin[timed.route]});
+            return;
+        }
+        tell(task, Moment::Start);
+        if (timed.kind == TaskKind::Signal) {
+            Ticks arrival = now_;
+            for (const LinkId link : program_.route(timed.route)) arrival += topology_.link(link).wire.alpha;
+            events_.push({arrival, Kind::Arrive, task, 0});
+            return;
+        }
+        if (timed.kind == TaskKind::Raise) give_one(timed.number);
+        arrive(task);
+    }
+
+    /// Whether the counter had one; otherwise the task waits in its queue.
+    bool take_one(TaskId task) {
+        Counter& counter = counters_[program_.tasks[task].number];
+        if (counter.value > 0) {
+            --counter.value;
+            return true;
+        }
+        counter.queue.push_back(task);
+        waiting_[task] = 1;
+        return false;
+    }
+
+    void give_one(CounterId number) {
+        Counter& counter = counters_[number];
+        if (counter.queue.empty()) {
+            ++counter.value;
+            return;
+        }
+        const TaskId task = counter.queue.front();
+        counter.queue.pop_front();
+        waiting_[task] = 0;
+        act(task);
+    }
+
+    void arrive(TaskId task) {
+        tell(task, Moment::Arrive);
+        ++done_;
+        line_.makespan = std::max(line_.makespan, now_);
+        if (line_.ends.empty()) return;
+        const auto& begins = program_.part_begin;
+        const auto part = std::ranges::upper_bound(begins, task) - begins.begin() - 1;
+        Ticks& end = line_.ends[static_cast<std::size_t>(part)];
+        end = std::max(end, now_);
+    }
+
+    /// Gives the stretch that begins at `hop` its ticks.
+    void serve(TaskId task, std::uint32_t hop) {
+        const TimedTask& timed = program_.tasks[task];
+        const std::uint32_t route_end = program_.route_begin[timed.route + 1];
+        const std::vector<Ticks>& betas = betas_[timed.number];
+        std::uint32_t end = hop;
+        Ticks pace(0);
+        do pace = std::max(pace, betas[hops_[end]]);
+        while (topology_.is_cut_through(topology_.link(program_.route_links[end++]).dst) && end < route_end);
+
+        const Ticks start = earliest(hop, end, pace);
+        Ticks at = start;
+        for (std::uint32_t i = hop; i < end; ++i) {
+            take(task, i, at, pace);
+            at += alpha(i);
+        }
+        if (hop == program_.route_begin[timed.route]) begin(task, start);
+        const Kind next = end == route_end ? Kind::Arrive : Kind::Request;
+        events_.push({at + pace, next, task, end});
+    }
+
+    /// When the links [hop, end) can all take the data, each alpha after the one before it.
+    Ticks earliest(std::uint32_t hop, std::uint32_t end, Ticks pace) {
+        Ticks start = now_;
+        for (bool moved = true; moved;) {
+            moved = false;
+            Ticks at = start;
+            for (std::uint32_t i = hop; i < end; ++i) {
+                Calendar& calendar = calendars_[hops_[i]];
+                calendar.forget_before(now_);
+                const Ticks free = calendar.earliest(at, busy(i, pace));
+                moved = moved || free > at;
+                start += free - at;
+                at = free + alpha(i);
+            }
+            if (end == hop + 1) break;
+        }
+        return start;
+    }
+
+    void take(TaskId task, std::uint32_t hop, Ticks at, Ticks pace) {
+        const Ticks length = busy(hop, pace);
+        calendars_[hops_[hop]].reserve(at, length);
+        LinkLoad& load = loads_[hops_[hop]];
+        load.busy += length;
+        ++load.transfers;
+        if (__builtin_add_overflow(load.bytes, program_.sizes[program_.tasks[task].number].count,
+                                   &load.bytes))
+            throw InputError("the bytes that a link carries overflow 64 bits; ask about fewer bytes");
+        if (keep_uses_) line_.uses.push_back({task, load.link, at});
+    }
+
+    void begin(TaskId task, Ticks start) {
+        if (start == now_) {
+            tell(task, Moment::Start);
+        } else {
+            events_.push({start, Kind::Start, task, 0});
+        }
+    }
+
+    [[nodiscard]] Ticks alpha(std::uint32_t hop) const {
+        return topology_.link(program_.route_links[hop]).wire.alpha;
+    }
+    [[nodiscard]] Ticks busy(std::uint32_t hop, Ticks pace) const {
+        return topology_.busy() == Busy::Beta ? pace : alpha(hop) + pace;
+    }
+
+    const Topology& topology_;
+    const TimedProgram& program_;
+    const bool keep_uses_;
+    const Stop& stop_;
+
+    std::vector<std::uint32_t> hops_;  ///< for each entry of route_links the number of the link in loads_
+    std::vector<LinkLoad> loads_;
+    std::vector<Calendar> calendars_;
+    std::vector<std::vector<Ticks>> betas_;  ///< per size, per used link
+
+    std::vector<std::uint32_t> edge_begin_, edge_to_, waiting_;
+    std::vector<Moment> edge_moment_;
+    std::vector<TaskId> ready_;
+    std::vector<Counter> counters_;
+    std::priority_queue<Event> events_;
+    std::uint64_t done_ = 0;
+    Ticks now_;
+    Timeline line_;
+};
+
+}  // namespace
+
+Timeline simulate(const Topology& topology, const TimedProgram& program, bool keep_uses, const Stop& stop) {
+    return Simulation(topology, program, keep_uses, stop).run();
+}
+
+}  // namespace tutti::timing

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "verify/holdings.hpp"
+#include "verify/links.hpp"
+#include "verify/reduction_counts.hpp"
+
+namespace tutti::verify {
+
+/// The sends that nothing has to be said about: a copy of a plain chunk over a free link, out of a node that
+/// has it, between NPUs and switches that only forward; or a send of a reduction that ReductionCounts can
+/// count. They are taken as they come, without being collected or sorted: within a tick they do not meet, so
+/// their order means nothing. Whatever is not quite so is left to the caller, and can be made to include all
+/// sends of its tick.
+class FastPath {
+  public:
+    FastPath(const Instance& instance, const Tables& tables, Holdings& plain, ReductionCounts& counted,
+             const ExactSums& exact, LinkLedger& links);
+
+    enum class Why {
+        Done,       ///< all were taken
+        OtherTick,  ///< the next send has another start
+        Stranger,   ///< the next send names an unknown chunk or link
+        Suspect,    ///< the next send may break a rule, or disturb other ordinary sends of its tick
+        Uncounted,  ///< the next send's chunk cannot be counted on
+        Exact       ///< the next send's chunk is in the exact sums
+    };
+    struct Taken {
+        std::size_t next = 0;  ///< the first send that was not taken
+        Why why = Why::Done;
+    };
+    /// Takes sends from sends[begin] on that start at `now`. Precondition: all that arrives by then and is
+    /// ordinary has arrived.
+    [[nodiscard]] Taken take(std::span<const Send> sends, std::size_t begin, const Positions& positions,
+                             Ticks now);
+    /// Sends a copy of a plain chunk on its way that was judged elsewhere.
+    void launch(const NumberedSend& numbered, const Hop& hop);
+
+    /// Lets the plain chunks arrive that are due at `tick` or before.
+    void arrive_until(Ticks tick);
+    /// Or hands them over.
+    void arrive_elsewhere(Ticks tick, std::vector<Arrival>& arrivals);
+
+    /// Takes back all sends, or those of one chunk of a reduction, that started at `now`, and adds them to
+    /// `sends`.
+    void undo(Ticks now, std::vector<NumberedSend>& sends);
+    void undo(Ticks now, ChunkId reduction, std::vector<NumberedSend>& sends);
+
+    /// The last arrival of what was taken.
+    [[nodiscard]] Ticks makespan() const { return makespan_; }
+
+  private:
+    struct Flight {
+        ChunkId chunk;
+        LinkId link;
+        Ticks start;
+        std::uint64_t position = 0;
+    };
+    template <bool Alike>
+    [[nodiscard]] Taken take_some(std::span<const Send> sends, std::size_t begin, const Positions& positions,
+                                  Ticks now);
+    template <bool Alike>
+    void arrive_some(std::span<const Flight> flights);
+    template <bool Alike>
+    [[nodiscard]] std::uint32_t slot_of(ChunkId chunk) const {
+        if constexpr (Alike) return chunk.value();
+        return tables_.chunk(chunk).slot;
+    }
+    template <bool Alike>
+    [[nodiscard]] const Hop& hop_of(ChunkId chunk, LinkId link) const {
+        return tables_.hops(Alike ? 0 : tables_.chunk(chunk).size)[link.index()];
+    }
+    template <bool Alike>
+    void prefetch_source(const Send& send) const;
+    [[nodiscard]] bool may_move(const Send& send, const Hop& hop) const;
+    [[nodiscard]] bool leave(const Hop& hop, std::uint32_t slot);
+    void take_back(std::span<const NumberedSend> sends);
+
+    const Instance& instance_;
+    const Tables& tables_;
+    Holdings& plain_;
+    ReductionCounts& counted_;
+    const ExactSums& exact_;
+    LinkLedger& links_;
+    Lanes<Flight> in_flight_;
+    Ticks last_release_;          ///< from here on every holder may send
+    bool is_restricted_ = false;  ///< whether some collective may not be relayed by all
+    Ticks makespan_;
+};
+
+}  // namespace tutti::verify

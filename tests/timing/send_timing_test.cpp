@@ -1,0 +1,195 @@
+#include "core/generators/ring.hpp"
+#include "tests/support/builders.hpp"
+#include "timing/plan_timing.hpp"
+#include "timing/send_tasks.hpp"
+
+#include <doctest/doctest.h>
+
+namespace tutti::timing {
+namespace {
+
+using plan::NodeSend;
+using plan::SendClock;
+using plan::SendPlan;
+using test::Net;
+
+NodeSend send(std::int64_t address, std::int32_t src, std::int32_t dst, std::int64_t when,
+              std::int32_t list = 0) {
+    NodeSend made;
+    made.address = address;
+    made.src = src;
+    made.dst = dst;
+    made.when = when;
+    made.list = list;
+    return made;
+}
+
+SendPlan empty(SendClock clock, std::int32_t nodes) {
+    SendPlan plan;
+    plan.clock = clock;
+    plan.nodes = nodes;
+    return plan;
+}
+
+/// Everybody's chunk goes round the ring, a hop per step.
+SendPlan ring_steps(std::int32_t nodes) {
+    SendPlan plan = empty(SendClock::Steps, nodes);
+    plan.runtime = "allgather";
+    for (std::int32_t n = 0; n < nodes; ++n) {
+        plan.chunks.push_back({{n}, {}, n});
+        for (std::int32_t m = 0; m < nodes; ++m) plan.chunks.back().post.push_back(m);
+        for (std::int32_t s = 0; s + 1 < nodes; ++s)
+            plan.sends.push_back(send(n, (n + s) % nodes, (n + s + 1) % nodes, s));
+    }
+    return plan;
+}
+
+Ticks makespan(const SendPlan& plan, const Net& net, const TimingOptions& options = {}) {
+    return time_plan(plan, Topology(net.parts()), options).makespan;
+}
+
+}  // namespace
+
+TEST_SUITE("run: send timing") {
+    TEST_CASE("an all-gather in steps round a ring takes (P-1) (alpha + beta)") {
+        const Topology ring(generators::ring(5, Wire{Ticks(3), Ticks(7), {}}, generators::Direction::OneWay));
+        const PlanTiming timing = time_plan(ring_steps(5), ring);
+        CHECK(timing.makespan == Ticks(40));
+        CHECK(timing.jobs[0].chunks == 5);
+        CHECK(timing.jobs[0].goal == plan::Goal::AllGather);
+    }
+
+    TEST_CASE("a step is no barrier: a send starts when its own data is there") {
+        SendPlan plan = empty(SendClock::Steps, 4);
+        plan.chunks = {{{0}, {1, 2}, 0}, {{3}, {2}, 1}};
+        plan.sends = {send(0, 0, 1, 0), send(1, 3, 2, 0), send(0, 1, 2, 1)};
+        Net net(4);
+        net.link(0, 1, 0, 10).link(3, 2, 0, 100).link(1, 2, 0, 10);
+        CHECK(makespan(plan, net) == Ticks(100));
+    }
+
+    TEST_CASE("a plain chunk is sent on when the first of its copies is there") {
+        SendPlan plan = empty(SendClock::Steps, 4);
+        plan.chunks = {{{0, 1}, {2, 3}, 0}};
+        plan.sends = {send(0, 0, 2, 0), send(0, 1, 2, 0), send(0, 2, 3, 1)};
+        Net net(4);
+        net.link(0, 2, 0, 50).link(1, 2, 0, 10).link(2, 3, 0, 30);
+        CHECK(makespan(plan, net) == Ticks(50));
+    }
+
+    TEST_CASE("a sum waits for all that came in earlier steps, and is not spoilt by later ones") {
+        SendPlan plan = empty(SendClock::Steps, 4);
+        for (std::int32_t n = 0; n < 4; ++n) plan.chunks.push_back({{n}, {3}, 0});
+        plan.sends = {send(0, 0, 2, 0), send(0, 1, 2, 0), send(0, 2, 3, 1)};
+        Net net(4);
+        net.link(0, 2, 0, 50).link(1, 2, 0, 10).link(2, 3, 0, 30).link(3, 2, 0, 1);
+        CHECK(makespan(plan, net) == Ticks(80));
+        // What comes back in step 1 may be there at tick 1, but is added after the sum has left at tick 50.
+        plan.sends.push_back(send(0, 3, 2, 1));
+        plan.sends.push_back(send(0, 2, 0, 2));
+        net.link(2, 0, 0, 5);
+        CHECK(makespan(plan, net) == Ticks(80));
+    }
+
+    TEST_CASE("sends from node to node go in order") {
+        SendPlan plan = empty(SendClock::Steps, 3);
+        plan.chunks = {{{0}, {2}, 0}, {{1}, {2}, 1}};
+        plan.sends = {send(0, 0, 1, 0), send(0, 1, 2, 1), send(1, 1, 2, 2)};
+        CHECK(makespan(plan, test::line(3, 0, 10)) == Ticks(30));
+        plan.sends[2].when = 0;
+        CHECK(makespan(plan, test::line(3, 0, 10)) == Ticks(20));
+    }
+
+    TEST_CASE("TACCL's copies come after its sums, whatever their times say") {
+        SendPlan plan = empty(SendClock::Times, 3);
+        for (std::int32_t n = 0; n < 3; ++n) plan.chunks.push_back({{n}, {0, 1, 2}, 0});
+        plan.sends = {send(0, 2, 1, 0), send(0, 1, 0, 10), send(0, 0, 1, 5), send(0, 1, 2, 15)};
+        plan.sends[2].replaces = plan.sends[3].replaces = true;
+        CHECK(makespan(plan, test::line(3, 0, 10)) == Ticks(40));
+    }
+
+    TEST_CASE("queues keep a link's order and wait for what they need") {
+        SendPlan plan = empty(SendClock::Queues, 3);
+        plan.addresses = 3;
+        plan.links = {{0, 1, 1, 0, 0}, {1, 2, 1, 0, 0}, {2, 0, 1, 0, 0}};
+        for (std::int32_t l = 0; l < 3; ++l) {
+            plan.sends.push_back(send(l, l, (l + 1) % 3, 0, l));
+            plan.sends.push_back(send((l + 2) % 3, l, (l + 1) % 3, 0, l));
+        }
+        const Topology ring(generators::ring(3, Wire{Ticks(1), Ticks(9), {}}, generators::Direction::OneWay));
+        CHECK(time_plan(plan, ring).makespan == Ticks(20));
+        std::swap(plan.sends[0].address, plan.sends[1].address);
+        std::swap(plan.sends[2].address, plan.sends[3].address);
+        std::swap(plan.sends[4].address, plan.sends[5].address);
+        CHECK_THROWS_WITH_AS((void)time_plan(plan, ring), "the plan does not end: gpu 0 waits for ever",
+                             InputError);
+        TimingOptions options;
+        options.goal = plan::Goal::AllReduce;
+        CHECK_THROWS_AS((void)time_plan(plan, ring, options), InputError);
+    }
+
+    TEST_CASE("trees carry their chunks one after the other, down, up, or both") {
+        SendPlan plan = empty(SendClock::Trees, 3);
+        plan.trees = {{0, 0, 2, 2}};
+        plan.sends = {send(0, 0, 1, 0), send(0, 1, 2, 0)};
+        const Net net = test::line(3, 0, 10);
+        CHECK(makespan(plan, net) == Ticks(30));
+        TimingOptions options;
+        options.goal = plan::Goal::ReduceScatter;
+        CHECK(makespan(plan, net, options) == Ticks(30));
+        options.goal = plan::Goal::AllReduce;
+        CHECK(makespan(plan, net, options) == Ticks(50));
+        options.goal = plan::Goal::AllToAll;
+        CHECK_THROWS_AS((void)makespan(plan, net, options), InputError);
+        plan.sends.push_back(send(0, 0, 2, 0));
+        CHECK_THROWS_WITH_AS((void)makespan(plan, net), "two sends of a tree end at one node", InputError);
+    }
+
+    TEST_CASE("TE-CCL's epochs between GPUs are timed, split chunks are not") {
+        plan::EpochSchedule schedule;
+        // GPUs 1, 3 and 4; 2 is a switch on the way.
+        const auto flow = [](std::int32_t from, std::int32_t to, std::int64_t epoch) {
+            plan::EpochFlow made;
+            made.origin = 1;
+            made.hop.from = from;
+            made.hop.to = to;
+            made.hop.epoch = epoch;
+            return made;
+        };
+        schedule.flows = {flow(1, 3, 0), flow(3, 4, 2)};
+        schedule.demands = {{3, 1, 0, 0, {}}, {4, 1, 0, 0, {}}};
+        const Topology line(test::line(3, 1, 9).parts());
+        CHECK(time_plan(schedule, line).makespan == Ticks(20));
+        schedule.flows[0].hop.volume /= 2;
+        CHECK_THROWS_AS((void)time_plan(schedule, line), InputError);
+        schedule.flows[0] = flow(1, 2, 0);
+        CHECK_THROWS_AS((void)time_plan(schedule, line), InputError);
+    }
+
+    TEST_CASE("the call's bytes are cut into the chunks of the larger buffer") {
+        SendPlan plan = empty(SendClock::Steps, 3);
+        std::int64_t address = 0;
+        for (std::int32_t a = 0; a < 3; ++a) {
+            for (std::int32_t b = 0; b < 3; ++b) {
+                if (a == b) continue;
+                plan.chunks.push_back({{a}, {b}, address++});
+                plan.chunks.push_back({{a}, {b}, address++});
+            }
+        }
+        CHECK(chunks_of_call(plan::Goal::AllToAll, plan) == 6);
+        CHECK(chunks_of_call(plan::Goal::None, plan) == 4);
+        CHECK(chunks_of_call(plan::Goal::AllGather, ring_steps(4)) == 4);
+    }
+
+    TEST_CASE("a node cannot send what it does not have") {
+        SendPlan plan = empty(SendClock::Steps, 3);
+        plan.chunks = {{{0}, {2}, 0}};
+        plan.sends = {send(0, 1, 2, 0)};
+        CHECK_THROWS_WITH_AS((void)makespan(plan, test::line(3)),
+                             "node 1 sends address 0, which it does not have", InputError);
+        plan.sends = {send(0, 0, 7, 0)};
+        CHECK_THROWS_AS((void)makespan(plan, test::line(3)), InputError);
+    }
+}
+
+}  // namespace tutti::timing
