@@ -2,6 +2,7 @@
 
 #include "batch/result_line.hpp"
 #include "io/source.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -274,7 +275,7 @@ io::ResultLine LocalExecutor::line_of_end(Running& running, const Ending& ending
                                 taken.count(), *limits.time, best_so_far(running));
         } else if (failure == io::Failure::Memory) {
             words = fmt::format("killed: it took more memory than its limit of {}{}",
-                                io::size_name(*limits.memory), best_so_far(running));
+                                text::size_text(*limits.memory), best_so_far(running));
         } else {
             failure = io::Failure::Crash;
             words = ending.signal == SIGKILL && running.killed_for == io::Failure::None

@@ -1,5 +1,6 @@
 #include "batch/batch.hpp"
 
+#include "app/solve.hpp"
 #include "batch/local_executor.hpp"
 #include "batch/summary.hpp"
 #include "core/error.hpp"
@@ -27,7 +28,7 @@ constexpr const char* kCut =
 
 /// Runs all/ into out/, `cores` at a time, with what a child shall do instead of solving.
 Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigned cores = 1,
-               LocalExecutor::Work work = solve) {
+               Work work = app::solve) {
     settings.results = scratch.at("out");
     const auto tasks = tasks_of(expand({scratch.at("all")}), settings.run.matrix);
     LocalExecutor executor({settings.results, settings.run.limits, cores, std::move(work)});
@@ -188,7 +189,7 @@ TEST_CASE("a run that goes on elsewhere leaves paths that hold there, of all lin
         Settings settings{.results = up + "out", .resume = true};
         settings.run.instances = {up + "all"};
         const auto tasks = tasks_of(expand({up + "all/x/" + only}), {});
-        LocalExecutor executor({settings.results, {}, 1, solve});
+        LocalExecutor executor({settings.results, {}, 1, app::solve});
         const Outcome outcome = run(tasks, settings, executor, {});
         const io::FoundResults found = io::find_results(settings.results);
         std::vector<std::string> files;
@@ -244,7 +245,7 @@ TEST_CASE("a search that is deaf to its time limit ends with the schedule that i
         blocking.found = [](std::optional<Ticks> makespan, std::optional<Ticks>) {
             while (makespan) std::this_thread::sleep_for(std::chrono::hours(1));
         };
-        return solve(task, results, limits, blocking);
+        return app::solve(task, results, limits, blocking);
     };
     Settings settings;
     settings.run.limits.time = 0.1;
@@ -267,7 +268,7 @@ TEST_CASE("failed rows are kept, unless they are to be tried again") {
     const auto half = [](const Task& task, const std::string& results, const Limits& limits,
                          const TaskListener& hears) {
         if (task.job.name == "b") std::abort();
-        return solve(task, results, limits, hears);
+        return app::solve(task, results, limits, hears);
     };
     CHECK(run_in(scratch, {}, 1, half).failures() == 1);
     const Outcome kept = run_in(scratch, {.resume = true});
@@ -315,7 +316,7 @@ TEST_CASE("a task that is lost with its worker begins once more, and fails when 
         ++begun[number];
         if (number == 0 || begun[number] == 1)
             return TaskEvent{TaskEvent::Kind::Lost, number, {}, {}, {}, "rank 3 on node17"};
-        return TaskEvent{TaskEvent::Kind::Ended, number, {}, {}, solve(task, scratch.at("out"), {}), {}};
+        return TaskEvent{TaskEvent::Kind::Ended, number, {}, {}, app::solve(task, scratch.at("out"), {}), {}};
     });
     Settings settings;
     settings.results = scratch.at("out");

@@ -131,7 +131,7 @@ struct Peer {
 /// A process that serves rank 0 with `work`, and its end.
 struct WorkerProcess {
     pid_t pid = -1;
-    WorkerProcess(const std::string& folder, unsigned rank, unsigned size, LocalExecutor::Work work) {
+    WorkerProcess(const std::string& folder, unsigned rank, unsigned size, Work work) {
         Service service{ranks_of_job(rank, size), folder, nullptr, std::move(work)};
         pid = ::fork();
         if (pid == 0) ::_exit(10 + static_cast<int>(serve(service)));

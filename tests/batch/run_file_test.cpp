@@ -1,7 +1,7 @@
 #include "batch/run_file.hpp"
 
+#include "app/solve.hpp"
 #include "batch/call.hpp"
-#include "batch/solve.hpp"
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
 #include "tests/batch/scratch.hpp"
@@ -214,7 +214,7 @@ TEST_CASE("the size of a call is that of the larger buffer, as nccl-tests has it
 TEST_CASE("a line has the instance in numbers, and both bandwidths") {
     const test::ScratchTree scratch;
     const std::string file = scratch.put("a.json", physical(R"({"kind": "all_gather"})"));
-    const io::ResultLine line = solve(task_of(file, {}, Bytes{1000}), scratch.at("out"), {});
+    const io::ResultLine line = app::solve(task_of(file, {}, Bytes{1000}), scratch.at("out"), {});
     CHECK(line.error == "");
     CHECK(line.collective == "all_gather");
     CHECK(line.npus == 4);
@@ -240,7 +240,7 @@ TEST_CASE("what is no file fails without waiting for it") {
     std::filesystem::create_symlink("nowhere", scratch.at("x/dangling.json"));
     std::filesystem::create_symlink("cycle.json", scratch.at("x/cycle.json"));
     const auto error_of = [&](const char* name) {
-        const io::ResultLine line = solve(task_of(scratch.at(name), {}, {}), scratch.at("out"), {});
+        const io::ResultLine line = app::solve(task_of(scratch.at(name), {}, {}), scratch.at("out"), {});
         CHECK(line.failure == io::Failure::Input);
         CHECK(line.digest.empty());
         return line.error;

@@ -1,5 +1,6 @@
 #include "cli/failure.hpp"
 
+#include "app/bug.hpp"
 #include "core/error.hpp"
 #include "io/instance_json.hpp"
 #include "tests/batch/scratch.hpp"
@@ -73,7 +74,7 @@ TEST_CASE("a bug leaves the instance behind, and the report names file and comma
     const Instance instance = tiny("my net/1");
     std::exception_ptr thrown;
     try {
-        with_reproducer(instance, []() -> int { throw InternalError("two and two is five"); });
+        app::with_instance(instance, []() -> int { throw InternalError("two and two is five"); });
     } catch (...) {
         thrown = std::current_exception();
     }
@@ -93,8 +94,8 @@ TEST_CASE("a bug leaves the instance behind, and the report names file and comma
 
 TEST_CASE("what is no bug passes through and leaves nothing behind") {
     const InScratchFolder folder;
-    CHECK_THROWS_AS(with_reproducer(tiny("a"), []() -> int { throw InfeasibleError("cut"); }),
+    CHECK_THROWS_AS(app::with_instance(tiny("a"), []() -> int { throw InfeasibleError("cut"); }),
                     InfeasibleError);
-    CHECK(with_reproducer(tiny("a"), [] { return 7; }) == 7);
+    CHECK(app::with_instance(tiny("a"), [] { return 7; }) == 7);
     CHECK(std::filesystem::is_empty("."));
 }

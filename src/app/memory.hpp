@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace tutti::app {
+
+/// The most memory this process has had resident since it began.
+[[nodiscard]] std::optional<std::uint64_t> peak_memory_bytes();
+
+}  // namespace tutti::app
