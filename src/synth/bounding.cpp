@@ -20,7 +20,9 @@ constexpr std::size_t kMostForPrograms = 300'000;
 std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
     std::vector<Bound> all = bounds::all_bounds(instance, stop);
     const bool is_small = instance.chunks() * instance.topology().links().size() <= kMostForPrograms;
-    if (const auto opened = models::find_backend("highs")->open(); opened && is_small && !stop.requested()) {
+    models::OpenedBackend opened;
+    if (is_small && !stop.requested()) opened = models::find_backend("highs")->open();
+    if (opened) {
         models::SolveLimits limits;
         limits.stop = stop.within(kForLinearPrograms);
         if (auto flow = models::flow_bound(instance, *opened.backend, limits)) {
