@@ -21,7 +21,7 @@
 // All sets are bit rows over the chunks; rarity is counted for 256 chunks at a time (flood_rarest). More than
 // 1024 chunks are cut into windows of 512; all links that are served at one tick look at the same one first,
 // a random one, so that it stays in the cache, and go on only if it has nothing for them. An event costs
-// O(1): see EventLanes.
+// O(1): see EventQueue.
 //
 // Tried and dropped: oldest or newest first, farthest source first, exact
 // counters of global rarity (cache misses).

@@ -35,11 +35,18 @@ FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
         size_of.push_back(place->second);
     }
 
-    // A lane holds arrivals, hops that become free, or, where both are one, events that are both.
     enum class Kind { Arrival, Free, Both };
     std::map<std::pair<Ticks, Kind>, std::uint32_t> lane_of;
+    Ticks last_delay;
     const auto lane = [&](Ticks delay, Kind kind) {
-        return lane_of.try_emplace({delay, kind}, static_cast<std::uint32_t>(lane_of.size())).first->second;
+        const auto [place, is_new] =
+            lane_of.try_emplace({delay, kind}, static_cast<std::uint32_t>(lane_of.size()));
+        if (is_new) {
+            lanes_fall = lanes_fall && (lanes == 0 || delay < last_delay);
+            last_delay = delay;
+            ++lanes;
+        }
+        return place->second;
     };
     std::vector<LegTime> legs;
     std::map<std::pair<Ticks, Ticks>, std::uint32_t> kinds;
@@ -59,7 +66,6 @@ FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
             kind_of_.push_back(place->second);
         }
     }
-    lanes = lane_of.size();
 
     std::vector<Ticks> speeds;
     for (std::size_t h = 0; h < hops() && !example.empty(); ++h) speeds.push_back(times(0, h).transit);

@@ -10,7 +10,7 @@ struct FloodNetwork {
     struct Times {
         Ticks transit;
         Ticks busy;
-        std::uint32_t arrival_lane;  ///< which of the distinct delays; both are one where they are equal
+        std::uint32_t arrival_lane;  ///< both are one where they are equal
         std::uint32_t free_lane;
     };
 
@@ -37,7 +37,12 @@ struct FloodNetwork {
     std::vector<std::uint32_t> size_of;             ///< per spread
     std::vector<std::uint32_t> rank;                ///< per hop: 0 for the fastest
     std::size_t ranks = 0;
+    /// Distinct delays between a start and what it causes: an arrival, a hop that is free, or both. What
+    /// happens at one tick is ordered by lane.
     std::size_t lanes = 0;
+    /// Whether a lane's delay is always longer than the next one's: events that come in the order in which
+    /// they were caused are ordered by lane then.
+    bool lanes_fall = true;
 
   private:
     std::vector<Times> kinds_;            ///< the distinct ones

@@ -21,10 +21,10 @@ std::int64_t noise(std::uint64_t turn, std::uint32_t hop) {
 }  // namespace
 
 TreeGrowth::TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network,
-                       const Reservations& reservations)
+                       std::span<const OwnedIntervals> busy)
     : problem_(problem),
       net_(network),
-      reservations_(reservations),
+      busy_(busy),
       has_bookings_(problem.calendar.horizon() > Ticks(0)),
       labels_(network.nodes()),
       places_(network.nodes()),
@@ -120,13 +120,13 @@ void TreeGrowth::join(std::uint32_t node, std::size_t spread, std::vector<TreeSe
 
 Ticks TreeGrowth::earliest(std::size_t hop, std::size_t spread, Ticks ready) const {
     const Ticks busy = net_.times(net_.size_of[spread], hop).busy;
-    Ticks start = reservations_.earliest(hop, ready, busy);
+    Ticks start = busy_[hop].earliest(ready, busy);
     if (!has_bookings_) return start;
     // Until both agree.
     for (;;) {
         const Ticks free =
             problem_.calendar.earliest(problem_.graph, HopId(hop), problem_.spreads[spread].chunk, start);
-        start = reservations_.earliest(hop, free, busy);
+        start = busy_[hop].earliest(free, busy);
         if (start == free) return start;
     }
 }
