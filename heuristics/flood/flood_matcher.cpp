@@ -57,8 +57,8 @@ Ticks FloodMatcher::least_by_ingress() const {
     double most = 0;
     for (std::size_t n = 0; n < network_.nodes(); ++n) {
         double rate = 0;
-        for (const std::uint32_t hop : network_.in(n)) {
-            rate += 1.0 / static_cast<double>(network_.times(0, hop).busy.count());
+        for (const HopEnd& in : network_.in(n)) {
+            rate += 1.0 / static_cast<double>(network_.times(0, in.hop.index()).busy.count());
         }
         if (rate > 0) most = std::max(most, static_cast<double>(wanted[n]) / rate);
     }

@@ -5,27 +5,9 @@
 
 namespace tutti::heuristics {
 
-FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
+FloodNetwork::FloodNetwork(const SpreadProblem& problem) : graph_(problem.graph) {
     const HopGraph& graph = problem.graph;
     const Instance& instance = graph.instance();
-    out_begin.push_back(0);
-    for (std::size_t n = 0; n < graph.nodes(); ++n) {
-        for (const HopId hop : graph.out(NodeId(n))) out_hop.push_back(hop.value());
-        out_begin.push_back(static_cast<std::uint32_t>(out_hop.size()));
-    }
-    for (std::size_t h = 0; h < graph.hops(); ++h) {
-        const Hop hop = graph.hop(HopId(h));
-        from.push_back(hop.from.value());
-        to.push_back(hop.to.value());
-    }
-
-    in_begin.assign(nodes() + 1, 0);
-    for (const std::uint32_t node : to) ++in_begin[node + 1];
-    for (std::size_t n = 0; n < nodes(); ++n) in_begin[n + 1] += in_begin[n];
-    in_hop.resize(hops());
-    std::vector<std::uint32_t> next(in_begin.begin(), in_begin.end() - 1);
-    for (std::size_t h = 0; h < hops(); ++h) in_hop[next[to[h]]++] = static_cast<std::uint32_t>(h);
-
     std::map<std::int64_t, std::uint32_t> sizes;
     std::vector<ChunkId> example;
     for (const Spread& spread : problem.spreads) {

@@ -148,7 +148,7 @@ void FloodRun::advance() {
     for (const Event& event : happening_) {
         const std::uint32_t place = event.what >> kFlags;
         if ((event.what & (kBrings | kFrees)) == 0) arrive(place, event.spread);
-        if ((event.what & kBrings) != 0) arrive(net_.to[place], event.spread);
+        if ((event.what & kBrings) != 0) arrive(net_.to(place), event.spread);
         if ((event.what & kFrees) != 0) {
             states_[place] = State::Idle;
             wake(place);
@@ -183,8 +183,8 @@ void FloodRun::order_by_lane() {
 
 void FloodRun::arrive(std::size_t node, std::size_t spread) {
     has_.set(node, spread);
-    for (const std::uint32_t hop : net_.out(node)) {
-        if (states_[hop] == State::Idle && !claimed_.test(net_.to[hop], spread)) wake(hop);
+    for (const auto& [to, hop] : net_.out(node)) {
+        if (states_[hop.index()] == State::Idle && !claimed_.test(to.index(), spread)) wake(hop.index());
     }
 }
 
@@ -226,10 +226,10 @@ void FloodRun::order_ready() {
 
 /// Asks for the rows that the hop will look at.
 void FloodRun::prefetch(std::size_t hop) const {
-    __builtin_prefetch(has_.window(net_.from[hop], first_window_));
-    __builtin_prefetch(claimed_.window(net_.to[hop], first_window_));
-    for (const std::uint32_t next : net_.out(net_.to[hop])) {
-        __builtin_prefetch(claimed_.window(net_.to[next], first_window_));
+    __builtin_prefetch(has_.window(net_.from(hop), first_window_));
+    __builtin_prefetch(claimed_.window(net_.to(hop), first_window_));
+    for (const HopEnd& next : net_.out(net_.to(hop))) {
+        __builtin_prefetch(claimed_.window(next.node.index(), first_window_));
     }
 }
 
@@ -256,7 +256,7 @@ bool FloodRun::serve() {
 
 void FloodRun::send(std::size_t hop, std::size_t spread) {
     const FloodNetwork::Times& times = net_.times(net_.size_of[spread], hop);
-    const std::uint32_t to = net_.to[hop];
+    const std::uint32_t to = net_.to(hop);
     states_[hop] = State::Busy;  // first: claims may wake hops, and not this one
     claimed_.set(to, spread);
     if (use_clusters_) claim_for_clusters(to, spread);
@@ -302,7 +302,7 @@ unsigned FloodRun::tight_levels(std::size_t hop) {
     unsigned tight = 0;
     for (std::size_t l = 0; l < levels_.size(); ++l) {
         if (!task_.levels[l].crosses(net_, hop)) continue;
-        const std::uint32_t cluster = task_.levels[l].cluster_of[net_.to[hop]];
+        const std::uint32_t cluster = task_.levels[l].cluster_of[net_.to(hop)];
         if (!is_tight(l, cluster)) continue;
         levels_[l].held[cluster] = 1;
         tight |= 1U << l;
@@ -321,14 +321,14 @@ void FloodRun::add_some(std::size_t size, RowList& rows, RowAt&& row_at) {
 
 /// What the hop may bring of one window of chunks. Whether that is anything.
 bool FloodRun::look(std::size_t hop, unsigned tight, std::size_t window, Choice& choice) {
-    const std::size_t node = net_.to[hop];
+    const std::size_t node = net_.to(hop);
     RowList barred;
     for (unsigned rest = tight; rest != 0; rest &= rest - 1) {
         const auto l = static_cast<std::size_t>(std::countr_zero(rest));
         barred.add(levels_[l].claimed.window(task_.levels[l].cluster_of[node], window));
     }
     const std::size_t words = has_.window_words();
-    if (!candidates(has_.window(net_.from[hop], window), claimed_.window(node, window), barred, words,
+    if (!candidates(has_.window(net_.from(hop), window), claimed_.window(node, window), barred, words,
                     choice)) {
         return false;
     }
@@ -345,7 +345,7 @@ bool FloodRun::look(std::size_t hop, unsigned tight, std::size_t window, Choice&
     }
     RowList around;
     const auto out = net_.out(node);
-    add_some(out.size(), around, [&](std::size_t i) { return claimed_.window(net_.to[out[i]], window); });
+    add_some(out.size(), around, [&](std::size_t i) { return claimed_.window(out[i].node.index(), window); });
     keep_rarest(around, choice);
     return true;
 }
@@ -359,7 +359,7 @@ std::optional<std::size_t> FloodRun::choose(std::size_t hop) {
             first_window_ + k < windows ? first_window_ + k : first_window_ + k - windows;
         if (!look(hop, tight, window, choice)) continue;
         const std::size_t first = window * has_.window_words() * kWordBits;
-        return first + (task_.options.by_height ? highest_of(choice, first, net_.to[hop]) : any_of(choice));
+        return first + (task_.options.by_height ? highest_of(choice, first, net_.to(hop)) : any_of(choice));
     }
     return std::nullopt;
 }

@@ -171,10 +171,10 @@ class Repair {
             place = s;
             break;
         }
-        const std::uint32_t node = net_.to[sends[place].hop];
+        const std::uint32_t node = net_.to(sends[place].hop);
         for (std::size_t tries = 0; taken_.size() < count && tries < 3 * count; ++tries) {
             const auto in = net_.in(node);
-            const auto bookings = busy_[in[rng_.below(in.size())]].intervals();
+            const auto bookings = busy_[in[rng_.below(in.size())].hop.index()].intervals();
             if (!bookings.empty()) pick(bookings[rng_.below(bookings.size())].owner);
         }
     }

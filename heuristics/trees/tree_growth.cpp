@@ -79,8 +79,9 @@ void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, Tolls tolls, 
     const auto out = net_.out(node);
     const std::size_t first = ((turn >> (node % 32U)) & UINT32_MAX) * out.size() >> 32U;
     for (std::size_t i = 0; i < out.size(); ++i) {
-        const std::uint32_t hop = out[first + i < out.size() ? first + i : first + i - out.size()];
-        const std::uint32_t to = net_.to[hop];
+        const HopEnd& next = out[first + i < out.size() ? first + i : first + i - out.size()];
+        const std::uint32_t hop = next.hop.value();
+        const std::uint32_t to = next.node.value();
         if (places_[to] == Place::Tree) continue;
         const FloodNetwork::Times& times = net_.times(net_.size_of[spread], hop);
         const bool is_seen = places_[to] == Place::Seen;
@@ -102,10 +103,10 @@ void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, Tolls tolls, 
 /// Takes the way to a target into the tree.
 void TreeGrowth::join(std::uint32_t node, std::size_t spread, std::vector<TreeSend>& tree) {
     path_.clear();
-    for (; places_[node] != Place::Tree; node = net_.from[labels_[node].hop]) path_.push_back(node);
+    for (; places_[node] != Place::Tree; node = net_.from(labels_[node].hop)) path_.push_back(node);
     for (std::size_t i = path_.size(); i-- > 0;) {
         Label& label = labels_[path_[i]];
-        const Ticks ready = labels_[net_.from[label.hop]].arrival;
+        const Ticks ready = labels_[net_.from(label.hop)].arrival;
         if (path_.size() > 1) {
             label.start = earliest(label.hop, spread, ready);
             label.arrival = label.start + net_.times(net_.size_of[spread], label.hop).transit;
