@@ -15,7 +15,7 @@
 
 #include "heuristics/paths/list_schedule.hpp"
 
-#include "heuristics/paths/event_queue.hpp"
+#include "heuristics/event_queue.hpp"
 #include "heuristics/paths/hop_times.hpp"
 #include "heuristics/paths/port_schedule.hpp"
 #include "heuristics/paths/urgency.hpp"

@@ -51,7 +51,6 @@ class TargetDistances {
     std::vector<Row> rows_;
     std::vector<std::uint32_t> row_of_;
     std::vector<std::uint16_t> distance_;
-    std::vector<std::uint32_t> in_begin_, in_from_;  ///< who has a hop to a node
     std::vector<std::uint32_t> order_, reached_;
 };
 

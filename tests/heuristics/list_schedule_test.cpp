@@ -15,8 +15,8 @@ using test::collective;
 namespace {
 
 HopId hop_between(const HopGraph& graph, std::size_t from, std::size_t to) {
-    for (const HopId hop : graph.out(NodeId(from))) {
-        if (graph.hop(hop).to == NodeId(to)) return hop;
+    for (const HopEnd& out : graph.out(NodeId(from))) {
+        if (out.node == NodeId(to)) return out.hop;
     }
     FAIL("no such hop");
     return {};
