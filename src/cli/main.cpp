@@ -3,8 +3,6 @@
 #include "cli/run.hpp"
 #include "cli/terminal.hpp"
 
-#include <unistd.h>
-
 #include <string>
 #include <vector>
 
@@ -12,9 +10,7 @@ int main(int argc, char** argv) {
     using namespace tutti::cli;
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     open_standard_descriptors();
-    const Streams streams = process_streams();
-    const Process process{streams, &catch_signals(),
-                          [&](ExitCode code) { ::_exit(static_cast<int>(flushed(streams, code))); }};
+    const Process process{process_streams(), &catch_signals()};
     ExitCode code = ExitCode::Done;
     try {
         code = run(parse(arguments), process);

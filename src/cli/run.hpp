@@ -5,7 +5,6 @@
 #include "cli/streams.hpp"
 
 #include <atomic>
-#include <functional>
 
 namespace tutti::cli {
 
@@ -13,7 +12,6 @@ namespace tutti::cli {
 struct Process {
     Streams streams;
     const std::atomic<bool>* interrupted = nullptr;  ///< raised by Ctrl-C; may be null
-    std::function<void(ExitCode)> leave{};  ///< ends it at once, whatever its threads are at; may be empty
 };
 
 /// Each runs one command to its exit code. What cannot be done at all is thrown: see failure.hpp.

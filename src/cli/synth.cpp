@@ -152,20 +152,7 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
         Streams streams = process.streams;
         streams.terminal_err = streams.terminal_err && !options.quiet;
         Heartbeat heartbeat(streams);
-        synth::Request request = request_of(options, process, heartbeat, output);
-        if (process.leave && !options.baselines) {
-            request.abandon = [&](const synth::Result& best) {
-                heartbeat.end();
-                try {
-                    line.schedule = output.write(best, Stop(std::nullopt, process.interrupted));
-                    process.leave(tell(line, best, {}, units, options, process));
-                } catch (...) {
-                    const Failure failure = failure_of(std::current_exception());
-                    report(failure, {}, process.streams);
-                    process.leave(failure.code);
-                }
-            };
-        }
+        const synth::Request request = request_of(options, process, heartbeat, output);
         with_reproducer(instance, [&] {
             result = synth::synthesize(instance, request);
             if (options.baselines) {
