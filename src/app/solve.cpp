@@ -111,13 +111,6 @@ class Solving {
         request.stop = stop;
         request.found = listener_.found;
         request.tap = [&output](SendSource& sends) { return output.tap(sends); };
-        if (listener_.abandoned) {
-            request.abandon = [&](const synth::Result& result) {
-                io::ResultLine last = line_;
-                guarded(last, task_, [&] { enter(last, result, output); });
-                listener_.abandoned(signed_now(last));
-            };
-        }
         enter(line_, synth::synthesize(instance, request), output);
     }
 

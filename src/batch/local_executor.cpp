@@ -118,10 +118,6 @@ bool LocalExecutor::start(std::size_t number, const Task& task) {
         listener.found = [&](std::optional<Ticks> makespan, std::optional<Ticks> bound) {
             send(framed(message_of({TaskEvent::Kind::Found, number, makespan, bound, {}, {}, {}})));
         };
-        listener.abandoned = [&](const io::ResultLine& line) {
-            end_with(line);
-            ::_exit(0);  // whatever the other threads are at
-        };
         Limits limits = settings_.limits;
         // The search looks at the whole process, of which some is only a copy of ours.
         if (limits.memory) *limits.memory += inherited_bytes();
@@ -235,7 +231,7 @@ void LocalExecutor::watch_limits() {
     }
 }
 
-/// One that has a schedule is told so by its own watch, and has a moment to hand it in (synth/overtime).
+/// One that has a schedule is told so by its own watch, and has a moment to hand it in (synth/memory_watch).
 bool LocalExecutor::is_too_large(Running& running, Clock::time_point now) const {
     if (!settings_.limits.memory) return false;
     const std::uint64_t most = *settings_.limits.memory, held = resident_bytes(running.child);

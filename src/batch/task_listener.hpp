@@ -15,9 +15,6 @@ struct TaskListener {
     std::function<void(const std::string& digest)> digested{};
     /// Told of better schedules and bounds. May be empty.
     std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found{};
-    /// Told the line of a task that has a schedule, but whose search does not end when it should; from
-    /// another thread, and it must end the process. If it is empty the search is waited for.
-    std::function<void(const io::ResultLine&)> abandoned{};
 };
 
 /// Does one task in this process, below the folder of the results. Whatever goes wrong is in the line;
