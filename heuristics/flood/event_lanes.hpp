@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "core/ticks.hpp"
 
 #include <algorithm>
@@ -20,11 +21,15 @@ class EventLanes {
 
     [[nodiscard]] bool empty() const { return heads_.empty(); }
     /// Precondition: not empty.
-    [[nodiscard]] Ticks next_tick() const { return heads_.front().tick; }
+    [[nodiscard]] Ticks next_tick() const {
+        expects(!empty());
+        return heads_.front().tick;
+    }
 
     /// Precondition: no event of this lane is later.
     void push(std::size_t lane, Ticks tick, Event event) {
         Lane& queue = lanes_[lane];
+        expects(queue.size == 0 || queue.last().tick <= tick);
         if (queue.size == 0) enter({tick, static_cast<std::uint32_t>(lane)});
         if (queue.size == queue.ring.size()) queue.grow();
         queue.ring[(queue.first + queue.size++) & (queue.ring.size() - 1)] = {tick, event};
@@ -58,6 +63,7 @@ class EventLanes {
         std::size_t first = 0;
         std::size_t size = 0;
 
+        [[nodiscard]] const Entry& last() const { return ring[(first + size - 1) & (ring.size() - 1)]; }
         void grow() {
             std::rotate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(first), ring.end());
             first = 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/expects.hpp"
+
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -19,6 +21,7 @@ class EventQueue {
 
     /// Precondition: item.time >= the time of the last batch.
     void push(const Item& item) {
+        expects(item.time >= now_);
         const auto differs = static_cast<std::uint64_t>(item.time ^ now_);
         if (differs == 0) {
             level_.push_back(item);
@@ -31,6 +34,7 @@ class EventQueue {
 
     /// Takes all items of the earliest time. Precondition: not empty. `batch` is emptied first.
     void pop(std::vector<Item>& batch) {
+        expects(!empty());
         batch.clear();
         if (level_.empty()) advance();
         std::swap(batch, level_);

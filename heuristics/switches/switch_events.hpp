@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "core/rng.hpp"
 #include "core/ticks.hpp"
 
@@ -29,6 +30,7 @@ class EventTimes {
 
     /// The first tick that has events, which it moves into `events`. Precondition: not empty().
     Ticks pop(std::vector<Event>& events) {
+        expects(!empty());
         const Ticks when = ticks_.front();
         std::ranges::pop_heap(ticks_, std::greater<>());
         ticks_.pop_back();

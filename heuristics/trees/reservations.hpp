@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "core/ticks.hpp"
 
 #include <algorithm>
@@ -31,13 +32,16 @@ class Reservations {
     }
     /// Precondition: the hop is free then.
     void add(std::size_t hop, Slot slot) {
+        expects(earliest(hop, slot.start, slot.end - slot.start) == slot.start);
         auto& slots = slots_[hop];
         slots.insert(std::ranges::upper_bound(slots, slot.start, {}, &Slot::start), slot);
     }
     /// Precondition: a transfer starts then.
     void remove(std::size_t hop, Ticks start) {
         auto& slots = slots_[hop];
-        slots.erase(std::ranges::lower_bound(slots, start, {}, &Slot::start));
+        const auto found = std::ranges::lower_bound(slots, start, {}, &Slot::start);
+        expects(found != slots.end() && found->start == start);
+        slots.erase(found);
     }
 
   private:

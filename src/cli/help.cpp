@@ -1,12 +1,12 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/version.hpp"
+#include "core/expects.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options.hpp>
 
 #include <algorithm>
-#include <cassert>
 
 namespace tutti::cli {
 namespace {
@@ -125,7 +125,7 @@ std::string help_text(const std::string& command) {
     if (command.empty()) return program_help();
     const auto table = commands();
     const auto found = std::ranges::find(table, command, &Command::name);
-    assert(found != table.end());
+    expects(found != table.end());
     return command_help(*found);
 }
 

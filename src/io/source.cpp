@@ -1,5 +1,7 @@
 #include "io/source.hpp"
 
+#include "core/expects.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -91,6 +93,7 @@ void Source::take(std::size_t count) {
 }
 
 std::string_view Source::peek(std::size_t count) {
+    expects(count <= kBlock);
     while (filled_ - next_ < count && refill()) {
     }
     return std::string_view(buffer_).substr(next_, std::min(count, filled_ - next_));

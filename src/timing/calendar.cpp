@@ -1,10 +1,13 @@
 #include "timing/calendar.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 
 namespace tutti::timing {
 
 void Calendar::reserve(Ticks start, Ticks length) {
+    expects(length > Ticks(0) && earliest(start, length) == start);
     const Ticks end = start + length;
     const auto next = std::ranges::find_if(spans_, [&](const Span& span) { return span.begin >= end; });
     const bool joins_next = next != spans_.end() && next->begin == end;
