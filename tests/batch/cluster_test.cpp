@@ -99,7 +99,7 @@ struct Rank0 {
 /// One who plays a worker, from this process.
 struct Peer {
     Rank0& rank0;
-    std::optional<Link> link;
+    std::optional<cluster::Link> link;
 
     explicit Peer(Rank0& to) : rank0(to), link(connect_to("127.0.0.1", to.address().port, 1000ms)) {
         REQUIRE(link);
