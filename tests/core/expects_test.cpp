@@ -70,7 +70,7 @@ TEST_CASE("a broken precondition aborts and names the condition, the place and t
     CHECK(death.words.find("half_of(int)") != std::string::npos);
 }
 
-TEST_CASE("a precondition that holds says nothing") {
+TEST_CASE("a precondition that holds prints nothing") {
     const Death death = death_of([] { (void)half_of(4); });
     CHECK(death.signal == 0);
     CHECK(death.words.empty());
