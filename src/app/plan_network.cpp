@@ -1,5 +1,6 @@
 #include "app/plan_network.hpp"
 
+#include "core/expects.hpp"
 #include "io/topology_file.hpp"
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ std::optional<PlanNetwork> network_of(const PlanOptions& options) {
 
 void time_plan(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
                const Stop& stop) {
+    expects(judged.plan.has_value());
     try {
         judged.cost = cost_of(job_of(judged, network, group), network.topology, stop);
     } catch (const InputError& error) {

@@ -1,6 +1,7 @@
 #include "batch/local_executor.hpp"
 
 #include "batch/result_line.hpp"
+#include "core/expects.hpp"
 #include "io/source.hpp"
 #include "text/format.hpp"
 
@@ -87,6 +88,7 @@ bool LocalExecutor::has_room(unsigned threads) const {
 }
 
 void LocalExecutor::begin(std::size_t number, const Task& task) {
+    expects(has_room(task.variant.threads));
     if (!start(number, task)) postponed_.push_back({number, task, Clock::now()});
 }
 

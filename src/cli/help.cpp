@@ -6,7 +6,6 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
-#include <cassert>
 
 namespace tutti::cli {
 namespace {
@@ -125,7 +124,7 @@ std::string help_text(const std::string& command) {
     if (command.empty()) return program_help();
     const auto table = commands();
     const auto found = std::ranges::find(table, command, &Command::name);
-    assert(found != table.end());
+    if (found == table.end()) throw InternalError("no command " + command);
     return command_help(*found);
 }
 

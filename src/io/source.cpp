@@ -1,5 +1,6 @@
 #include "io/source.hpp"
 
+#include "core/expects.hpp"
 #include "text/format.hpp"
 
 #include <fcntl.h>
@@ -94,6 +95,7 @@ void Source::take(std::size_t count) {
 }
 
 std::string_view Source::peek(std::size_t count) {
+    expects(count <= kBlock);
     while (filled_ - next_ < count && refill()) {
     }
     return std::string_view(buffer_).substr(next_, std::min(count, filled_ - next_));

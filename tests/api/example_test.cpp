@@ -3,6 +3,10 @@
 #include "source_dir.hpp"
 #include "tutti.hpp"
 
+#ifdef expects
+#error "the public header must not define the macro of core/expects.hpp"
+#endif
+
 #include <doctest/doctest.h>
 
 #include <filesystem>

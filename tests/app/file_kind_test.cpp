@@ -15,13 +15,13 @@ TEST_CASE("an instance and a schedule are told apart by their first bytes") {
     CHECK(kind_of_bytes("TUTTISCH\x01") == FileKind::Schedule);
 }
 
-TEST_CASE("a file that does not tell is unclear") {
+TEST_CASE("a file whose kind cannot be told from its first bytes is unclear") {
     for (const char* text : {"", "{", "{\"", "{\"tut", "[", "{}", "{\"x\": \"tutti\"}", "tutti"}) {
         CHECK(kind_of_bytes(text) == FileKind::Unclear);
     }
 }
 
-TEST_CASE("plans of other tools are told by their content") {
+TEST_CASE("plans of other tools are recognised by their content") {
     for (const char* text : {"<algo ", "<?xml version=\"1.0\"?>\n<!-- a plan -->\n<algo>",
                              "\xEF\xBB\xBF<algo/>", "\xFF\xFE<", "<topo/>", "<", "stray words <algo"}) {
         CAPTURE(text);
@@ -45,7 +45,7 @@ TEST_CASE("the beginning of a JSON text tells the fields of its outermost object
     CHECK(sniff("SrcID,DestID\r\n0,1").line == "SrcID,DestID");
 }
 
-TEST_CASE("files that do not tell take the part that is left") {
+TEST_CASE("files of unclear kind take the role that is left") {
     const auto parts = [](std::vector<std::string> files) {
         return sorted_files({.files = std::move(files)}).ours.value();
     };
@@ -54,7 +54,7 @@ TEST_CASE("files that do not tell take the part that is left") {
     CHECK(sorted_files({.files = {"a", "b"}, .instance = "c"}).ours.value().instance == "c");
 }
 
-TEST_CASE("one file that does not tell is a plan, in its place among the others") {
+TEST_CASE("one file of unclear kind among plans is taken for a plan, in its place") {
     const tutti::test::Scratch scratch;
     const std::string plan = scratch.file("plan", "<algo/>"), folder = scratch.path(".");
     const auto files = sorted_files({.files = {"-", plan, folder}});

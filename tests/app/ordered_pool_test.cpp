@@ -9,7 +9,7 @@
 
 using namespace tutti::app;
 
-TEST_CASE("work is delivered in its order, whoever did it when") {
+TEST_CASE("results are delivered in order, whichever thread finished first") {
     for (const unsigned threads : {1U, 3U, 64U}) {
         std::vector<int> made(200, 0);
         std::vector<std::size_t> delivered;
@@ -29,7 +29,7 @@ TEST_CASE("work is delivered in its order, whoever did it when") {
     CHECK(run_ordered({.count = 0, .threads = 0, .work = {}, .deliver = {}}) == 0);
 }
 
-TEST_CASE("a stop begins nothing more and delivers what is done without a gap") {
+TEST_CASE("after a stop no new work starts, and the finished prefix is delivered") {
     std::atomic<bool> stop = false;
     std::vector<std::size_t> delivered;
     const std::size_t count = run_ordered({.count = 100,
@@ -41,7 +41,7 @@ TEST_CASE("a stop begins nothing more and delivers what is done without a gap") 
     CHECK(delivered.size() == 10);
 }
 
-TEST_CASE("what work throws comes out in its turn") {
+TEST_CASE("an exception of a work item is rethrown in its turn") {
     std::size_t delivered = 0;
     const auto work = [](std::size_t i) {
         if (i == 5) throw std::runtime_error("five");

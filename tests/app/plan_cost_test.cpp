@@ -64,7 +64,7 @@ TEST_SUITE("app: plan cost") {
         CHECK_FALSE(said.contains("note"));
     }
 
-    TEST_CASE("a worse plan has a gap, a plan without meaning has none") {
+    TEST_CASE("a worse plan has a gap, a plan without a known collective has none") {
         const Topology topology = one_way_ring(4);
         const auto plan = test::pairs_all_gather(4);
         auto verdict = test::believed_valid(Goal::AllGather);
@@ -116,7 +116,7 @@ TEST_SUITE("app: plan cost") {
         CHECK(cost.timing.jobs[0].chunks == 1);
     }
 
-    TEST_CASE("plans together are held against the bound of both") {
+    TEST_CASE("plans that run together are compared with the bound of all of them") {
         const Topology topology(test::line(4, 0, 10).parts());
         const auto plan = test::ring_all_gather(2);
         const auto verdict = test::believed_valid(Goal::AllGather);

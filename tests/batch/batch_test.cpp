@@ -112,7 +112,7 @@ TEST_CASE("several jobs at a time give the same rows in the same order") {
     CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 20);
 }
 
-TEST_CASE("an interrupted batch leaves out what it did not do, and says so") {
+TEST_CASE("an interrupted batch reports the tasks that it did not do") {
     const test::ScratchTree scratch;
     scratch.put("all/x/ring.json", kRing);
     const std::atomic<bool> interrupted = true;
@@ -236,7 +236,7 @@ TEST_CASE("a file that has changed since is solved again") {
     CHECK(run_in(scratch, {.resume = true}, 1, refuse_work).kept == 2);
 }
 
-TEST_CASE("a search that is deaf to its time limit ends with the schedule that it has") {
+TEST_CASE("a search that ignores its time limit is killed and keeps its best schedule") {
     const test::ScratchTree scratch;
     const std::string file = scratch.put("all/x/a.json", kRing);
     const auto deaf = [](const Task& task, const std::string& results, const Limits& limits,
@@ -279,7 +279,7 @@ TEST_CASE("failed rows are kept, unless they are to be tried again") {
     CHECK(again.failures() == 0);
 }
 
-TEST_CASE("going on with other settings is said") {
+TEST_CASE("resuming a run with other settings prints a warning") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
     Settings settings;
@@ -411,7 +411,7 @@ TEST_CASE("a line that cannot be read is done again, and the file is kept") {
     CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 3);
 }
 
-TEST_CASE("what could not be written is done again") {
+TEST_CASE("a task whose schedule could not be written is solved again") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
     scratch.put("out/schedules/x", "a file where a folder should be");
@@ -436,7 +436,7 @@ TEST_CASE("a file that is far too large is one failed row, at once") {
     }
 }
 
-TEST_CASE("what a .solu file does not know yet is news; of a changed instance it says nothing") {
+TEST_CASE("values unknown to the .solu file are reported as new; a changed instance is not compared") {
     const test::ScratchTree scratch;
     scratch.put("all/x/ring.json", kRing);
     scratch.put("all/x/x.solu", "=best= ring 5\n");
@@ -461,7 +461,7 @@ TEST_CASE("proven values go into the .solu file when asked for, and only then") 
     CHECK(scratch.get("all/x/x.solu") == "=opt= ring 2\n");
 }
 
-TEST_CASE("a results folder that cannot be made is the user's to mend") {
+TEST_CASE("a results folder that cannot be created is an input error") {
     const test::ScratchTree scratch;
     scratch.put("all/x/ring.json", kRing);
     scratch.put("file");

@@ -40,7 +40,7 @@ TEST_CASE("a heartbeat shows the time in place and is wiped before a line and at
     CHECK(out.str().empty());
 }
 
-TEST_CASE("without a terminal there is no heartbeat, only what is said") {
+TEST_CASE("without a terminal there is no heartbeat, only messages") {
     std::ostringstream out, err;
     const Streams streams{out, err, false, false, false};
     {

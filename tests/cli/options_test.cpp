@@ -304,7 +304,7 @@ TEST_CASE("options cannot be abbreviated, so that new ones break no script") {
     CHECK(contains(complaint("synth a --see 1"), "unknown option '--see'"));
 }
 
-TEST_CASE("every command and every option has a page that teaches it") {
+TEST_CASE("every command and every option has help text") {
     for (const Command& command : commands()) {
         const std::string page = help_text(std::string(command.name));
         CHECK(contains(help_text(""), std::string(command.name) + " "));

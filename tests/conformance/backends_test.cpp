@@ -35,7 +35,7 @@ TEST_CASE("every backend that is there names its library's version and file") {
     }
 }
 
-TEST_CASE("every backend that is there solves the toy, again and beside the others") {
+TEST_CASE("every backend solves a toy program, more than once and after the others") {
     for (int round = 0; round < 2; ++round) {
         for (const BackendEntry& entry : backends()) {
             const OpenedBackend opened = entry.open();

@@ -110,7 +110,7 @@ TEST_CASE("backends of one kind and of all kinds solve at the same time, with di
     for (std::size_t i = 0; i < solvers; ++i) CHECK(right[i] == 10);
 }
 
-TEST_CASE("the holes of pigeons are counted by every backend") {
+TEST_CASE("every backend refutes the pigeonhole problem") {
     for_backends([&](const Backend& backend) {
         CHECK(backend.solve(test::pigeonhole(6), {}).ended == Ended::Infeasible);
     });

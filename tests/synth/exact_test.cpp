@@ -111,7 +111,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("whoever asks is told of every better schedule and bound, of the whole and not of its halves") {
+TEST_CASE("the observer hears of every better schedule and bound of the whole instance") {
     if (!models::find_backend("cpsat")->open()) return;
     // Its best composition takes 4 ticks, each half 2, and the optimum 3.
     const auto instance =
