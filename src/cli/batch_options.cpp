@@ -14,7 +14,8 @@ namespace {
 /// "1,2,4": what stands between the commas, each read by `read`.
 template <class T>
 std::vector<T> comma_list(const Values& values, const char* name, std::string_view expected,
-                          const std::function<std::optional<T>(std::string_view)>& read) {
+                          const std::function<std::optional<T>(std::string_view)>& read,
+                          const Names& names = {}) {
     std::vector<T> list;
     const auto text = values.text(name);
     if (!text) return list;
@@ -22,7 +23,9 @@ std::vector<T> comma_list(const Values& values, const char* name, std::string_vi
         const std::size_t end = std::min(text->find(',', begin), text->size());
         const std::string item = text->substr(begin, end - begin);
         const auto value = read(item);
-        if (!value) values.refuse(fmt::format("option --{}: expected {}, found '{}'", name, expected, item));
+        if (!value)
+            values.refuse(fmt::format("option --{}: expected {}, found '{}'{}", name, expected, item,
+                                      suggestion(item, names)));
         list.push_back(*value);
         begin = end + 1;
     }
@@ -50,14 +53,17 @@ std::vector<std::uint64_t> seeds_of(const Values& values) {
                                      whole_number<std::uint64_t>(0, kMost));
 }
 
-std::vector<std::string> methods_of(const Values& values) {
+std::vector<std::string> names_of(const Values& values, const char* option,
+                                  std::span<const synth::Method> all) {
     Names names;
-    for (const synth::Method& method : synth::methods()) names.push_back(method.name);
-    return comma_list<std::string>(values, "method", fmt::format("{}", fmt::join(names, " or ")),
-                                   [&](std::string_view text) -> std::optional<std::string> {
-                                       if (std::ranges::find(names, text) == names.end()) return std::nullopt;
-                                       return std::string(text);
-                                   });
+    for (const synth::Method& method : all) names.push_back(method.name);
+    return comma_list<std::string>(
+        values, option, fmt::format("{}", fmt::join(names, " or ")),
+        [&](std::string_view text) -> std::optional<std::string> {
+            if (std::ranges::find(names, text) == names.end()) return std::nullopt;
+            return std::string(text);
+        },
+        names);
 }
 
 /// Megabytes, as `synth` has it, or with a letter: "4G".
@@ -74,7 +80,9 @@ BatchOptions::Asked asked_of(const Values& values) {
     BatchOptions::Asked asked;
     asked.paths = values.list("paths");
     asked.set = values.text("set");
-    asked.methods = methods_of(values);
+    asked.methods = names_of(values, "method", synth::methods());
+    asked.heuristics = names_of(values, "heuristic", synth::heuristics());
+    asked.options = values.search_options();
     constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 26;
     asked.chunks = comma_list<std::uint64_t>(
         values, "chunks", fmt::format("whole numbers from 1 to {}, like 1,2,4", kMostChunks),

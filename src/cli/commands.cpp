@@ -31,10 +31,22 @@ std::string method_help() {
     return help;
 }
 
+std::string heuristic_help() {
+    std::string help = "ask this heuristic alone, and no solver (default: all that suit):";
+    for (const synth::Method& heuristic : synth::heuristics())
+        help += fmt::format("\n{}: {}", heuristic.name, heuristic.help);
+    return help;
+}
+
+constexpr const char* kOptionHelp =
+    "turn a search option, as often as needed; 'tutti doctor --options' lists them with their defaults";
+
 OptionGroup search(const char* time_limit_help) {
     OptionGroup group{"Search"};
-    group.options.add_options()                          //
-        ("method", text("NAME"), method_help().c_str())  //
+    group.options.add_options()                                //
+        ("method", text("NAME"), method_help().c_str())        //
+        ("heuristic", text("NAME"), heuristic_help().c_str())  //
+        ("option", text("NAME=VALUE"), kOptionHelp)            //
         ("seed", text("N"),
          "of the random choices (default 1); the same seed and threads give the same schedule, unless a "
          "limit stops the search")                                       //
@@ -282,6 +294,8 @@ OptionGroup batch_search() {
     OptionGroup group{"Search (lists make a run of every combination)"};
     group.options.add_options()                                                                     //
         ("method", text("LIST"), (method_help() + "\nseveral, with commas: greedy,cpsat").c_str())  //
+        ("heuristic", text("LIST"), (heuristic_help() + "\nseveral, with commas").c_str())          //
+        ("option", text("NAME=VALUE"), kOptionHelp)                                                 //
         ("chunks", text("LIST"), "in place of the collectives' own, like 1,2,4")                    //
         ("bytes", text("LIST"),
          "the size of a call as nccl-tests counts it, in place of chunk_bytes, like 1K,1M,1G; for networks "
@@ -528,9 +542,12 @@ Command doctor_command() {
         "Prints version, compiler and machine, and for each solver whether it is there, its\n"
         "version and file, and its answer to a toy problem. Solvers that are not there are\n"
         "only listed; one that is there and answers wrongly means exit code 1.\n";
-    command.examples = "tutti doctor\ntutti doctor --require-all --json\n";
+    command.examples = "tutti doctor\ntutti doctor --require-all --json\ntutti doctor --options\n";
     OptionGroup check{"Check"};
-    check.options.add_options()("require-all", flag(), "exit code 1 if any solver is missing");
+    check.options.add_options()                                          //
+        ("require-all", flag(), "exit code 1 if any solver is missing")  //
+        ("options", flag(),
+         "list the search options that --option of synth and batch turns, and nothing else");
     command.groups = std::vector<OptionGroup>{check, common()};
     return command;
 }

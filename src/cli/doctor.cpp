@@ -1,5 +1,6 @@
 #include "cli/run.hpp"
 #include "cli/version.hpp"
+#include "core/search_options.hpp"
 #include "io/json_text.hpp"
 #include "io/source.hpp"
 #include "models/backends/registry.hpp"
@@ -120,9 +121,31 @@ void print_json(const std::vector<Examination>& examinations, ExitCode code, std
     out << io::json_line(json) << '\n';
 }
 
+ExitCode list_options(bool as_json, std::ostream& out) {
+    const SearchOptions usual;
+    io::Json list = io::Json::array();
+    for (const SearchOption& option : search_option_table()) {
+        const double value = option.value(usual);
+        if (!as_json) {
+            out << fmt::format("{}={}: {}\n    {}\n", option.name, option_text(value), option.range(),
+                               option.meaning);
+            continue;
+        }
+        list.push_back({{"name", option.name},
+                        {"default", io::number_json(value)},
+                        {"least", io::number_json(option.least)},
+                        {"most", io::number_json(option.most)},
+                        {"whole", option.is_count()},
+                        {"meaning", option.meaning}});
+    }
+    if (as_json) out << io::json_line({{"options", list}, {"exit_code", 0}}) << '\n';
+    return ExitCode::Done;
+}
+
 }  // namespace
 
 ExitCode run_doctor(const DoctorOptions& options, const Process& process) {
+    if (options.options) return list_options(options.json, process.streams.out);
     std::vector<Examination> examinations;
     ExitCode code = ExitCode::Done;
     for (const models::BackendEntry& entry : models::backends()) {

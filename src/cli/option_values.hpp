@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "core/error.hpp"
+#include "core/search_options.hpp"
 #include "io/json_view.hpp"
 #include "synth/synthesize.hpp"
 
@@ -106,6 +107,40 @@ class Values {
         Names names;
         for (const synth::Method& method : synth::methods()) names.push_back(method.name);
         return std::string(names[choice("method", names)]);
+    }
+
+    [[nodiscard]] std::string heuristic() const {
+        const auto all = synth::heuristics();
+        Names names;
+        for (const synth::Method& heuristic : all) names.push_back(heuristic.name);
+        return flag("heuristic") ? std::string(names[choice("heuristic", names)]) : std::string();
+    }
+
+    /// What --option NAME=VALUE says, in the order given.
+    [[nodiscard]] std::vector<std::pair<std::string, double>> search_options() const {
+        std::vector<std::pair<std::string, double>> options;
+        for (const std::string& given : list("option")) {
+            const std::size_t equals = given.find('=');
+            if (equals == given.npos)
+                refuse(fmt::format("option --option: expected NAME=VALUE, found '{}'", given));
+            const std::string name = given.substr(0, equals), value = given.substr(equals + 1);
+            const SearchOption* option = find_search_option(name);
+            if (option == nullptr) {
+                Names names;
+                for (const SearchOption& each : search_option_table()) names.push_back(each.name);
+                refuse(
+                    fmt::format("option --option: there is no search option '{}'{}; 'tutti doctor "
+                                "--options' lists them",
+                                name, suggestion(name, names)));
+            }
+            double number = 0;
+            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+            if (error != std::errc() || end != value.data() + value.size() || !option->allows(number))
+                refuse(
+                    fmt::format("option --option {}: expected {}, found '{}'", name, option->range(), value));
+            options.emplace_back(name, number);
+        }
+        return options;
     }
 
     [[nodiscard]] std::string one_positional(const char* name, std::string_view what) const {

@@ -24,6 +24,9 @@ SynthOptions synth_options(const Values& values) {
     options.format = values.schedule_format("format");
     options.expand = values.flag("expand");
     options.method = values.method();
+    options.heuristic = values.heuristic();
+    for (const auto& [name, value] : values.search_options())
+        find_search_option(name)->set(options.options, value);
     options.seed = values.number<std::uint64_t>("seed", 1, 0);
     options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     options.time_limit = values.seconds("time-limit");
@@ -146,7 +149,7 @@ ModelOptions model_options(const Values& values) {
 }
 
 DoctorOptions doctor_options(const Values& values) {
-    return {values.flag("require-all"), values.flag("json"), values.flag("quiet")};
+    return {values.flag("require-all"), values.flag("options"), values.flag("json"), values.flag("quiet")};
 }
 
 /// Gives an unlisted option its value: the token after it, unless that is an option itself. boost would leave

@@ -3,6 +3,7 @@
 #include "batch/results_request.hpp"
 #include "batch/schedule_output.hpp"
 #include "compile/msccl_lowering.hpp"
+#include "core/search_options.hpp"
 #include "plan/goal.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
@@ -37,6 +38,8 @@ struct SynthOptions {
     std::optional<ScheduleFormat> format{};  ///< where not given: by the output's suffix, or by size
     bool expand = false;                     ///< generator forms are written out
     std::string method = "auto";
+    std::string heuristic{};  ///< to be run alone; empty: all
+    SearchOptions options{};
     std::uint64_t seed = 1;
     unsigned threads = 1;
     std::optional<double> time_limit{};         ///< seconds
@@ -91,7 +94,8 @@ struct BatchOptions {
     struct Asked {
         std::vector<std::string> paths{};
         std::optional<std::string> set{};  ///< a .test file
-        std::vector<std::string> methods{};
+        std::vector<std::string> methods{}, heuristics{};
+        std::vector<std::pair<std::string, double>> options{};  ///< search options by name
         std::vector<std::uint64_t> chunks{}, seeds{};
         std::vector<std::int64_t> bytes{};
         std::optional<unsigned> threads{}, jobs{};
@@ -197,6 +201,7 @@ struct ModelOptions {
 
 struct DoctorOptions {
     bool require_all = false;
+    bool options = false;  ///< list the search options instead
     bool json = false;
     bool quiet = false;
     friend bool operator==(const DoctorOptions&, const DoctorOptions&) = default;

@@ -28,6 +28,8 @@ synth::Request request_of(const SynthOptions& options, const Process& process, H
     synth::Request request;
     request.tap = [&output](SendSource& sends) { return output.tap(sends); };
     request.method = options.method;
+    request.heuristic = options.heuristic;
+    request.options = options.options;
     request.seed = options.seed;
     request.threads = options.threads;
     request.memory_bytes = options.memory_limit;
@@ -139,6 +141,7 @@ ExitCode run_synth(const SynthOptions& options, const Process& process) {
     batch::ScheduleOutput output(instance, output_options(options, instance));
     check_output(output.path(), options.instance);
     line.seed = options.seed;
+    line.options = changed_options(options.options);
 
     const auto begin = std::chrono::steady_clock::now();
     const auto no_schedule = [&](Status status) {
