@@ -18,17 +18,13 @@
 #include "heuristics/portfolio.hpp"
 #include "heuristics/rootless_reduction.hpp"
 #include "heuristics/roots.hpp"
-#include "heuristics/trees/pipelined_all_reduce.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_map>
 
 namespace tutti::heuristics {
 namespace {
-
-/// Sends of an all-reduce up to which it is also tried as one flow.
-constexpr std::size_t kSendsToOverlap = 300'000;
-constexpr std::size_t kSendsToOverlapAnytime = 4'000'000;
 
 class Greedy {
   public:
@@ -43,22 +39,37 @@ class Greedy {
           gather_graph_(instance, HopGraph::Use::Gather),
           calendar_(links()) {}
 
-    std::optional<Schedule> run() {
+    GreedyResult run() {
         sort_demands();
+        const bool flow_alone = request_.alone != nullptr && request_.alone->as<FlowHeuristic>() != nullptr;
         // Where one flow is possible it is the better use of time.
-        const bool may_overlap = can_overlap();
+        const bool may_overlap = flow_alone || (request_.alone == nullptr && can_overlap());
         if (may_overlap) phases_ = Effort::Quick;
-        if (!gather()) return std::nullopt;
-        reduce_without_root();
-        if (!spread()) return std::nullopt;
-        // Separate sums depend on what is overwritten when, which moving transfers would change.
-        // What meets the target cannot become shorter.
-        if (!has_separate_sums_ && makespan_of(moves_) > request_.target) moves_ = compacted(moves_);
-        while (may_overlap && makespan_of(moves_) > request_.target && !request_.stop.requested()) {
+        if (!flow_alone && !in_phases()) return std::move(result_);
+        while (may_overlap && !request_.stop.requested()) {
+            if (has_moves_ && makespan_of(moves_) <= request_.target) break;
             overlap();
             if (request_.effort == Effort::Quick) break;
         }
-        return schedule(moves_);
+        if (has_moves_) result_.schedule = schedule(moves_);
+        return std::move(result_);
+    }
+
+    /// Why the heuristic cannot do it alone.
+    std::string why_not(const Heuristic& heuristic) {
+        sort_demands();
+        if (heuristic.as<FlowHeuristic>() != nullptr) return why_no_flow();
+        const auto* phase = heuristic.as<PhaseHeuristic>();
+        const auto* improvement = heuristic.as<Improvement>();
+        const auto reason = [&](const SpreadProblem& problem) -> std::string {
+            if (problem.spreads.empty()) return {};
+            return phase != nullptr ? phase->why_not(problem) : improvement->why_not(problem);
+        };
+        const HopGraph backwards = gather_graph_.reversed();
+        if (std::string why = reason(gather_problem(backwards)); !why.empty()) return why;
+        SpreadProblem spread = spread_problem();
+        leave_out_settled(spread);
+        return reason(spread);
     }
 
   private:
@@ -67,6 +78,12 @@ class Greedy {
         ChunkId chunk;
         std::vector<NodeId> roots;
         [[nodiscard]] bool is_separate() const { return roots.size() > 1; }
+    };
+
+    /// What the portfolio says of one phase.
+    struct Part {
+        std::string name, winner;
+        std::vector<Candidate> candidates;
     };
 
     [[nodiscard]] std::size_t links() const { return instance_.topology().links().size(); }
@@ -91,30 +108,52 @@ class Greedy {
     }
 
     /// What the second phase leaves to the first.
-    [[nodiscard]] Stop half_the_time() const {
+    [[nodiscard]] Stop part_of_the_time() const {
         const auto left = request_.stop.remaining();
-        return left ? request_.stop.within(*left / 2) : request_.stop;
+        return left ? request_.stop.within(*left * request_.options.reduction_share) : request_.stop;
+    }
+
+    /// Sums first, then everything else. False: stopped, or no way was found.
+    bool in_phases() {
+        if (!gather()) return false;
+        reduce_without_root();
+        if (!spread()) return false;
+        has_moves_ = true;
+        // Separate sums depend on what is overwritten when, which moving transfers would change.
+        // What meets the target cannot become shorter.
+        if (!has_separate_sums_ && makespan_of(moves_) > request_.target) moves_ = compacted(moves_);
+        tell_whole();
+        return true;
+    }
+
+    [[nodiscard]] SpreadProblem gather_problem(const HopGraph& backwards) const {
+        SpreadProblem problem{backwards, {}, LinkCalendar(links()), Ticks(0), request_.options};
+        for (const Reduction& reduction : reductions_) {
+            if (reduction.is_separate()) continue;
+            const ChunkId chunk = reduction.chunk;
+            problem.spreads.push_back({chunk, reduction.roots, Ticks(0), instance_.demand(chunk).holders});
+        }
+        return problem;
     }
 
     /// Phase 1.
     bool gather() {
         if (reductions_.empty()) return true;
         const HopGraph backwards = gather_graph_.reversed();
-        SpreadProblem problem{backwards, {}, LinkCalendar(links()), Ticks(0)};
+        SpreadProblem problem = gather_problem(backwards);
         Ticks release;
         bool only_gathers = plain_.empty();
-        for (const Reduction& reduction : reductions_) {
-            if (reduction.is_separate()) continue;
-            const ChunkId chunk = reduction.chunk;
-            const Demand demand = instance_.demand(chunk);
-            problem.spreads.push_back({chunk, reduction.roots, Ticks(0), demand.holders});
-            release = std::max(release, instance_.release(chunk));
-            only_gathers = only_gathers && demand.receivers.size() == 1;
+        for (const Spread& spread : problem.spreads) {
+            release = std::max(release, instance_.release(spread.chunk));
+            only_gathers = only_gathers && instance_.demand(spread.chunk).receivers.size() == 1;
         }
         if (only_gathers) problem.target = request_.target - std::min(request_.target, release);
-        const auto solution = best_spread(problem, phases_, rng_, request_.threads,
-                                          only_gathers ? request_.stop : half_the_time());
+        const auto solution = solve(problem, "reduction", only_gathers ? request_.stop : part_of_the_time());
         if (!solution) return false;
+        for (Part& part : parts_) {
+            for (Candidate& candidate : part.candidates)
+                if (candidate.makespan) *candidate.makespan += release;
+        }
         for (const auto& [hop, chunk, start] : solution->transfers) {
             const Ticks mirrored = solution->makespan - start - gather_graph_.transit(hop, chunk);
             moves_.push_back({&gather_graph_, {hop, chunk, mirrored + release}, Op::Reduce});
@@ -145,43 +184,133 @@ class Greedy {
         }
     }
 
-    /// Phase 2.
-    bool spread() {
-        SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_), request_.target};
+    [[nodiscard]] SpreadProblem spread_problem() {
+        SpreadProblem problem{graph_, std::move(plain_), std::move(calendar_), request_.target,
+                              request_.options};
         for (const auto& [chunk, roots] : reductions_) {
             problem.spreads.push_back({chunk, roots, complete_[chunk], instance_.demand(chunk).receivers});
         }
-        const auto solution = best_spread(problem, phases_, rng_, request_.threads, request_.stop);
+        return problem;
+    }
+
+    /// Phase 2.
+    bool spread() {
+        SpreadProblem problem = spread_problem();
+        const auto solution = solve(problem, "distribution", request_.stop);
         if (!solution) return false;
         moves_.reserve(moves_.size() + solution->transfers.size());
         for (const Transfer& transfer : solution->transfers) moves_.push_back({&graph_, transfer, Op::Copy});
         return true;
     }
 
+    /// Chunks that are where they are wanted already need nobody.
+    static void leave_out_settled(SpreadProblem& problem) {
+        std::erase_if(problem.spreads, [](const Spread& spread) {
+            return std::ranges::all_of(spread.targets, [&](NodeId target) {
+                return std::ranges::find(spread.sources, target) != spread.sources.end();
+            });
+        });
+    }
+
+    /// One phase by the portfolio.
+    std::optional<SpreadSolution> solve(SpreadProblem& problem, const char* part, const Stop& stop) {
+        if (request_.alone != nullptr) leave_out_settled(problem);
+        SpreadResult found = best_spread(problem, {phases_, request_.threads, request_.alone}, rng_, stop);
+        // What is where it is wanted already tells nothing of those who left it there.
+        if (!found.solution || !found.solution->transfers.empty())
+            parts_.push_back({part, std::move(found.heuristic), std::move(found.candidates)});
+        if (!found.solution) tell_parts();
+        return std::move(found.solution);
+    }
+
+    /// Enters the parts' candidates. One part alone is the whole.
+    void tell_parts() {
+        for (Part& part : parts_) {
+            for (Candidate& candidate : part.candidates) {
+                if (parts_.size() > 1) candidate.part = part.name;
+                enter_candidate(std::move(candidate));
+            }
+        }
+    }
+
+    /// Enters the parts' candidates, and what they come to together.
+    void tell_whole() {
+        Candidate whole;
+        whole.makespan = makespan_of(moves_);
+        for (const Move& move : moves_) whole.sends += move.graph->hop(move.transfer.hop).legs.size();
+        for (Part& part : parts_) {
+            if (!whole.heuristic.empty() && whole.heuristic != part.winner) whole.heuristic += " + ";
+            if (whole.heuristic != part.winner) whole.heuristic += part.winner;
+            for (Candidate& candidate : part.candidates) {
+                whole.seconds += candidate.seconds;
+                // Compaction may have made the whole shorter than its one part was.
+                if (parts_.size() > 1 || candidate.heuristic != part.winner) continue;
+                candidate.makespan = whole.makespan;
+                candidate.sends = whole.sends;
+            }
+        }
+        result_.heuristic = whole.heuristic;
+        tell_parts();
+        if (parts_.size() > 1) enter_candidate(std::move(whole));
+    }
+
+    void enter_candidate(Candidate candidate) {
+        if (at_switches_ && !reductions_.empty()) {
+            candidate.part =
+                candidate.part.empty() ? "sums at switches" : candidate.part + ", sums at switches";
+        }
+        enter(result_.candidates, std::move(candidate));
+    }
+
+    /// Why the instance is not one of all-reduces that can be one flow; empty if it is.
+    [[nodiscard]] std::string why_no_flow() const {
+        if (!graph_.is_direct()) return "the network has switches";
+        if (!plain_.empty()) return "there are chunks that are no sums";
+        for (const Reduction& reduction : reductions_) {
+            if (reduction.is_separate()) return "a reduction has no NPU that all its holders reach";
+            if (instance_.demand(reduction.chunk).receivers.size() == 1) return "a sum has only one receiver";
+        }
+        return {};
+    }
+
     /// Whether all there is are sums that several want, on links between NPUs, and not too many of them.
     [[nodiscard]] bool can_overlap() const {
-        if (!plain_.empty() || !graph_.is_direct()) return false;
+        if (!why_no_flow().empty()) return false;
         std::size_t sends = 0;
         for (const Reduction& reduction : reductions_) {
             const Demand demand = instance_.demand(reduction.chunk);
-            if (reduction.is_separate() || demand.receivers.size() == 1) return false;
             sends += demand.holders.size() + demand.receivers.size();
         }
-        return sends <= (request_.effort == Effort::Quick ? kSendsToOverlap : kSendsToOverlapAnytime);
+        const SearchOptions& options = request_.options;
+        return sends <=
+               (request_.effort == Effort::Quick ? options.pipeline_sends : options.pipeline_sends_anytime);
     }
 
     /// One flow instead of two phases, if that is shorter.
     void overlap() {
         const HopGraph backwards = graph_.reversed();
-        SpreadProblem gather{backwards, {}, LinkCalendar(links()), Ticks(0)};
-        SpreadProblem spread{graph_, {}, LinkCalendar(links()), request_.target};
+        SpreadProblem gather{backwards, {}, LinkCalendar(links()), Ticks(0), request_.options};
+        SpreadProblem spread{graph_, {}, LinkCalendar(links()), request_.target, request_.options};
         for (const auto& [chunk, roots] : reductions_) {
             const Demand demand = instance_.demand(chunk);
             gather.spreads.push_back({chunk, roots, instance_.release(chunk), demand.holders});
             spread.spreads.push_back({chunk, roots, instance_.release(chunk), demand.receivers});
         }
-        const auto sums = pipeline_all_reduce(gather, spread, rng_, request_.stop);
-        if (!sums || sums->makespan >= makespan_of(moves_)) return;
+        const Heuristic& heuristic = *find_heuristic(kPipelinedAllReduce);
+        const auto begin = std::chrono::steady_clock::now();
+        const auto sums = heuristic.as<FlowHeuristic>()->run(gather, spread, rng_, request_.stop);
+        Candidate candidate{.heuristic = std::string(heuristic.name)};
+        candidate.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        if (sums) {
+            candidate.makespan = sums->makespan;
+            candidate.sends = sums->gather.size() + sums->spread.size();
+        } else {
+            candidate.why_none = request_.stop.requested() ? "stopped" : "it found no way";
+        }
+        enter_candidate(std::move(candidate));
+        if (!sums || (has_moves_ && sums->makespan >= makespan_of(moves_))) return;
+        result_.heuristic = heuristic.name;
+        has_moves_ = true;
         moves_.clear();
         for (const Transfer& transfer : sums->gather) moves_.push_back({&graph_, transfer, Op::Reduce});
         for (const Transfer& transfer : sums->spread) moves_.push_back({&graph_, transfer, Op::Copy});
@@ -224,20 +353,39 @@ class Greedy {
     std::vector<Reduction> reductions_;
     std::unordered_map<ChunkId, Ticks> complete_;  ///< when a reduction is whole at its roots
     bool has_separate_sums_ = false;
+    bool has_moves_ = false;  ///< a solution: they may be none
     std::vector<Move> moves_;
+    std::vector<Part> parts_;
+    GreedyResult result_;
 };
 
 }  // namespace
 
-std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& request) {
+GreedyResult greedy_search(const Instance& instance, const GreedyRequest& request) {
     Rng rng(request.seed);
     if (!has_root_switch(instance.topology())) return Greedy(instance, request, false, rng).run();
     GreedyRequest first = request;
     if (const auto left = request.stop.remaining()) first.stop = request.stop.within(*left / 2);
-    auto best = Greedy(instance, first, false, rng).run();
-    if (best && best->makespan <= request.target) return best;
-    auto other = Greedy(instance, request, true, rng).run();
-    return other && (!best || other->makespan < best->makespan) ? other : best;
+    GreedyResult best = Greedy(instance, first, false, rng).run();
+    if (best.schedule && best.schedule->makespan <= request.target) return best;
+    GreedyResult other = Greedy(instance, request, true, rng).run();
+    for (Candidate& candidate : other.candidates) enter(best.candidates, std::move(candidate));
+    if (other.schedule && (!best.schedule || other.schedule->makespan < best.schedule->makespan)) {
+        best.schedule = std::move(other.schedule);
+        best.heuristic = std::move(other.heuristic);
+    }
+    return best;
+}
+
+std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& request) {
+    return greedy_search(instance, request).schedule;
+}
+
+std::string why_not(const Instance& instance, const Heuristic& heuristic) {
+    if (const auto* orbits = heuristic.as<OrbitHeuristic>()) return orbits->why_not(instance);
+    Rng rng(1);
+    const GreedyRequest request;
+    return Greedy(instance, request, false, rng).why_not(heuristic);
 }
 
 }  // namespace tutti::heuristics

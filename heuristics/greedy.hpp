@@ -1,11 +1,16 @@
 #pragma once
 
+#include "core/candidate.hpp"
 #include "core/instance.hpp"
 #include "core/schedule.hpp"
+#include "core/search_options.hpp"
 #include "core/stop.hpp"
 #include "heuristics/effort.hpp"
+#include "heuristics/heuristic.hpp"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace tutti::heuristics {
 
@@ -15,11 +20,28 @@ struct GreedyRequest {
     std::uint64_t seed = 1;
     unsigned threads = 1;
     Stop stop{};
+    SearchOptions options{};
+    /// Ask only this one; null: all that have a turn. Precondition: why_not(instance, *alone).empty().
+    const Heuristic* alone = nullptr;
+};
+
+struct GreedyResult {
+    std::optional<Schedule> schedule{};
+    /// Who made it: a name of heuristics(), or two of them joined by " + ", where one made the sums and
+    /// another distributed the chunks.
+    std::string heuristic{};
+    std::vector<Candidate> candidates{};  ///< in the order of their first turns
 };
 
 /// A schedule for any instance whose receivers can be reached, by the best of several polynomial heuristics
-/// and seeds. None: stopped before there was one. The same seed and threads give the same schedule, unless
-/// stopped.
+/// and seeds. No schedule: stopped before there was one, or one that was asked alone found none. The same
+/// seed and threads give the same schedule, unless stopped.
+[[nodiscard]] GreedyResult greedy_search(const Instance& instance, const GreedyRequest& request);
+
+/// Its schedule alone.
 [[nodiscard]] std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& request);
+
+/// Why the heuristic cannot solve the instance alone, in words; empty if it may. O(instance).
+[[nodiscard]] std::string why_not(const Instance& instance, const Heuristic& heuristic);
 
 }  // namespace tutti::heuristics

@@ -1,164 +1,196 @@
 // Which heuristics are tried on a problem, how often, and in which order.
 //
 // No heuristic wins everywhere, and which one does can be told from the problem only roughly; so all that
-// suit are tried, the most promising first, until the target is met. Small problems are tried many times,
-// large ones once: the work is counted in sends, never in seconds, so that the same seed gives the same
-// schedule on every machine. With more effort the tries go on until the stop: mostly repairs of the best
-// solution, now and then a fresh start.
+// suit are tried, the most promising first (heuristic_table.cpp), until the target is met. Small problems are
+// tried many times, large ones once: the work is counted in sends, never in seconds, so that the same seed
+// gives the same schedule on every machine. With more effort the tries go on until the stop: mostly repairs
+// of the best solution, now and then a fresh start. One heuristic alone starts afresh every time.
 
 #include "heuristics/portfolio.hpp"
 
-#include "heuristics/flood/flood_search.hpp"
-#include "heuristics/lockstep/lockstep.hpp"
-#include "heuristics/paths/priced_paths.hpp"
 #include "heuristics/spread_bound.hpp"
-#include "heuristics/switches/switch_flood.hpp"
-#include "heuristics/trees/repair.hpp"
-#include "heuristics/trees/steiner_trees.hpp"
-#include "heuristics/trees/tree_insertion.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <future>
 
 namespace tutti::heuristics {
 namespace {
 
-/// Sends for which tries may be made: some ten milliseconds.
-constexpr std::size_t kSendsToTry = 150'000;
-constexpr std::size_t kMaxTries = 64;
-/// Up to so many sends every heuristic that suits gets a try, however slow.
-constexpr std::size_t kFewSends = 50'000;
-/// From so many NPUs on floods run out of the cache.
-constexpr std::size_t kManyNpus = 3000;
-/// Repairs between two looks at what else could be tried.
-constexpr std::uint64_t kMoves = 1000;
-/// A quick search repairs problems of so few sends, and only for some milliseconds: a move costs about as
-/// much as there are sends.
-constexpr std::size_t kSendsToRepair = 4000;
-constexpr std::uint64_t kQuickWork = 300'000;
-/// One round in so many starts afresh.
-constexpr std::size_t kFreshStart = 4;
-
-/// What decides which heuristics suit.
-struct Traits {
-    std::size_t sends = 1;
-    bool unicast = true;  ///< every chunk has one target
-    bool whole = true;    ///< every chunk goes to every NPU
-};
-
-Traits traits_of(const SpreadProblem& problem) {
-    Traits traits;
-    const std::size_t npus = problem.graph.instance().topology().npus();
-    for (const Spread& spread : problem.spreads) {
-        traits.sends += spread.targets.size();
-        traits.unicast = traits.unicast && spread.targets.size() == 1;
-        traits.whole = traits.whole && spread.targets.size() == npus;
-    }
-    return traits;
+/// Sends, not hops: a hop may lead over several links.
+std::uint64_t sends_of(const HopGraph& graph, const SpreadSolution& solution) {
+    if (graph.is_simple()) return solution.transfers.size();
+    std::uint64_t sends = 0;
+    for (const Transfer& transfer : solution.transfers) sends += graph.hop(transfer.hop).legs.size();
+    return sends;
 }
 
 class Search {
   public:
     /// `problem` has its own bound as target.
-    Search(const SpreadProblem& problem, Rng& rng, unsigned threads, const Stop& stop)
+    Search(const SpreadProblem& problem, const SpreadRequest& request, Rng& rng, const Stop& stop)
         : problem_(problem),
+          options_(problem.options),
           traits_(traits_of(problem)),
-          tries_(std::clamp<std::size_t>(kSendsToTry / traits_.sends, 1, kMaxTries)),
+          tries_(std::clamp<std::size_t>(options_.tries_work / traits_.sends, 1, options_.tries)),
+          effort_(request.effort),
           rng_(rng),
-          threads_(std::max(threads, 1U)),
-          stop_(stop) {
-        enter_contenders();
+          threads_(std::max(request.threads, 1U)),
+          stop_(stop),
+          repair_(*find_heuristic(kRuinAndRecreate)) {
+        if (request.alone != nullptr) {
+            enter_alone(*request.alone);
+        } else {
+            enter_contenders();
+        }
     }
 
-    std::optional<SpreadSolution> run(Effort effort) {
+    SpreadResult run() {
         take_turns(contenders_);
-        if (effort == Effort::Anytime) {
+        if (effort_ == Effort::Anytime) {
             for (std::size_t round = 1; !is_done(); ++round) {
-                take_turns(round % kFreshStart == 0 || !best_ ? contenders_ : repairs(kMoves));
+                const bool fresh = !may_repair_ || round % options_.fresh_start == 0 || !result_.solution;
+                take_turns(fresh ? contenders_ : repairs(options_.repair_moves));
             }
-        } else if (traits_.sends <= kSendsToRepair && best_) {
-            take_turns(repairs(kQuickWork / traits_.sends));
+        } else if (may_repair_ && result_.solution &&
+                   (only_repair_ || traits_.sends <= options_.repair_sends)) {
+            const std::uint64_t moves = options_.repair_work / traits_.sends;
+            take_turns(repairs(only_repair_ ? std::max<std::uint64_t>(moves, 1) : moves));
         }
-        return std::move(best_);
+        return std::move(result_);
     }
 
   private:
-    using Contender = std::function<std::optional<SpreadSolution>(Rng&)>;
+    struct Contender {
+        const Heuristic* heuristic;
+        std::function<std::optional<SpreadSolution>(Rng&)> run;
+    };
+    struct Attempt {
+        std::optional<SpreadSolution> solution;
+        double seconds;
+    };
 
     [[nodiscard]] bool is_done() const {
-        return stop_.requested() || (best_ && best_->makespan <= problem_.target);
+        return stop_.requested() || (result_.solution && result_.solution->makespan <= problem_.target);
     }
 
-    void enter(SpreadHeuristic heuristic, std::size_t tries) {
-        contenders_.emplace_back([this, heuristic, tries](Rng& rng) {
-            std::optional<SpreadSolution> best;
-            for (std::size_t i = 0; i < tries && !stop_.requested(); ++i) {
-                if (best && best->makespan <= problem_.target) break;
-                auto tried = heuristic(problem_, rng, stop_);
-                if (tried && (!best || tried->makespan < best->makespan)) best = std::move(tried);
-            }
-            return best;
-        });
+    void enter_contender(const Heuristic& heuristic) {
+        const auto& phase = *heuristic.as<PhaseHeuristic>();
+        contenders_.push_back({&heuristic, [this, run = phase.run,
+                                            tries = std::max<std::size_t>(tries_ / phase.tries_divisor, 1)](
+                                               Rng& rng) { return run(problem_, rng, stop_, tries); }});
     }
 
     void enter_contenders() {
-        const bool direct = problem_.graph.is_direct();
-        const bool few = traits_.sends <= kFewSends;
-        if (traits_.unicast) {
-            enter(route_paths, std::max<std::size_t>(tries_ / 8, 1));
-        } else if (!direct) {
-            enter(flood_switched, std::max<std::size_t>(tries_ / 2, 1));
-        } else {
-            if (traits_.whole && problem_.graph.nodes() >= kManyNpus) enter(lockstep, 1);
-            contenders_.emplace_back([this](Rng& rng) { return flood_search(problem_, rng, stop_, tries_); });
+        for (const Heuristic& heuristic : heuristics()) {
+            const auto* phase = heuristic.as<PhaseHeuristic>();
+            if (phase != nullptr && phase->has_turn(traits_, options_)) enter_contender(heuristic);
         }
-        if (!traits_.unicast && (!traits_.whole || (few && !direct))) {
-            enter(plan_trees, std::max<std::size_t>(tries_ / 16, 1));
-        }
-        if (few || contenders_.empty()) enter(insert_trees, std::max<std::size_t>(tries_ / 8, 1));
+    }
+
+    void enter_alone(const Heuristic& heuristic) {
+        only_repair_ = may_repair_ = heuristic.as<Improvement>() != nullptr;
+        enter_contender(only_repair_ ? *find_heuristic(kTreeInsertion) : heuristic);
     }
 
     [[nodiscard]] std::vector<Contender> repairs(std::uint64_t moves) const {
         return std::vector<Contender>(
-            threads_, [this, moves](Rng& rng) { return improve(problem_, *best_, rng, stop_, moves); });
+            threads_, Contender{&repair_, [this, moves, run = repair_.as<Improvement>()->run](Rng& rng) {
+                                    return run(problem_, *result_.solution, rng, stop_, moves);
+                                }});
     }
 
     /// All of them, `threads_` at a time.
     void take_turns(const std::vector<Contender>& contenders) {
         for (std::size_t i = 0; i < contenders.size() && !is_done();) {
-            std::vector<std::future<std::optional<SpreadSolution>>> running;
+            const std::size_t first = i;
+            std::vector<std::future<Attempt>> running;
             for (; i < contenders.size() && running.size() < threads_; ++i) {
-                running.push_back(std::async(
-                    threads_ > 1 ? std::launch::async : std::launch::deferred,
-                    [&contender = contenders[i], rng = rng_.split()]() mutable { return contender(rng); }));
+                running.push_back(std::async(threads_ > 1 ? std::launch::async : std::launch::deferred,
+                                             [&contender = contenders[i], rng = rng_.split()]() mutable {
+                                                 return timed(contender, rng);
+                                             }));
             }
-            std::vector<std::optional<SpreadSolution>> found;
+            std::vector<Attempt> found;
             for (auto& attempt : running) found.push_back(attempt.get());
-            for (auto& solution : found) {
-                if (solution && (!best_ || solution->makespan <= best_->makespan))
-                    best_ = std::move(solution);
-            }
+            for (std::size_t k = 0; k < found.size(); ++k)
+                take(*contenders[first + k].heuristic, std::move(found[k]));
         }
     }
 
+    static Attempt timed(const Contender& contender, Rng& rng) {
+        const auto begin = std::chrono::steady_clock::now();
+        auto solution = contender.run(rng);
+        return {std::move(solution),
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+    }
+
+    void take(const Heuristic& heuristic, Attempt attempt) {
+        Candidate candidate{.heuristic = std::string(heuristic.name), .seconds = attempt.seconds};
+        auto& best = result_.solution;
+        // A repair that gained nothing has nothing of its own.
+        const bool gained = attempt.solution &&
+                            (&heuristic != &repair_ || !best || attempt.solution->makespan < best->makespan);
+        if (gained) {
+            candidate.makespan = attempt.solution->makespan;
+            candidate.sends = sends_of(problem_.graph, *attempt.solution);
+        } else {
+            candidate.why_none = why_none(heuristic, attempt);
+        }
+        enter(result_.candidates, std::move(candidate));
+        if (!attempt.solution || (best && attempt.solution->makespan > best->makespan)) return;
+        best = std::move(attempt.solution);
+        if (gained) result_.heuristic = heuristic.name;
+    }
+
+    [[nodiscard]] std::string why_none(const Heuristic& heuristic, const Attempt& attempt) const {
+        const auto* phase = heuristic.as<PhaseHeuristic>();
+        const auto* improvement = heuristic.as<Improvement>();
+        std::string why = phase != nullptr ? phase->why_not(problem_) : improvement->why_not(problem_);
+        if (!why.empty()) return why;
+        if (attempt.solution) return "nothing better was found";
+        return stop_.requested() ? "stopped" : "it found no way";
+    }
+
     const SpreadProblem& problem_;
-    const Traits traits_;
+    const SearchOptions& options_;
+    const SpreadTraits traits_;
     const std::size_t tries_;
+    const Effort effort_;
     Rng& rng_;
     const unsigned threads_;
     const Stop& stop_;
+    const Heuristic& repair_;
+    bool may_repair_ = true;
+    bool only_repair_ = false;
     std::vector<Contender> contenders_;
-    std::optional<SpreadSolution> best_;
+    SpreadResult result_;
 };
 
 }  // namespace
 
-std::optional<SpreadSolution> best_spread(SpreadProblem& problem, Effort effort, Rng& rng, unsigned threads,
-                                          const Stop& stop) {
-    if (problem.spreads.empty()) return SpreadSolution{};
+void enter(std::vector<Candidate>& candidates, Candidate candidate) {
+    const auto known = std::ranges::find_if(candidates, [&](const Candidate& other) {
+        return other.heuristic == candidate.heuristic && other.part == candidate.part;
+    });
+    if (known == candidates.end()) {
+        candidates.push_back(std::move(candidate));
+        return;
+    }
+    candidate.seconds += known->seconds;
+    const bool better = candidate.makespan && (!known->makespan || *candidate.makespan <= *known->makespan);
+    if (better) {
+        *known = std::move(candidate);
+    } else {
+        known->seconds = candidate.seconds;
+    }
+}
+
+SpreadResult best_spread(SpreadProblem& problem, const SpreadRequest& request, Rng& rng, const Stop& stop) {
+    if (problem.spreads.empty()) return {SpreadSolution{}};
     problem.target = std::max(problem.target, spread_bound(problem));
-    return Search(problem, rng, threads, stop).run(effort);
+    return Search(problem, request, rng, stop).run();
 }
 
 }  // namespace tutti::heuristics

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/rng.hpp"
+#include "core/search_options.hpp"
 #include "core/stop.hpp"
 #include "heuristics/link_calendar.hpp"
 
@@ -33,6 +34,7 @@ struct SpreadProblem {
     std::vector<Spread> spreads;
     LinkCalendar calendar;
     Ticks target;  ///< no solution is shorter; reaching it ends the search. 0: nothing is known
+    SearchOptions options = {};
 };
 
 /// Transfers in no particular order, and the last arrival.

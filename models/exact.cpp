@@ -51,17 +51,7 @@ constexpr Pairing kForSums[] = {{"cpsat", Encoding::Symmetric},
                                 {"z3", Encoding::TimeIndexed},
                                 {"highs", Encoding::TimeIndexed}};
 
-/// Beyond these an encoding is too large to be worth a try.
-constexpr std::size_t kMostStarts = 400'000;
-constexpr std::size_t kMostWays = 60'000;
-constexpr std::size_t kMostPairs = 100'000;
-constexpr Units64 kMostUnits = 20'000;
 constexpr const char* kTooLarge = "the model is too large for every encoding of the solvers asked";
-/// How long the first slice is, and how much longer each next.
-constexpr double kFirstSlice = 1.5;
-constexpr double kSliceGrowth = 4;
-/// Up to so many horizons are tried one by one.
-constexpr Units64 kNarrow = 24;
 
 /// A solver with an encoding, and what it has learnt.
 struct Runner {
@@ -92,7 +82,7 @@ class Walk {
             result_.stopped = request_.stop.requested();
             if (!result_.stopped) result_.obstacle = kTooLarge;
         }
-        double slice = kFirstSlice;
+        double slice = request_.options.slice_seconds;
         while (low_ < high() && !runners_.empty()) {
             if (request_.stop.requested()) {
                 result_.stopped = true;
@@ -101,7 +91,7 @@ class Walk {
             races_ = 0;
             const Reply reply = ask_best(slice);
             if (reply == Reply::Unknown) {
-                slice *= kSliceGrowth;
+                slice *= request_.options.slice_growth;
                 if (races_ == 0) break;  // nobody can say more
             } else {
                 for (Runner& runner : runners_) runner.group = 0;  // another horizon, another chance
@@ -114,6 +104,7 @@ class Walk {
     }
 
   private:
+    [[nodiscard]] Units64 most_units() const { return static_cast<Units64>(request_.options.model_units); }
     [[nodiscard]] Units64 high() const {
         return (result_.schedule.makespan.count() + routing_.unit() - 1) / routing_.unit();
     }
@@ -133,12 +124,13 @@ class Walk {
         const std::string no_interval = why_no_interval(routing_);
         const IntervalSize size = no_interval.empty() ? interval_size(routing_) : IntervalSize{};
         const auto few_ways = [&](std::string_view backend) {
-            return no_interval.empty() && size.ways <= kMostWays &&
-                   (backend == "cpsat" || size.pairs <= kMostPairs);
+            return no_interval.empty() && size.ways <= request_.options.model_ways &&
+                   (backend == "cpsat" || size.pairs <= request_.options.model_pairs);
         };
         // A group has at most as many elements as there are commodities.
-        if (low_ <= kMostUnits &&
-            time_indexed_starts(routing_, none_, low_) / routing_.commodities().size() <= kMostStarts) {
+        if (low_ <= most_units() &&
+            time_indexed_starts(routing_, none_, low_) / routing_.commodities().size() <=
+                request_.options.model_starts) {
             quotients_ = quotients_of(routing_, request_.stop.within(Stop::Seconds(1)));
         }
         for (const Pairing& pairing : pairings) {
@@ -172,15 +164,17 @@ class Walk {
     [[nodiscard]] bool fits(Encoding encoding, std::size_t group, Units64 horizon) const {
         if (encoding == Encoding::Symmetric && group >= quotients_.size()) return false;
         if (encoding == Encoding::Intervals) return true;
-        return horizon <= kMostUnits &&
-               time_indexed_starts(routing_, quotient(encoding, group), horizon) <= kMostStarts;
+        return horizon <= most_units() && time_indexed_starts(routing_, quotient(encoding, group), horizon) <=
+                                              request_.options.model_starts;
     }
 
     /// Asks at the bound, then half-way, then just below the incumbent, until somebody answers.
     Reply ask_best(double slice) {
         std::vector<Units64> horizons{low_, (low_ + high()) / 2, high() - 1};
         // Far apart, halves are quicker than steps, once the bound itself has been refuted.
-        if (result_.bound.kind == "solver" && high() - low_ > kNarrow) std::swap(horizons[0], horizons[1]);
+        if (result_.bound.kind == "solver" &&
+            high() - low_ > static_cast<Units64>(request_.options.horizon_steps))
+            std::swap(horizons[0], horizons[1]);
         std::vector<Units64> asked;
         for (const Units64 horizon : horizons) {
             if (std::ranges::find(asked, horizon) != asked.end()) continue;

@@ -3,6 +3,7 @@
 #include "core/bound.hpp"
 #include "core/instance.hpp"
 #include "core/schedule.hpp"
+#include "core/search_options.hpp"
 #include "core/stop.hpp"
 
 #include <functional>
@@ -29,6 +30,7 @@ struct WalkRequest {
     std::function<void(const Schedule&, const std::string& who)> judge;
     /// Told of each answer that brings the incumbent down or the bound up. May be empty.
     std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};
+    SearchOptions options = {};
 };
 
 struct WalkResult {

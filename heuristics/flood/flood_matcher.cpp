@@ -33,12 +33,6 @@
 #include <algorithm>
 
 namespace tutti::heuristics {
-namespace {
-
-/// Heights take nodes^2 words, and time that only small instances have.
-constexpr std::size_t kMaxHeightNodes = 1024;
-
-}  // namespace
 
 FloodMatcher::FloodMatcher(const SpreadProblem& problem)
     : problem_(problem), network_(problem), least_(problem.target) {
@@ -74,7 +68,8 @@ std::vector<FloodOptions> FloodMatcher::variants() const {
         list.push_back({.tightness = 0, .levels = 1});
     }
     list.push_back({.levels = 0});
-    if (network_.nodes() <= kMaxHeightNodes) {
+    // Heights take nodes^2 words, and time that only small instances have.
+    if (network_.nodes() <= problem_.options.matching_height_nodes) {
         if (has_levels) list.push_back({.tightness = 0, .levels = 1, .by_height = true});
         list.push_back({.levels = 0, .by_height = true});
     }

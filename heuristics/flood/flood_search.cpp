@@ -12,9 +12,6 @@
 namespace tutti::heuristics {
 namespace {
 
-/// How many of the variants are worth more than one run.
-constexpr std::size_t kFinalists = 3;
-
 class FloodSearch {
   public:
     FloodSearch(const SpreadProblem& problem, Rng& rng, const Stop& stop)
@@ -30,7 +27,8 @@ class FloodSearch {
             }
             if (i == entries_.size()) std::ranges::stable_sort(entries_, {}, &Entry::makespan);
             const std::size_t turn = i - entries_.size();
-            const std::size_t finalists = std::min(kFinalists, entries_.size());
+            const std::size_t finalists =
+                std::min<std::size_t>(problem_.options.matching_finalists, entries_.size());
             attempt(entries_[turn % finalists], deadline(turn / finalists));
         }
         return std::move(best_);
@@ -86,6 +84,10 @@ std::optional<SpreadSolution> flood_search(const SpreadProblem& problem, Rng& rn
                                            std::size_t runs) {
     if (!problem.graph.is_direct()) return std::nullopt;
     return FloodSearch(problem, rng, stop).run(runs);
+}
+
+std::string why_no_flood(const SpreadProblem& problem) {
+    return problem.graph.is_direct() ? "" : "the network has switches";
 }
 
 }  // namespace tutti::heuristics

@@ -2,6 +2,8 @@
 
 #include "heuristics/spread.hpp"
 
+#include <string>
+
 namespace tutti::heuristics {
 
 /// The best of so many runs of the matcher: every variant, then those that did best, with deadlines. Ends
@@ -9,5 +11,8 @@ namespace tutti::heuristics {
 /// not know how. The same rng and runs give the same result, unless stopped. Transfers in order of start.
 [[nodiscard]] std::optional<SpreadSolution> flood_search(const SpreadProblem& problem, Rng& rng,
                                                          const Stop& stop, std::size_t runs);
+
+/// Why flood_search cannot solve the problem; empty if it may.
+[[nodiscard]] std::string why_no_flood(const SpreadProblem& problem);
 
 }  // namespace tutti::heuristics

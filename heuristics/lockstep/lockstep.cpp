@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <variant>
 
 namespace tutti::heuristics {
 
@@ -173,11 +174,21 @@ std::span<const Send> LockstepGather::next() {
     return sends_;
 }
 
-std::optional<SpreadSolution> lockstep(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
-    const HopGraph& graph = problem.graph;
-    if (problem.spreads.empty()) return SpreadSolution{};
-    if (!graph.is_direct() || graph.instance().topology().switches() > 0) return std::nullopt;
+namespace {
+
+/// A problem as the engine sees it.
+struct InSteps {
     LockstepProblem whole;
+    Pace pace{Ticks(1), Ticks(1)};
+    Ticks begin;
+};
+
+/// Or the reason why it is not of that kind.
+std::variant<InSteps, std::string> in_steps(const SpreadProblem& problem) {
+    const HopGraph& graph = problem.graph;
+    if (!graph.is_direct() || graph.instance().topology().switches() > 0) return "the network has switches";
+    InSteps steps;
+    LockstepProblem& whole = steps.whole;
     whole.nodes = graph.nodes();
     std::optional<Pace> pace;
     std::vector<LegTime> legs;
@@ -187,30 +198,48 @@ std::optional<SpreadSolution> lockstep(const SpreadProblem& problem, Rng& rng, c
         const Hop hop = graph.hop(HopId(h));
         graph.leg_times(HopId(h), first, legs);
         const Pace mine{legs.front().busy, graph.transit(HopId(h), first)};
-        if (pace && *pace != mine) return std::nullopt;
+        if (pace && *pace != mine) return "links take different times";
         pace = mine;
         whole.links.push_back({hop.from.value(), hop.to.value()});
     }
-    if (!pace) pace = Pace{Ticks(1), Ticks(1)};
-    if (pace->delay() > kLongestDelay || !is_strongly_connected(whole)) return std::nullopt;
-    whole.delay = static_cast<std::size_t>(pace->delay());
+    steps.pace = pace.value_or(steps.pace);
+    if (steps.pace.delay() > kLongestDelay) return "the latency of the links is too long";
+    if (!is_strongly_connected(whole)) return "some NPU cannot be reached from another";
+    whole.delay = static_cast<std::size_t>(steps.pace.delay());
     Everybody everybody(graph.nodes());
-    Ticks begin = problem.calendar.horizon();
+    steps.begin = problem.calendar.horizon();
     for (const Spread& spread : problem.spreads) {
-        if (graph.instance().demand(spread.chunk).bytes != bytes) return std::nullopt;
-        if (!everybody.are(spread.targets, spread.sources)) return std::nullopt;
-        begin = std::max(begin, spread.ready);
+        if (graph.instance().demand(spread.chunk).bytes != bytes) return "chunks have different sizes";
+        if (!everybody.are(spread.targets, spread.sources)) return "not every NPU wants every chunk";
+        steps.begin = std::max(steps.begin, spread.ready);
         add_chunk(whole, spread.sources);
     }
-    LockstepEngine engine(whole, rng.next());
+    return steps;
+}
+
+}  // namespace
+
+std::string why_no_lockstep(const SpreadProblem& problem) {
+    if (problem.spreads.empty()) return {};
+    const auto steps = in_steps(problem);
+    const auto* why = std::get_if<std::string>(&steps);
+    return why != nullptr ? *why : std::string();
+}
+
+std::optional<SpreadSolution> lockstep(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
+    if (problem.spreads.empty()) return SpreadSolution{};
+    const auto prepared = in_steps(problem);
+    const auto* steps = std::get_if<InSteps>(&prepared);
+    if (steps == nullptr) return std::nullopt;
+    LockstepEngine engine(steps->whole, rng.next());
     SpreadSolution solution;
     solution.transfers.reserve(engine.missing());
     for (std::int64_t step = 0; engine.missing() > 0; ++step) {
         if (engine.is_stuck() || stop.requested()) return std::nullopt;
-        const Ticks start = begin + pace->busy * step;
+        const Ticks start = steps->begin + steps->pace.busy * step;
         for (const auto& [link, chunk] : engine.step()) {
             solution.transfers.push_back({HopId(link), problem.spreads[chunk].chunk, start});
-            solution.makespan = start + pace->transit;
+            solution.makespan = start + steps->pace.transit;
         }
     }
     return solution;

@@ -5,6 +5,8 @@
 #include "heuristics/lockstep/lockstep_engine.hpp"
 #include "heuristics/spread.hpp"
 
+#include <string>
+
 namespace tutti::heuristics {
 
 /// Whether everybody wants every chunk and all transfers take the same time: a strongly connected network of
@@ -42,5 +44,8 @@ class LockstepGather final : public SendSource {
 /// Worth its while from some thousand NPUs on, where flood() slows down.
 [[nodiscard]] std::optional<SpreadSolution> lockstep(const SpreadProblem& problem, Rng& rng,
                                                      const Stop& stop);
+
+/// Why lockstep() cannot solve the problem; empty if it can.
+[[nodiscard]] std::string why_no_lockstep(const SpreadProblem& problem);
 
 }  // namespace tutti::heuristics

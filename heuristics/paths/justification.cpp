@@ -19,8 +19,6 @@
 namespace tutti::heuristics {
 namespace {
 
-/// So many rounds in a row may gain nothing.
-constexpr unsigned kFruitlessRounds = 4;
 
 class Justifier {
   public:
@@ -109,8 +107,9 @@ Ticks justify(const SpreadProblem& problem, const TreePlan& plan, std::vector<Ti
               Ticks goal, const Stop& stop) {
     Justifier justifier(problem, plan, starts);
     Ticks best = justifier.makespan();
-    unsigned idle = 0;
-    for (unsigned round = 0; round < rounds && idle < kFruitlessRounds && best > goal && !stop.requested();
+    std::uint64_t idle = 0;
+    for (unsigned round = 0;
+         round < rounds && idle < problem.options.justification_patience && best > goal && !stop.requested();
          ++round) {
         justifier.move_late();
         justifier.move_early();

@@ -15,13 +15,13 @@ namespace tutti::heuristics {
 ///
 /// Doubles, but only sums and products of them: the same on every machine.
 struct PriceShape {
-    double steepness = 50;
-    double toll = 0.01;  ///< of the transit time
+    double steepness;
+    double toll;  ///< of the transit time
 };
 
 class LinkPrices {
   public:
-    LinkPrices(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape = {});
+    LinkPrices(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape);
 
     /// The load at which links count as full. Precondition: base > 0. O(links).
     void set_base(std::int64_t base);

@@ -34,18 +34,6 @@ namespace {
 /// So many chunks to one target are planned by one survey of the prices.
 constexpr std::uint32_t kBatch = 32;
 
-/// Above so many chunks speed counts for more than the last thousandths.
-constexpr std::size_t kMany = 65'536;
-
-/// Above so many planned transfers their starts are not improved.
-constexpr std::size_t kMostArcs = std::size_t{1} << 21;
-
-/// So many starts may be improved, counted each time.
-constexpr std::size_t kWayMoves = std::size_t{1} << 21;
-
-/// Hops to look at for a lower bound, at most.
-constexpr std::size_t kMostWork = std::size_t{1} << 26;
-
 /// The one target of each spread that is not a source; a source where nothing is to be done. None if a spread
 /// has several.
 std::optional<std::vector<NodeId>> sole_targets(const SpreadProblem& problem) {
@@ -74,7 +62,7 @@ class PathPlanner {
           rng_(rng),
           stop_(stop),
           times_(problem),
-          prices_(problem, times_),
+          prices_(problem, times_, {problem.options.paths_steepness, problem.options.paths_toll}),
           search_(problem.graph, prices_),
           distances_(problem, targets_),
           paths_(targets_.size()),
@@ -85,7 +73,7 @@ class PathPlanner {
         for (std::size_t h = 0; h < problem.graph.hops() && !targets_.empty(); ++h) {
             latency = latency || times_.transit(HopId(h), 0) != times_.busy(HopId(h), 0);
         }
-        if (latency && targets_.size() <= kMany) target_ = 1;
+        if (latency && targets_.size() <= problem.options.paths_many) target_ = 1;
         for (std::size_t i = 0; i < targets_.size(); ++i) {
             const auto& sources = problem.spreads[i].sources;
             if (std::ranges::find(sources, targets_[i]) == sources.end()) {
@@ -228,13 +216,13 @@ class PathPlanner {
 
     /// Whether the fullest link carries what it must, within a few thousandths where there are many chunks.
     [[nodiscard]] bool is_good_enough() const {
-        const std::int64_t slack = order_.size() > kMany ? target_ / 256 : 0;
+        const std::int64_t slack = order_.size() > problem_.options.paths_many ? target_ / 256 : 0;
         return prices_.largest_load() <= target_ + slack;
     }
 
     /// The lower bound is a few hundredths short of the truth, and detours are dear with many chunks.
     [[nodiscard]] bool wants_detours() const {
-        const std::int64_t slack = order_.size() > kMany ? target_ / 64 : 0;
+        const std::int64_t slack = order_.size() > problem_.options.paths_many ? target_ / 64 : 0;
         return prices_.largest_load() > target_ + slack;
     }
 
@@ -268,7 +256,7 @@ class PathPlanner {
             const bool same = i > 0 && times_.kind(i) == times_.kind(i - 1) &&
                               std::ranges::equal(spread.sources, problem_.spreads[i - 1].sources);
             if (!same) {
-                if (++searches * problem_.graph.hops() > kMostWork ||
+                if (++searches * problem_.graph.hops() > problem_.options.reroute_work ||
                     ((searches & 15U) == 0 && stop_.requested()))
                     return;
                 search_.price_everywhere(spread.sources, times_.kind(i));
@@ -292,7 +280,7 @@ class PathPlanner {
             const std::int64_t most = prices_.largest_load();
             const std::int64_t bar = this->bar();
             prices_.set_base(bar);
-            if (detours && over(bar) * problem_.graph.hops() > kMostWork) break;
+            if (detours && over(bar) * problem_.graph.hops() > problem_.options.reroute_work) break;
             for (std::size_t n = 0; n < order_.size(); ++n) {
                 if ((n & 255U) == 0 && stop_.requested()) return false;
                 const std::size_t i = order_[n];
@@ -339,10 +327,12 @@ std::optional<SpreadSolution> timed(const SpreadProblem& problem, const TreePlan
                                     const ListOptions& options, Ticks goal, const Stop& stop) {
     auto solution = list_schedule(problem, plan, options, stop);
     const std::size_t arcs = plan.hops.size();
-    if (!solution || solution->makespan <= goal || arcs > kMostArcs) return solution;
+    if (!solution || solution->makespan <= goal || arcs > problem.options.justification_sends)
+        return solution;
     auto starts = list_starts(problem, plan, options, stop);
     if (!starts) return solution;
-    const auto rounds = static_cast<unsigned>(std::clamp<std::size_t>(kWayMoves / arcs, 2, 64));
+    const auto rounds =
+        static_cast<unsigned>(std::clamp<std::size_t>(problem.options.justification_moves / arcs, 2, 64));
     if (justify(problem, plan, *starts, rounds, goal, stop) < solution->makespan) {
         return solution_of(problem, plan, *starts);
     }
@@ -356,6 +346,10 @@ std::optional<TreePlan> plan_paths(const SpreadProblem& problem, PlanOrder order
     auto targets = sole_targets(problem);
     if (!targets) return std::nullopt;
     return PathPlanner(problem, std::move(*targets), order, rng, stop).run();
+}
+
+std::string why_no_paths(const SpreadProblem& problem) {
+    return sole_targets(problem) ? "" : "a chunk is wanted, or contributed to, by several";
 }
 
 std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
@@ -373,11 +367,12 @@ std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng
         const auto loads = link_loads(problem, *plan);
         Ticks goal = std::max(problem.target, loads.empty() ? Ticks(0) : std::ranges::max(loads));
         const std::size_t arcs = plan->hops.size();
-        if (arcs > kMany) goal += Ticks(goal.count() / (arcs > 16 * kMany ? 64 : 256));
+        const std::size_t many = problem.options.paths_many;
+        if (arcs > many) goal += Ticks(goal.count() / (arcs > 16 * many ? 64 : 256));
         auto solution = timed(problem, *plan, options, goal, stop);
         if (!solution) return best;
         if (!best || solution->makespan < best->makespan) best = std::move(solution);
-        if (best->makespan <= goal || arcs > kMostArcs) break;
+        if (best->makespan <= goal || arcs > problem.options.justification_sends) break;
     }
     return best;
 }

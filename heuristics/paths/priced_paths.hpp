@@ -2,6 +2,8 @@
 
 #include "heuristics/paths/list_schedule.hpp"
 
+#include <string>
+
 namespace tutti::heuristics {
 
 /// For chunks that are wanted in one place each (all-to-all, scatter, gather, permute): plans a path for
@@ -9,6 +11,9 @@ namespace tutti::heuristics {
 /// has several targets that are not sources, or none of its sources reaches the target, or `stop` came first.
 [[nodiscard]] std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng,
                                                         const Stop& stop);
+
+/// Why route_paths cannot solve the problem; empty if it may.
+[[nodiscard]] std::string why_no_paths(const SpreadProblem& problem);
 
 /// In which order paths are planned.
 enum class PlanOrder : std::uint8_t {

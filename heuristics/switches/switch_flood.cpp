@@ -275,12 +275,17 @@ class SwitchFlood {
 
 }  // namespace
 
-std::optional<SpreadSolution> flood_switched(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
+std::string why_no_switch_flood(const SpreadProblem& problem) {
     const HopGraph& graph = problem.graph;
-    if (graph.is_direct()) return std::nullopt;
-    if (problem.spreads.empty()) return SpreadSolution{};
+    if (graph.is_direct()) return "the network has no switches";
     if (problem.spreads.size() > kMaxBits / graph.nodes() || SwitchWays::is_too_large(graph))
-        return std::nullopt;
+        return "there are too many chunks, nodes or ways through switches for its tables";
+    return {};
+}
+
+std::optional<SpreadSolution> flood_switched(const SpreadProblem& problem, Rng& rng, const Stop& stop) {
+    if (problem.spreads.empty() && !problem.graph.is_direct()) return SpreadSolution{};
+    if (!why_no_switch_flood(problem).empty()) return std::nullopt;
     return SwitchFlood(problem, rng, stop).run();
 }
 

@@ -2,6 +2,8 @@
 
 #include "heuristics/spread.hpp"
 
+#include <string>
+
 namespace tutti::heuristics {
 
 /// Matching of chunks to free ports on networks with switches: each port of an NPU pulls, as soon as it is
@@ -11,5 +13,8 @@ namespace tutti::heuristics {
 /// too large.
 [[nodiscard]] std::optional<SpreadSolution> flood_switched(const SpreadProblem& problem, Rng& rng,
                                                            const Stop& stop);
+
+/// Why flood_switched cannot solve the problem; empty if it may.
+[[nodiscard]] std::string why_no_switch_flood(const SpreadProblem& problem);
 
 }  // namespace tutti::heuristics

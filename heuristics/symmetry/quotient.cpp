@@ -17,38 +17,39 @@
 #include "symmetry/symmetry_search.hpp"
 
 #include <algorithm>
+#include <variant>
 
 namespace tutti::heuristics {
 namespace {
 
 enum class Pattern { Gather, Scatter, Both, Unicast };
 
-/// What all chunks have in common, if they have.
-std::optional<Pattern> pattern_of(const Instance& instance) {
+/// What all chunks have in common, or why they have nothing.
+std::variant<Pattern, std::string> pattern_or_reason(const Instance& instance) {
     const std::size_t npus = instance.topology().npus();
     const DemandList& demands = instance.demands();
-    if (instance.topology().switches() > 0 || instance.chunks() == 0) return std::nullopt;
+    if (instance.topology().switches() > 0) return "the network has switches";
+    if (instance.chunks() == 0) return "there are no chunks";
     std::optional<Pattern> common;
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const ChunkId chunk(c);
         if (demands.size_class(chunk) != demands.size_class(ChunkId(0)) ||
-            instance.release(chunk) != instance.release(ChunkId(0)) ||
-            instance.collective_of(chunk).forwarding == Forwarding::Group)
-            return std::nullopt;
+            instance.release(chunk) != instance.release(ChunkId(0)))
+            return "chunks have different sizes or releases";
+        if (instance.collective_of(chunk).forwarding == Forwarding::Group)
+            return "only members of a group may relay its chunks";
         const std::size_t holders = demands.set(demands.holder_set(chunk)).size();
         const std::size_t receivers = demands.set(demands.receiver_set(chunk)).size();
-        Pattern pattern = Pattern::Gather;
-        if (demands.is_reduction(chunk)) {
-            if (holders != npus || (receivers != 1 && receivers != npus)) return std::nullopt;
-            pattern = receivers == 1 && npus > 1 ? Pattern::Scatter : Pattern::Both;
-        } else {
-            if (holders != 1 || (receivers != 1 && receivers != npus)) return std::nullopt;
-            pattern = receivers == 1 && npus > 1 ? Pattern::Unicast : Pattern::Gather;
-        }
-        if (common.value_or(pattern) != pattern) return std::nullopt;
+        const bool reduction = demands.is_reduction(chunk);
+        if (holders != (reduction ? npus : 1) || (receivers != 1 && receivers != npus))
+            return "a chunk is neither for one NPU nor for all, or not from one NPU or all";
+        const bool sole = receivers == 1 && npus > 1;
+        const Pattern pattern = reduction ? (sole ? Pattern::Scatter : Pattern::Both)
+                                          : (sole ? Pattern::Unicast : Pattern::Gather);
+        if (common.value_or(pattern) != pattern) return "there are collectives of different kinds";
         common = pattern;
     }
-    return common;
+    return *common;
 }
 
 class Quotient {
@@ -226,8 +227,9 @@ Ticks ring_bound(const Instance& instance, Pattern pattern) {
 std::optional<symmetry::SymmetricSchedule> quotient_synthesis(const Instance& instance, Ticks target,
                                                               Rng& rng, const Stop& stop,
                                                               std::uint64_t effort) {
-    const auto pattern = pattern_of(instance);
-    if (!pattern) return std::nullopt;
+    const auto either = pattern_or_reason(instance);
+    const auto* pattern = std::get_if<Pattern>(&either);
+    if (pattern == nullptr) return std::nullopt;
     std::optional<symmetry::SymmetricSchedule> best;
     auto shifts = symmetry::digit_shifts(instance);
     if (!shifts.empty()) best = Quotient(instance, *pattern, shifts, effort).run(target, rng, stop);
@@ -247,6 +249,15 @@ std::optional<symmetry::SymmetricSchedule> quotient_synthesis(const Instance& in
             best = std::move(along);
     }
     return best;
+}
+
+std::string why_no_symmetry(const Instance& instance) {
+    const auto either = pattern_or_reason(instance);
+    if (const auto* why = std::get_if<std::string>(&either)) return *why;
+    if (!symmetry::digit_shifts(instance).empty()) return {};
+    if (std::get<Pattern>(either) != Pattern::Unicast && symmetry::ring_through_grid(instance.topology()))
+        return {};
+    return "no shift of the NPUs' numbers keeps the network and the demands";
 }
 
 }  // namespace tutti::heuristics

@@ -26,18 +26,16 @@
 namespace tutti::heuristics {
 namespace {
 
-/// Gathering and spreading trees take turns in making way for each other.
-constexpr int kRounds = 4;
-
 struct Trees {
     TreePlan gather, spread;
 };
 
+/// Gathering and spreading trees take turns in making way for each other.
 std::optional<Trees> plan(const SpreadProblem& gather, const SpreadProblem& spread, Rng& rng,
                           const Stop& stop) {
     Trees trees;
     std::vector<Ticks> taken;
-    for (int round = 0; round < kRounds; ++round) {
+    for (std::uint64_t round = 0; round < spread.options.pipeline_rounds; ++round) {
         auto first = steiner_trees(gather, rng, stop, taken);
         if (!first) return std::nullopt;
         auto second = steiner_trees(spread, rng, stop, link_loads(gather, *first));

@@ -18,8 +18,6 @@
 namespace tutti::heuristics {
 namespace {
 
-/// Most chunks that a move takes out.
-constexpr std::size_t kMaxTaken = 12;
 /// Sides of the dice that says how much lateness may rise.
 constexpr std::int64_t kDice = 1024;
 /// Moves between two looks at the clock.
@@ -126,7 +124,7 @@ class Repair {
     /// Chooses chunks and takes their trees out.
     void take() {
         taken_.clear();
-        const std::size_t most = std::clamp<std::size_t>(trees_.size() / 8, 2, kMaxTaken);
+        const std::size_t most = std::clamp<std::size_t>(trees_.size() / 8, 2, problem_.options.repair_trees);
         const std::size_t count = std::min(trees_.size(), 1 + rng_.below(most));
         const std::size_t late = some_late_tree();
         pick(late);
@@ -229,12 +227,18 @@ class Repair {
 
 }  // namespace
 
+std::string why_no_repair(const SpreadProblem& problem) {
+    if (!problem.graph.is_simple()) return "chunks pass several links at once through a switch";
+    for (std::size_t n = 0; n < problem.graph.nodes(); ++n) {
+        if (!problem.graph.branches(NodeId(n))) return "a switch cannot copy";
+    }
+    return {};
+}
+
 SpreadSolution improve(const SpreadProblem& problem, SpreadSolution best, Rng& rng, const Stop& stop,
                        std::uint64_t max_moves) {
-    if (!problem.graph.is_simple() || problem.spreads.empty() || best.makespan <= problem.target) return best;
-    for (std::size_t n = 0; n < problem.graph.nodes(); ++n) {
-        if (!problem.graph.branches(NodeId(n))) return best;
-    }
+    if (problem.spreads.empty() || best.makespan <= problem.target) return best;
+    if (!why_no_repair(problem).empty()) return best;
     return Repair(problem, std::move(best), rng).run(stop, max_moves);
 }
 

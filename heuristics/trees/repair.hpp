@@ -2,6 +2,8 @@
 
 #include "heuristics/spread.hpp"
 
+#include <string>
+
 namespace tutti::heuristics {
 
 /// Improves a solution by taking out a few chunks' trees and growing them anew (repair.cpp), until the target
@@ -13,5 +15,8 @@ namespace tutti::heuristics {
 /// hop)): some 8,000 moves a second on 64 nodes with a chunk each, 1,500 on 128. Memory O(transfers).
 [[nodiscard]] SpreadSolution improve(const SpreadProblem& problem, SpreadSolution best, Rng& rng,
                                      const Stop& stop, std::uint64_t max_moves);
+
+/// Why improve() leaves solutions of the problem as they are; empty if it may change them.
+[[nodiscard]] std::string why_no_repair(const SpreadProblem& problem);
 
 }  // namespace tutti::heuristics

@@ -32,11 +32,6 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr PriceShape kShape{12, 0.2};
-constexpr int kPasses = 4;
-constexpr int kFewPasses = 2;                   ///< of large problems
-constexpr std::uint64_t kManyHops = 1U << 23U;  ///< looked at in one pass
-constexpr std::size_t kSamples = 16;
 constexpr double kAboveAverage = 1.1;
 constexpr double kBelowFullest = 0.7;
 
@@ -48,7 +43,8 @@ class TreePlanner {
           rng_(rng),
           stop_(stop),
           times_(problem),
-          ways_(problem, times_, kShape),
+          ways_(problem, times_, {problem.options.steiner_steepness, problem.options.steiner_toll}),
+          samples_(std::min<std::size_t>(problem.spreads.size(), problem.options.steiner_samples)),
           labels_(graph_.nodes()),
           in_tree_(graph_.nodes(), 0),
           wanted_(graph_.nodes(), 0),
@@ -65,9 +61,11 @@ class TreePlanner {
         std::iota(order.begin(), order.end(), 0U);
         rng_.shuffle(order);
         if (!grow_samples(order)) return std::nullopt;
-        const bool large = std::uint64_t{order.size()} * graph_.hops() > kManyHops;
-        for (int pass = 0; pass < (large ? kFewPasses : kPasses); ++pass) {
-            ways_.set_base(base(pass == 0 ? std::min(order.size(), kSamples) : order.size()));
+        const bool large = std::uint64_t{order.size()} * graph_.hops() > problem_.options.steiner_large;
+        const std::uint64_t passes =
+            large ? problem_.options.steiner_passes_large : problem_.options.steiner_passes;
+        for (std::uint64_t pass = 0; pass < passes; ++pass) {
+            ways_.set_base(base(pass == 0 ? samples_ : order.size()));
             for (const std::uint32_t i : order) {
                 if (stop_.requested()) return std::nullopt;
                 remove(i);
@@ -105,7 +103,7 @@ class TreePlanner {
     /// Some trees in an empty network, to learn how much there will be to carry.
     bool grow_samples(const std::vector<std::uint32_t>& order) {
         ways_.set_base(INT64_MAX / 2);
-        for (std::size_t k = 0; k < std::min(order.size(), kSamples); ++k) {
+        for (std::size_t k = 0; k < samples_; ++k) {
             if (!grow(order[k])) return false;
         }
         return true;
@@ -264,6 +262,7 @@ class TreePlanner {
     const Stop& stop_;
     HopTimes times_;
     PricedWays ways_;
+    const std::size_t samples_;  ///< trees that are grown first
     std::vector<Label> labels_;
     std::vector<std::uint32_t> in_tree_, wanted_;  ///< the number of the tree for which it holds
     std::uint32_t tree_ = 0;

@@ -20,8 +20,6 @@ namespace {
 
 /// So many places are tried for one target, by depth of the chain of exchanges.
 constexpr std::array<std::size_t, 3> kTreeTries{48, 6, 3};
-/// And so many in all: a growth each.
-constexpr std::uint64_t kTriesInAll = 1024;
 
 }  // namespace
 
@@ -32,7 +30,7 @@ TreeExchange::TreeExchange(const SpreadProblem& problem, TimedForest& forest, Ti
       deadline_(deadline),
       rng_(rng),
       stop_(stop),
-      tries_left_(kTriesInAll),
+      tries_left_(problem.options.exchange_tries),
       occupants_(problem.graph.hops()),
       in_tree_(problem.graph.nodes(), 0),
       arrivals_(problem.graph.nodes()) {

@@ -28,10 +28,6 @@ namespace tutti::heuristics {
 namespace {
 
 constexpr std::uint32_t kRoot = UINT32_MAX;
-/// The search ends when it knows the least makespan to one part in so many.
-constexpr std::int64_t kResolution = 256;
-/// Up to one tree in so many may be completed by exchange.
-constexpr std::size_t kIncomplete = 8;
 
 /// The transfers of all spreads, tree by tree, each by rising start; who depends on whom.
 class TimedTrees {
@@ -163,7 +159,8 @@ std::optional<SpreadSolution> within(const SpreadProblem& problem, TimedTrees& t
     std::iota(order.begin(), order.end(), 0U);
     rng.shuffle(order);
     std::vector<std::uint32_t> incomplete;
-    const std::size_t most = problem.graph.is_direct() ? order.size() / kIncomplete + 1 : 0;
+    const std::size_t most =
+        problem.graph.is_direct() ? order.size() / problem.options.exchange_trees + 1 : 0;
     std::vector<Transfer> added;
     for (const std::uint32_t i : order) {
         auto& tree = forest.trees[i];
@@ -190,11 +187,12 @@ std::optional<SpreadSolution> within(const SpreadProblem& problem, TimedTrees& t
 }  // namespace
 
 SpreadSolution trimmed(const SpreadProblem& problem, SpreadSolution solution, Rng& rng, const Stop& stop) {
+    const auto resolution = static_cast<std::int64_t>(problem.options.trim_resolution);
     Ticks low = std::max(problem.target - Ticks(1), Ticks(solution.makespan.count() / 2));
     const Ticks least = low;
     std::optional<TimedTrees> trees;
     for (bool again = false; !stop.requested();) {
-        const Ticks step = std::max(Ticks(1), Ticks(solution.makespan.count() / kResolution));
+        const Ticks step = std::max(Ticks(1), Ticks(solution.makespan.count() / resolution));
         Ticks deadline = low + Ticks((solution.makespan - low).count() / 2);
         if (low + step >= solution.makespan) {
             // What failed from longer trees may do from shorter ones.

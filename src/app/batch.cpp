@@ -34,10 +34,16 @@ batch::RunFile overruled(batch::RunFile run, const BatchOptions::Asked& asked) {
     if (!asked.paths.empty()) run.set.clear();
     if (asked.set) run.set = *asked.set;
     list(run.matrix.methods, asked.methods);
+    list(run.matrix.heuristics, asked.heuristics);
+    for (const auto& [name, value] : asked.options) find_search_option(name)->set(run.matrix.options, value);
     list(run.matrix.chunks, asked.chunks);
     list(run.matrix.seeds, asked.seeds);
     if (!asked.bytes.empty()) run.matrix.bytes.clear();
     for (const std::int64_t bytes : asked.bytes) run.matrix.bytes.push_back({bytes});
+    for (const std::string& method : run.matrix.methods) {
+        if (!run.matrix.heuristics.empty() && method != "auto" && method != "greedy")
+            throw InputError(fmt::format("the method {} asks solvers, and a heuristic runs alone", method));
+    }
     run.matrix.threads = asked.threads.value_or(run.matrix.threads);
     if (asked.jobs) run.jobs = asked.jobs;
     if (asked.time_limit) run.limits.time = asked.time_limit;

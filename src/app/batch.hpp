@@ -20,7 +20,8 @@ struct BatchOptions {
     struct Asked {
         std::vector<std::string> paths{};
         std::optional<std::string> set{};  ///< a .test file
-        std::vector<std::string> methods{};
+        std::vector<std::string> methods{}, heuristics{};
+        std::vector<std::pair<std::string, double>> options{};  ///< search options by name
         std::vector<std::uint64_t> chunks{}, seeds{};
         std::vector<std::int64_t> bytes{};
         std::optional<unsigned> threads{}, jobs{};

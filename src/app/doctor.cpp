@@ -90,4 +90,17 @@ io::Json json_of(const std::vector<Examination>& examinations, const Machine& ma
     return json;
 }
 
+io::Json search_options_json() {
+    io::Json list = io::Json::array();
+    for (const SearchOption& option : search_option_table()) {
+        list.push_back({{"name", option.name},
+                        {"default", io::number_json(option.value(SearchOptions{}))},
+                        {"least", io::number_json(option.least)},
+                        {"most", io::number_json(option.most)},
+                        {"whole", option.is_count()},
+                        {"meaning", option.meaning}});
+    }
+    return {{"options", std::move(list)}};
+}
+
 }  // namespace tutti::app

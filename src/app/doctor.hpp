@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/json.hpp"
+#include "core/search_options.hpp"  // IWYU pragma: export
 #include "models/backends/registry.hpp"
 
 #include <cstdint>
@@ -45,5 +46,8 @@ struct Machine {
 
 /// What `tutti doctor --json` prints, but for the exit code.
 [[nodiscard]] io::Json json_of(const std::vector<Examination>& examinations, const Machine& machine);
+
+/// The table of search options: `options`, a list of objects.
+[[nodiscard]] io::Json search_options_json();
 
 }  // namespace tutti::app

@@ -105,6 +105,8 @@ class Solving {
         ScheduleOutput output(instance, {.stem = stem_.string()});
         synth::Request request;
         request.method = variant.method;
+        request.heuristic = variant.heuristic;
+        request.options = variant.options;
         request.seed = variant.seed;
         request.threads = variant.threads;
         request.memory_bytes = soft_limit(limits_);

@@ -17,6 +17,8 @@ synth::Request request_of(const SynthesisOptions& options, const Watch& watch, S
     synth::Request request;
     request.tap = [&output](SendSource& sends) { return output.tap(sends); };
     request.method = options.method;
+    request.heuristic = options.heuristic;
+    request.options = options.options;
     request.seed = options.seed;
     request.threads = options.threads;
     request.memory_bytes = options.memory_limit;
@@ -65,6 +67,7 @@ Synthesized synthesize(const SynthesisOptions& options, const Watch& watch) {
     answer.line.file = options.instance;
     answer.line.method = options.method;
     answer.line.seed = options.seed;
+    answer.line.options = changed_options(options.options);
     try {
         answered(answer, [&] {
             with_instance(instance, [&] {
@@ -112,6 +115,8 @@ void enter(io::ResultLine& line, const synth::Result& result) {
     line.proof = result.proof;
     line.composed = result.composed;
     line.solver_versions = result.solver_versions;
+    line.heuristic = result.heuristic;
+    line.candidates = result.candidates;
 }
 
 }  // namespace tutti::app

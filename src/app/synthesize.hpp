@@ -19,6 +19,8 @@ struct SynthesisOptions {
     std::optional<ScheduleFormat> format{};  ///< where not given: by the output's suffix, or by size
     bool expand = false;                     ///< generator forms are written out
     std::string method = "auto";             ///< a name of synth::methods()
+    std::string heuristic{};                 ///< a name of synth::heuristics(), to be run alone; empty: all
+    SearchOptions options{};
     std::uint64_t seed = 1;
     unsigned threads = 1;
     std::optional<double> time_limit{};         ///< seconds, of the search

@@ -38,7 +38,9 @@ bool is_done(const Task& task, const io::ResultLine& line, const Settings& setti
     if (line.failure == io::Failure::Lost || line.failure == io::Failure::Output) return false;
     if (line.failure == io::Failure::Input && line.digest.empty()) return false;
     if (settings.retry_failed && line.failure != io::Failure::None) return false;
-    return line.asked == task.variant.method && line.seed == task.variant.seed;
+    return line.asked == task.variant.method && line.seed == task.variant.seed &&
+           line.asked_heuristic == task.variant.heuristic &&
+           line.options == changed_options(task.variant.options);
 }
 
 Legacy legacy_of(const std::vector<Task>& tasks, const Settings& settings, const ResultsFolder& folder) {

@@ -140,12 +140,23 @@ void note_difference(const std::vector<ComparedRow>& rows, std::string_view what
         notes.push_back(fmt::format("{} differ in {} ({})", what, text::count_text(count, "pair"), example));
 }
 
+std::string options_text(const ResultLine& line) {
+    std::string text;
+    for (const auto& [name, value] : line.options)
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, option_text(value));
+    return text.empty() ? "the defaults" : text;
+}
+
 std::vector<std::string> notes_on(const std::vector<ComparedRow>& rows) {
     std::vector<std::string> notes;
     note_difference(
         rows, "instance files", [](const ResultLine& l) { return l.digest; }, notes);
     note_difference(
         rows, "methods asked for", [](const ResultLine& l) { return l.asked; }, notes);
+    note_difference(
+        rows, "heuristics asked for",
+        [](const ResultLine& l) { return l.asked_heuristic.empty() ? "all" : l.asked_heuristic; }, notes);
+    note_difference(rows, "search options", options_text, notes);
     note_difference(
         rows, "seeds", [](const ResultLine& l) { return std::to_string(l.seed); }, notes);
     note_difference(

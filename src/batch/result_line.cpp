@@ -18,6 +18,8 @@ io::ResultLine line_of(const Task& task, const Limits& limits) {
     line.key = task.key;
     line.label = task.job.label();
     line.asked = task.variant.method;
+    line.asked_heuristic = task.variant.heuristic;
+    line.options = changed_options(task.variant.options);
     line.asked_chunks = task.variant.chunks;
     if (task.variant.bytes) line.asked_bytes = static_cast<std::uint64_t>(task.variant.bytes->count);
     line.threads = task.variant.threads;
@@ -32,6 +34,12 @@ Task task_of(const io::ResultLine& line) {
     task.job.name = line.label;
     task.key = line.key;
     task.variant.method = line.asked;
+    task.variant.heuristic = line.asked_heuristic;
+    for (const auto& [name, value] : line.options) {
+        // One that is no longer there, or not with that value, cannot be asked for again.
+        const SearchOption* option = find_search_option(name);
+        if (option != nullptr && option->allows(value)) option->set(task.variant.options, value);
+    }
     task.variant.seed = line.seed;
     task.variant.threads = line.threads;
     task.variant.chunks = line.asked_chunks;

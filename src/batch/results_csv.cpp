@@ -13,6 +13,8 @@ std::vector<std::string> all_keys() {
     everything.key = everything.error = "x";
     everything.composed = Ticks(0);
     everything.solver_versions["x"] = "x";
+    everything.options["x"] = 1;
+    everything.asked_heuristic = "x";
     const io::Json line = io::result_json(everything);
     std::vector<std::string> keys;
     for (const auto& [key, value] : line.items()) keys.push_back(key);

@@ -50,8 +50,8 @@ bool is_selected(const ResultLine& line, const Selection& selection) {
     // A key leaves out what is as usual, but a table may tell it.
     const bool is_told =
         selection.filter == "method=" + line.asked || selection.filter == fmt::format("seed={}", line.seed);
-    return is_told || has(line.key) || has(line.label) || has(line.method) || has(line.asked) ||
-           has(line.collective);
+    return is_told || has(line.key) || has(line.label) || has(line.method) || has(line.heuristic) ||
+           has(line.asked) || has(line.collective);
 }
 
 std::vector<const ResultLine*> shown_lines(const std::vector<ShownRow>& rows) {

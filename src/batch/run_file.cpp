@@ -73,6 +73,13 @@ std::string read_method(const JsonView& view) {
     return std::string(names[view.choice(names)]);
 }
 
+std::string read_heuristic(const JsonView& view) {
+    const auto all = synth::heuristics();
+    std::vector<std::string_view> names;
+    for (const synth::Method& heuristic : all) names.push_back(heuristic.name);
+    return std::string(names[view.choice(names)]);
+}
+
 std::uint64_t read_seed(const JsonView& view) {
     if (view.json().is_number_unsigned()) return view.json().get<std::uint64_t>();
     return static_cast<std::uint64_t>(view.integer(0, std::numeric_limits<std::int64_t>::max()));
@@ -99,8 +106,8 @@ std::optional<unsigned> read_threads(const JsonView& view, std::string_view fiel
 }
 
 RunFile run_in(const JsonView& view, const fs::path& folder) {
-    view.only({"about", "instances", "set", "methods", "chunks", "bytes", "seeds", "threads", "jobs",
-               "time_limit", "memory_limit", "shard", "tasks", "from"});
+    view.only({"about", "instances", "set", "methods", "heuristics", "options", "chunks", "bytes", "seeds",
+               "threads", "jobs", "time_limit", "memory_limit", "shard", "tasks", "from"});
     RunFile run;
     // What only people and readers of results look at.
     for (const char* field : {"about", "from"}) {
@@ -110,6 +117,8 @@ RunFile run_in(const JsonView& view, const fs::path& folder) {
         read_list(view, "instances", [&](const JsonView& entry) { return below(folder, entry.string()); });
     if (const auto set = view.find("set")) run.set = tidied(folder / set->string()).string();
     run.matrix.methods = read_list(view, "methods", read_method);
+    run.matrix.heuristics = read_list(view, "heuristics", read_heuristic);
+    if (const auto options = view.find("options")) run.matrix.options = read_search_options(*options);
     run.matrix.chunks = read_list(view, "chunks", [](const JsonView& entry) {
         return static_cast<std::uint64_t>(entry.integer(1, kMostChunks));
     });
@@ -144,6 +153,9 @@ Json json_of(const RunFile& run, const std::function<std::string(const std::stri
     }
     if (!run.set.empty()) json["set"] = path(run.set);
     if (!run.matrix.methods.empty()) json["methods"] = run.matrix.methods;
+    if (!run.matrix.heuristics.empty()) json["heuristics"] = run.matrix.heuristics;
+    for (const auto& [name, value] : changed_options(run.matrix.options))
+        json["options"][name] = io::number_json(value);
     if (!run.matrix.chunks.empty()) json["chunks"] = run.matrix.chunks;
     for (const Bytes bytes : run.matrix.bytes) json["bytes"].push_back(bytes.count);
     if (!run.matrix.seeds.empty()) json["seeds"] = run.matrix.seeds;
@@ -184,14 +196,28 @@ void write_run_file(const std::string& path, const RunFile& run) {
 std::vector<std::string> differences(const RunFile& before, const RunFile& now) {
     const Json a = json_of(before, plain), b = json_of(now, plain);
     std::vector<std::string> lines;
-    for (const char* field : {"instances", "set", "methods", "chunks", "bytes", "seeds", "threads",
-                              "time_limit", "memory_limit", "shard"}) {
+    for (const char* field : {"instances", "set", "methods", "heuristics", "options", "chunks", "bytes",
+                              "seeds", "threads", "time_limit", "memory_limit", "shard"}) {
         const auto text = [field](const Json& json) {
             return json.contains(field) ? io::json_line(json[field]) : std::string("not given");
         };
         if (text(a) != text(b)) lines.push_back(fmt::format("{} is {}, was {}", field, text(b), text(a)));
     }
     return lines;
+}
+
+SearchOptions read_search_options(const JsonView& view) {
+    std::vector<std::string_view> names;
+    for (const SearchOption& option : search_option_table()) names.push_back(option.name);
+    view.only(names);
+    SearchOptions options;
+    for (const auto& [name, value] : view.fields()) {
+        const SearchOption& option = *find_search_option(name);
+        const double number = value.json().is_number() ? value.json().get<double>() : option.least - 1;
+        if (!option.allows(number)) value.fail_expecting(option.range());
+        option.set(options, number);
+    }
+    return options;
 }
 
 std::optional<std::int64_t> size_in(std::string_view text) {

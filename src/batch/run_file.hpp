@@ -1,6 +1,7 @@
 #pragma once
 
 #include "batch/task.hpp"
+#include "io/json_view.hpp"
 
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ void write_run_file(const std::string& path, const RunFile& run);
 
 /// What the second has otherwise than the first, a line each: "time_limit is 2, was 60".
 [[nodiscard]] std::vector<std::string> differences(const RunFile& before, const RunFile& now);
+
+/// An object of search options by name; the others are as usual. Throws InputError.
+[[nodiscard]] SearchOptions read_search_options(const io::JsonView& view);
 
 /// "1048576", or as nccl-tests has it "1M": K, M, G and T are powers of 1024. None for anything else, and
 /// above 2^50.

@@ -49,7 +49,7 @@ void number_clashes(std::vector<Task>& tasks, Member member) {
 
 Told unusual_in(const Variant& variant) {
     const Variant usual;
-    return {variant.method != usual.method, true, true, variant.seed != usual.seed};
+    return {variant.method != usual.method, true, true, variant.seed != usual.seed, true, true};
 }
 
 }  // namespace
@@ -62,6 +62,8 @@ Told differing_among(const std::vector<Variant>& variants) {
         told.chunks = told.chunks || variant.chunks != first.chunks;
         told.bytes = told.bytes || variant.bytes != first.bytes;
         told.seed = told.seed || variant.seed != first.seed;
+        told.heuristic = told.heuristic || variant.heuristic != first.heuristic;
+        told.options = told.options || variant.options != first.options;
     }
     return told;
 }
@@ -69,9 +71,14 @@ Told differing_among(const std::vector<Variant>& variants) {
 std::string name_with(const std::string& label, const Variant& variant, Told told) {
     std::string name = label;
     if (told.method) name += " method=" + variant.method;
+    if (told.heuristic && !variant.heuristic.empty()) name += " heuristic=" + variant.heuristic;
     if (told.chunks && variant.chunks) name += fmt::format(" chunks={}", *variant.chunks);
     if (told.bytes && variant.bytes) name += fmt::format(" bytes={}", variant.bytes->count);
     if (told.seed) name += fmt::format(" seed={}", variant.seed);
+    if (told.options) {
+        for (const auto& [option, value] : changed_options(variant.options))
+            name += fmt::format(" {}={}", option, option_text(value));
+    }
     return name;
 }
 
@@ -87,15 +94,19 @@ std::vector<std::string> names_of(const std::vector<Task>& tasks) {
 std::vector<Task> tasks_of(const std::vector<Job>& jobs, const Matrix& matrix) {
     const Variant usual;
     std::vector<Variant> variants;
-    for (const auto& method : choices(matrix.methods)) {
+    const auto vary = [&](const std::string& method, const std::string& heuristic) {
         for (const auto& chunks : choices(matrix.chunks)) {
             for (const auto& bytes : choices(matrix.bytes)) {
                 for (const auto& seed : choices(matrix.seeds)) {
-                    variants.push_back({method.value_or(usual.method), seed.value_or(usual.seed),
-                                        matrix.threads, chunks, bytes});
+                    variants.push_back({method, seed.value_or(usual.seed), matrix.threads, chunks, bytes,
+                                        heuristic, matrix.options});
                 }
             }
         }
+    };
+    for (const auto& method : choices(matrix.methods)) {
+        for (const auto& heuristic : choices(matrix.heuristics))
+            vary(method.value_or(usual.method), heuristic.value_or(usual.heuristic));
     }
     std::vector<Task> tasks;
     tasks.reserve(jobs.size() * variants.size());

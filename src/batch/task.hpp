@@ -1,6 +1,7 @@
 #pragma once
 
 #include "batch/expand.hpp"
+#include "core/search_options.hpp"
 #include "core/ticks.hpp"
 
 #include <cstdint>
@@ -18,6 +19,8 @@ struct Variant {
     unsigned threads = 1;
     std::optional<std::uint64_t> chunks{};  ///< in place of the field `chunks` of every collective
     std::optional<Bytes> bytes{};           ///< the size of a call, in place of `chunk_bytes`
+    std::string heuristic{};                ///< to be run alone; empty: all
+    SearchOptions options{};
 
     friend bool operator==(const Variant&, const Variant&) = default;
 };
@@ -34,11 +37,12 @@ struct Task {
 
 /// Which parts of a variant a name tells.
 struct Told {
-    bool method = false, chunks = false, bytes = false, seed = false;
+    bool method = false, chunks = false, bytes = false, seed = false, heuristic = false, options = false;
 };
 /// Those that are not the same for all.
 [[nodiscard]] Told differing_among(const std::vector<Variant>& variants);
-/// The label with those parts: "ring/a method=greedy seed=2". Chunks and bytes only where they are given.
+/// The label with those parts: "ring/a method=greedy seed=2". Chunks, bytes and heuristic only where they are
+/// given, of the options those that are not as usual.
 [[nodiscard]] std::string name_with(const std::string& label, const Variant& variant, Told told);
 
 /// For people: the labels, with what is not the same for all.
@@ -59,6 +63,8 @@ struct Matrix {
     std::vector<Bytes> bytes{};
     std::vector<std::uint64_t> seeds{};
     unsigned threads = 1;
+    std::vector<std::string> heuristics{};
+    SearchOptions options{};
 
     friend bool operator==(const Matrix&, const Matrix&) = default;
 };

@@ -30,10 +30,24 @@ std::string method_help() {
     return help;
 }
 
+std::string heuristic_help() {
+    std::string help = "ask this heuristic alone, and no solver (default: all that suit):";
+    for (const synth::Method& heuristic : synth::heuristics())
+        help += fmt::format("\n{}: {}", heuristic.name, heuristic.help);
+    return help;
+}
+
+const char* option_help() {
+    return "turn a search option, as often as needed; 'tutti doctor --options' lists them with their "
+           "defaults";
+}
+
 OptionGroup search_options(const char* time_limit_help) {
     OptionGroup group{"Search"};
-    group.options.add_options()                                //
-        ("method", text_value("NAME"), method_help().c_str())  //
+    group.options.add_options()                                      //
+        ("method", text_value("NAME"), method_help().c_str())        //
+        ("heuristic", text_value("NAME"), heuristic_help().c_str())  //
+        ("option", text_value("NAME=VALUE"), option_help())          //
         ("seed", text_value("N"),
          "of the random choices (default 1); the same seed and threads give the same schedule, unless a "
          "limit stops the search")                                             //
@@ -48,6 +62,38 @@ Names method_names() {
     Names names;
     for (const synth::Method& method : synth::methods()) names.push_back(method.name);
     return names;
+}
+
+Names heuristic_names() {
+    Names names;
+    for (const synth::Method& heuristic : synth::heuristics()) names.push_back(heuristic.name);
+    return names;
+}
+
+std::vector<std::pair<std::string, double>> option_values(const Values& values) {
+    std::vector<std::pair<std::string, double>> options;
+    for (const std::string& given : values.list("option")) {
+        const std::size_t equals = given.find('=');
+        if (equals == given.npos)
+            values.refuse(fmt::format("option --option: expected NAME=VALUE, found '{}'", given));
+        const std::string name = given.substr(0, equals), value = given.substr(equals + 1);
+        const SearchOption* option = find_search_option(name);
+        if (option == nullptr) {
+            Names names;
+            for (const SearchOption& each : search_option_table()) names.push_back(each.name);
+            values.refuse(
+                fmt::format("option --option: there is no search option '{}'{}; 'tutti doctor "
+                            "--options' lists them",
+                            name, suggestion(name, names)));
+        }
+        double number = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (error != std::errc() || end != value.data() + value.size() || !option->allows(number))
+            values.refuse(
+                fmt::format("option --option {}: expected {}, found '{}'", name, option->range(), value));
+        options.emplace_back(name, number);
+    }
+    return options;
 }
 
 }  // namespace tutti::cli

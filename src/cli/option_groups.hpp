@@ -11,11 +11,19 @@ namespace tutti::cli {
 
 /// --json, --quiet, --help.
 [[nodiscard]] OptionGroup common_options();
-/// --method, --seed, --threads, --time-limit, --memory-limit.
+/// --method, --heuristic, --option, --seed, --threads, --time-limit, --memory-limit.
 [[nodiscard]] OptionGroup search_options(const char* time_limit_help);
 
 /// The help of --method, with a line for each.
 [[nodiscard]] std::string method_help();
 [[nodiscard]] Names method_names();
+
+/// The same of --heuristic.
+[[nodiscard]] std::string heuristic_help();
+[[nodiscard]] Names heuristic_names();
+
+/// The help of --option, and what its values NAME=VALUE say, in the order given, checked.
+[[nodiscard]] const char* option_help();
+[[nodiscard]] std::vector<std::pair<std::string, double>> option_values(const Values& values);
 
 }  // namespace tutti::cli

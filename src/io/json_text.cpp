@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <unordered_set>
 
@@ -340,6 +341,11 @@ Json parse_json(Source& source, const JsonLimits& limits) {
     JsonBuilder builder(limits.values);
     parse_json_events(source, [&](JsonEvent event, Json& value) { builder.take(event, value); });
     return std::move(builder).result();
+}
+
+Json number_json(double value) {
+    const bool whole = value == std::floor(value) && std::abs(value) <= 1e15;
+    return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
 }
 
 std::string json_line(const Json& value) {

@@ -35,6 +35,8 @@ using JsonListener = std::function<void(JsonEvent event, Json& value)>;
 /// deep. Fields that are given twice are the listener's to notice.
 void parse_json_events(Source& source, const JsonListener& listener);
 
+/// A number as it is written best: whole ones without a fraction.
+[[nodiscard]] Json number_json(double value);
 /// On one line. Bytes that are no UTF-8 (file names may hold any) become U+FFFD, so the text is always JSON.
 [[nodiscard]] std::string json_line(const Json& value);
 /// For people: what fits on a line stands on one line, long lists fill lines, all else is indented by two.

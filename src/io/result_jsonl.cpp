@@ -60,12 +60,27 @@ const std::vector<std::string_view> kFailures{"none", "input",         "infeasib
                                               "time", "memory",        "crash",      "bug",
                                               "lost", "contradiction", "output"};
 
+Json candidates_json(const std::vector<Candidate>& candidates) {
+    Json list = Json::array();
+    for (const Candidate& candidate : candidates) {
+        Json json{{"heuristic", candidate.heuristic}};
+        if (!candidate.part.empty()) json["part"] = candidate.part;
+        json["makespan"] = or_null(candidate.makespan);
+        if (!candidate.makespan) json["why_none"] = candidate.why_none;
+        json["seconds"] = candidate.seconds;
+        json["sends"] = candidate.sends;
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
 /// What only the lines of a run have.
 void add_task(Json& json, const ResultLine& result) {
     json["key"] = result.key;
     json["label"] = result.label;
     json["digest"] = or_null(result.digest);
     json["asked"] = result.asked;
+    if (!result.asked_heuristic.empty()) json["asked_heuristic"] = result.asked_heuristic;
     json["asked_chunks"] = or_null(result.asked_chunks);
     json["asked_bytes"] = or_null(result.asked_bytes);
     json["threads"] = result.threads;
@@ -100,11 +115,23 @@ std::uint32_t read_small_count(const JsonView& view, std::string_view field, std
     return static_cast<std::uint32_t>(found->integer(0, std::numeric_limits<std::uint32_t>::max()));
 }
 
+Candidate read_candidate(const JsonView& view) {
+    Candidate candidate;
+    candidate.heuristic = read_string(view, "heuristic");
+    candidate.part = read_string(view, "part");
+    candidate.makespan = read_ticks(view, "makespan");
+    candidate.why_none = read_string(view, "why_none");
+    candidate.seconds = read_number(view, "seconds").value_or(0);
+    candidate.sends = read_count(view, "sends").value_or(0);
+    return candidate;
+}
+
 void read_task(const JsonView& view, ResultLine& result) {
     result.key = read_string(view, "key");
     result.label = read_string(view, "label");
     result.digest = read_string(view, "digest");
     result.asked = read_string(view, "asked");
+    result.asked_heuristic = read_string(view, "asked_heuristic");
     result.asked_chunks = read_count(view, "asked_chunks");
     result.asked_bytes = read_count(view, "asked_bytes");
     result.threads = read_small_count(view, "threads", 1);
@@ -151,7 +178,10 @@ Json result_json(const ResultLine& result) {
               {"schedule", or_null(result.schedule)},
               {"file", or_null(result.file)},
               {"stopped", result.stopped},
-              {"proof", or_null(result.proof)}};
+              {"proof", or_null(result.proof)},
+              {"heuristic", or_null(result.heuristic)},
+              {"candidates", candidates_json(result.candidates)}};
+    for (const auto& [name, value] : result.options) json["options"][name] = number_json(value);
     if (result.composed) json["composed_optimum"] = result.composed->count();
     if (!result.error.empty()) json["error"] = result.error;
     if (!result.solver_versions.empty()) {
@@ -182,6 +212,14 @@ ResultLine parse_result(const Json& json) {
     result.proof = read_string(view, "proof");
     result.composed = read_ticks(view, "composed_optimum");
     result.error = read_string(view, "error");
+    result.heuristic = read_string(view, "heuristic");
+    if (const auto candidates = given(view, "candidates")) {
+        for (const JsonView& candidate : candidates->elements())
+            result.candidates.push_back(read_candidate(candidate));
+    }
+    if (const auto options = given(view, "options")) {
+        for (const auto& [name, value] : options->fields()) result.options[name] = value.number(-1e18, 1e18);
+    }
     if (const auto versions = given(view, "solver_versions")) {
         for (const auto& [solver, version] : versions->fields())
             result.solver_versions[solver] = version.string();

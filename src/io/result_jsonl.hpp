@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/candidate.hpp"
 #include "core/outcome.hpp"
 #include "io/json_view.hpp"
 
@@ -47,15 +48,19 @@ struct ResultLine {
     bool stopped = false;  ///< the time limit or an interrupt ended the search
     std::string proof;     ///< why it is optimal, or why that is not known; a sentence
     std::optional<Ticks>
-        composed;       ///< of an all-reduce: the proven optimum as reduce-scatter, then all-gather
-    std::string error;  ///< why there is no schedule; empty where there is one
+        composed;           ///< of an all-reduce: the proven optimum as reduce-scatter, then all-gather
+    std::string error;      ///< why there is no schedule; empty where there is one
+    std::string heuristic;  ///< which one made the schedule; empty where none did
+    std::vector<Candidate> candidates;      ///< what each heuristic reached that had a turn
+    std::map<std::string, double> options;  ///< search options that are not as usual
     std::map<std::string, std::string> solver_versions;
 
     // What was asked: the same in every run of the same task.
-    std::string key;     ///< names the task within its run
-    std::string label;   ///< family and name of the instance: "ring/a"
-    std::string digest;  ///< of the instance's file, by which a changed one is noticed
-    std::string asked;   ///< the method asked for; `method` is what made the schedule
+    std::string key;              ///< names the task within its run
+    std::string label;            ///< family and name of the instance: "ring/a"
+    std::string digest;           ///< of the instance's file, by which a changed one is noticed
+    std::string asked;            ///< the method asked for; `method` is what made the schedule
+    std::string asked_heuristic;  ///< the one that was to run alone, or empty
     std::optional<std::uint64_t> asked_chunks, asked_bytes;  ///< in place of what the file says
     std::uint32_t threads = 1;
     std::optional<double> time_limit;  ///< seconds
@@ -81,8 +86,8 @@ struct ResultLine {
     friend bool operator==(const ResultLine&, const ResultLine&) = default;
 };
 
-/// All keys of results/README.md, null where there is no value; "error" and "solver_versions" only where
-/// there is one; what a run adds only in lines that have a key.
+/// All keys of results/README.md, null where there is no value; "error", "options", "asked_heuristic"
+/// and "solver_versions" only where there is one; what a run adds only in lines that have a key.
 [[nodiscard]] Json result_json(const ResultLine& result);
 /// Fields that are not known are passed over: later versions write more. Throws InputError.
 [[nodiscard]] ResultLine parse_result(const Json& json);

@@ -15,9 +15,6 @@ constexpr Stop::Seconds kForLinearPrograms{20};
 /// Beyond this it would not end in that time.
 constexpr std::size_t kMostForPrograms = 300'000;
 
-/// How long a proof that anybody can check is looked for where a solver has one.
-constexpr Stop::Seconds kForCheckableProof{2};
-
 }  // namespace
 
 std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
@@ -51,12 +48,13 @@ std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
     return all;
 }
 
-std::optional<Bound> checkable_proof(const Instance& instance, Ticks value, const Stop& stop) {
+std::optional<Bound> checkable_proof(const Instance& instance, Ticks value, const Stop& stop,
+                                     Stop::Seconds time) {
     const auto opened = models::remote::open_stoppable("highs");
     if (!opened) return std::nullopt;
     models::SolveLimits limits;
     limits.must_end = stop;
-    limits.stop = stop.within(kForCheckableProof);
+    limits.stop = stop.within(time);
     auto bound = models::time_expanded_bound(instance, *opened.backend, value - Ticks(1), limits);
     if (!bound || bound->value < value) return std::nullopt;
     return bound;

@@ -13,7 +13,8 @@ namespace tutti::synth {
 [[nodiscard]] std::vector<Bound> every_bound(const Instance& instance, const Stop& stop);
 
 /// A proof by linear duals, which anybody can check, of what a solver has proven: that no schedule is shorter
-/// than `value`. None if there is no such proof or it is not found in time.
-[[nodiscard]] std::optional<Bound> checkable_proof(const Instance& instance, Ticks value, const Stop& stop);
+/// than `value`, looked for within `time`. None if there is no such proof or it is not found in time.
+[[nodiscard]] std::optional<Bound> checkable_proof(const Instance& instance, Ticks value, const Stop& stop,
+                                                   Stop::Seconds time);
 
 }  // namespace tutti::synth

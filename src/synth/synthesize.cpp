@@ -8,7 +8,7 @@
 #include "bounds/bounds.hpp"
 #include "heuristics/greedy.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
-#include "heuristics/symmetry/quotient.hpp"
+#include "heuristics/portfolio.hpp"
 #include "models/exact.hpp"
 #include "synth/bounding.hpp"
 #include "synth/composition.hpp"
@@ -35,17 +35,8 @@ constexpr std::array<Method, 6> kMethods{{
     {"z3", "exact, with Z3 alone (satisfiability modulo theories)"},
 }};
 
-/// Chunks times links beyond which no encoding fits, and trying would take longer than greedy did.
-constexpr std::size_t kMostChunksTimesLinks = 4'000'000;
-/// And beyond which no proof was ever found within a minute: `auto` leaves those to greedy.
-constexpr std::size_t kMostForAuto = 60'000;
-constexpr std::uint64_t kFewSends = 5'000;
-constexpr std::uint64_t kMoreSends = 100'000;
-constexpr double kSmallGap = 0.03;
-/// Of the time that `auto` has left when it turns to solvers.
-constexpr double kShareOfExact = 0.7;
 constexpr const char* kGreedy = "greedy";
-constexpr const char* kSymmetry = "symmetry";
+const std::string kSymmetry(heuristics::kSymmetry);
 constexpr const char* kStoppedBeforeProof =
     "no proof before the search was stopped; a longer one may find it";
 constexpr const char* kNoTime = "stopped by the limits or an interrupt before there was a schedule";
@@ -73,24 +64,27 @@ std::uint64_t least_sends(const Instance& instance) {
 class Synthesis {
   public:
     Synthesis(const Instance& instance, const Request& request, const Stop& stop)
-        : instance_(instance), request_(request), stop_(stop), sends_wanted_(least_sends(instance)) {}
+        : instance_(instance),
+          request_(request),
+          options_(request.options),
+          alone_(heuristics::find_heuristic(request.heuristic)),
+          stop_(stop),
+          sends_wanted_(least_sends(instance)) {}
 
     Result run() {
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
         raise(bounds::simple_bounds(instance_, stop_).front());
-        if (!search_by_symmetry(heuristics::kQuickEffort, stop_) && !search_in_lockstep()) {
-            search_greedily(heuristics::Effort::Quick);
-        }
+        search_quickly();
         if (is_worth_more_bounds()) {
             const auto left = stop_.remaining();
-            const auto time = left ? std::optional(*left / 4) : std::nullopt;
+            const auto time = left ? std::optional(*left * options_.bound_share) : std::nullopt;
             raise(bounds::all_bounds(instance_, stop_.within(time)).front());
         }
         if (!gap()) {
             conclude(fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
                                  result_.bound.kind));
             tell("choice   " + result_.proof);
-        } else if (request_.method == kGreedy) {
+        } else if (is_greedy()) {
             search_until_stopped();
         } else {
             search_exactly();
@@ -105,13 +99,15 @@ class Synthesis {
     /// The dear bounds of a large instance take longer than its schedule. `tutti bound` has them all.
     [[nodiscard]] bool is_worth_more_bounds() const {
         if (!gap() || stop_.requested() || result_.schedule.sends.empty()) return false;
-        const bool small = sends_wanted_ <= (request_.method == kGreedy ? kFewSends : kMoreSends);
-        return small || relative_gap() > kSmallGap;
+        const bool small =
+            sends_wanted_ <= (is_greedy() ? options_.bound_sends_greedy : options_.bound_sends);
+        return small || relative_gap() > options_.small_gap;
     }
     [[nodiscard]] double relative_gap() const {
         return tutti::gap(result_.schedule.makespan, result_.bound.value).value_or(1);
     }
-    [[nodiscard]] bool is_auto() const { return request_.method == "auto"; }
+    [[nodiscard]] bool is_greedy() const { return request_.method == kGreedy || alone_ != nullptr; }
+    [[nodiscard]] bool is_auto() const { return request_.method == "auto" && alone_ == nullptr; }
     void tell(const std::string& line) const {
         if (request_.story) request_.story(line);
     }
@@ -130,16 +126,19 @@ class Synthesis {
         request_.found(any ? std::optional(result_.schedule.makespan) : std::nullopt, result_.bound.value);
     }
 
-    void accept(Schedule schedule, const std::string& who) {
+    /// `heuristic`: which one it was, if it was one.
+    void accept(Schedule schedule, const std::string& who, const std::string& heuristic = {}) {
         result_.schedule = std::move(schedule);
         result_.method = who;
+        result_.heuristic = heuristic;
         tell_found();
     }
     /// One whose sends are not held.
-    void accept_unheld(const Verdict& verdict, const std::string& who,
+    void accept_unheld(const Verdict& verdict, const std::string& who, std::string_view heuristic,
                        std::optional<symmetry::SymmetricSchedule> symmetric) {
         result_.schedule = {instance_.name(), verdict.makespan, {}};
         result_.method = who;
+        result_.heuristic = heuristic;
         result_.sends = verdict.sends;
         result_.symmetric = std::move(symmetric);
         tell_found();
@@ -161,23 +160,30 @@ class Synthesis {
         // What symmetry makes of an all-reduce is a reduce-scatter and an all-gather.
         const auto composition = least_composition();
         const Ticks target = std::max(result_.bound.value, composition.value_or(Ticks(0)));
-        auto schedule = heuristics::quotient_synthesis(instance_, target, rng, stop, effort);
+        const double begin = clock_.seconds();
+        const auto* orbits =
+            heuristics::find_heuristic(heuristics::kSymmetry)->as<heuristics::OrbitHeuristic>();
+        auto schedule = orbits->run(instance_, target, rng, stop, effort);
         if (!schedule) return false;
         has_symmetry_ = true;
+        Candidate candidate{kSymmetry, {}, schedule->makespan, {}, clock_.seconds() - begin};
+        candidate.sends = schedule->sends.size();
+        for (const auto& generator : schedule->generators) candidate.sends *= generator.order;
+        enter({std::move(candidate)});
         if (!result_.method.empty() && schedule->makespan >= result_.schedule.makespan) return false;
         const Verdict verdict = judge(instance_, *schedule, result_.bound, kSymmetry);
         tell(fmt::format("symmetry {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
         if (verdict.sends > kMostSendsHeld) {
-            accept_unheld(verdict, kSymmetry, std::move(schedule));
+            accept_unheld(verdict, kSymmetry, kSymmetry, std::move(schedule));
             return true;
         }
         Schedule all = expanded(instance_, *schedule);
         judge(instance_, all, result_.bound, kSymmetry);
-        accept(std::move(all), kSymmetry);
+        accept(std::move(all), kSymmetry, kSymmetry);
         if (composition && result_.schedule.makespan <= *composition) {
             result_.composed = composition;
-            if (relative_gap() <= kSmallGap) return true;  // no other composition is shorter
+            if (relative_gap() <= options_.small_gap) return true;  // no other composition is shorter
         }
         return !gap();
     }
@@ -185,12 +191,19 @@ class Synthesis {
     /// A schedule that is verified while it is made, and never held. False: it does not apply.
     bool search_in_lockstep() {
         if (!is_too_large_to_hold() || !heuristics::fits_lockstep(instance_)) return false;
+        const double begin = clock_.seconds();
         heuristics::LockstepGather made(instance_, request_.seed, stop_);
         const auto tapped = request_.tap ? request_.tap(made) : nullptr;
         const Verdict verdict = verify::verify(instance_, tapped ? *tapped : made);
         if (!made.is_complete()) throw LimitError(kNoTime);
         judge(verdict, result_.bound, kGreedy);
-        accept_unheld(verdict, kGreedy, {});
+        accept_unheld(verdict, kGreedy, heuristics::kSynchronousSteps, {});
+        enter({{std::string(heuristics::kSynchronousSteps),
+                {},
+                verdict.makespan,
+                {},
+                clock_.seconds() - begin,
+                verdict.sends}});
         tell(fmt::format("greedy   {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
         return true;
@@ -200,23 +213,79 @@ class Synthesis {
     void search_until_stopped() {
         const auto left = stop_.remaining();
         if (!left || result_.schedule.sends.empty()) return;
-        if (has_symmetry_) (void)search_by_symmetry(UINT64_MAX, stop_.within(*left / 4));
-        if (gap() && !stop_.requested()) search_greedily(heuristics::Effort::Anytime);
+        const bool symmetry_alone = is_alone<heuristics::OrbitHeuristic>();
+        if (has_symmetry_)
+            (void)search_by_symmetry(UINT64_MAX,
+                                     symmetry_alone ? stop_ : stop_.within(*left * options_.symmetry_share));
+        if (gap() && !stop_.requested() && !symmetry_alone) search_greedily(heuristics::Effort::Anytime);
         if (!gap()) conclude(fmt::format("{} meets the bound ({})", result_.method, result_.bound.kind));
+    }
+
+    template <class How>
+    [[nodiscard]] bool is_alone() const {
+        return alone_ != nullptr && alone_->as<How>() != nullptr;
+    }
+
+    /// The first schedule.
+    void search_quickly() {
+        if (alone_ == nullptr || is_alone<heuristics::OrbitHeuristic>()) {
+            if (search_by_symmetry(options_.symmetry_effort, stop_)) return;
+            if (alone_ != nullptr && result_.method.empty()) throw LimitError(why_nothing());
+            if (alone_ != nullptr) return;
+        }
+        if (alone_ == nullptr || alone_->name == heuristics::kSynchronousSteps) {
+            if (search_in_lockstep()) return;
+        }
+        search_greedily(heuristics::Effort::Quick);
+    }
+
+    [[nodiscard]] std::string why_nothing() const {
+        if (alone_ == nullptr || stop_.requested()) return kNoTime;
+        return fmt::format("the heuristic {} found no schedule", alone_->name);
+    }
+
+    void enter(std::vector<Candidate> candidates) {
+        for (Candidate& candidate : candidates) heuristics::enter(result_.candidates, std::move(candidate));
+    }
+
+    /// "steiner-trees 15, pipelined-all-reduce 14; reduction: link-matching none, steiner-trees 7; ...": the
+    /// whole first. Repairs that gained nothing are left out.
+    [[nodiscard]] static std::string told(const std::vector<Candidate>& candidates) {
+        std::vector<std::pair<std::string, std::string>> parts{{"", ""}};
+        for (const Candidate& candidate : candidates) {
+            if (!candidate.makespan && candidate.heuristic == heuristics::kRuinAndRecreate) continue;
+            auto part = std::ranges::find_if(parts, [&](const auto& p) { return p.first == candidate.part; });
+            if (part == parts.end()) part = parts.insert(parts.end(), {candidate.part, ""});
+            if (!part->second.empty()) part->second += ", ";
+            part->second += fmt::format(
+                "{} {}", candidate.heuristic,
+                candidate.makespan ? std::to_string(candidate.makespan->count()) : std::string("none"));
+        }
+        std::string line;
+        for (const auto& [part, list] : parts) {
+            if (list.empty()) continue;
+            if (!line.empty()) line += "; ";
+            line += part.empty() ? list : part + ": " + list;
+        }
+        return line;
     }
 
     void search_greedily(heuristics::Effort effort) {
         // Another seed than the quick search had, or it would only do the same again.
         const std::uint64_t seed = effort == heuristics::Effort::Quick ? request_.seed : ~request_.seed;
-        auto schedule =
-            heuristics::greedy(instance_, {result_.bound.value, effort, seed, request_.threads, stop_});
-        if (!schedule && result_.method.empty()) throw LimitError(kNoTime);
+        heuristics::GreedyResult found = heuristics::greedy_search(
+            instance_, {result_.bound.value, effort, seed, request_.threads, stop_, options_, alone_});
+        auto& schedule = found.schedule;
+        if (!schedule && result_.method.empty()) throw LimitError(why_nothing());
+        const std::string tried = told(found.candidates);
+        enter(std::move(found.candidates));
         if (!schedule) return;
         judge(instance_, *schedule, result_.bound, kGreedy);
         const bool better = result_.method.empty() || schedule->makespan < result_.schedule.makespan;
         const auto [makespan, sends] = std::pair(schedule->makespan, schedule->sends.size());
-        if (better) accept(std::move(*schedule), kGreedy);
+        if (better) accept(std::move(*schedule), kGreedy, found.heuristic);
         tell(fmt::format("greedy   {} in {} sends, {:.3f} s", makespan.count(), sends, clock_.seconds()));
+        if (!tried.empty()) tell("tried    " + tried);
     }
 
     void search_exactly() {
@@ -228,7 +297,7 @@ class Synthesis {
             tell("choice   greedy and bounds only: " + missing);
             return;
         }
-        const std::size_t most = is_auto() ? kMostForAuto : kMostChunksTimesLinks;
+        const std::uint64_t most = is_auto() ? options_.exact_size_auto : options_.exact_size;
         if (is_too_large_to_hold() || instance_.chunks() * instance_.topology().links().size() > most) {
             conclude(fmt::format("no proof: {} chunks on {} links are too many for exact methods",
                                  instance_.chunks(), instance_.topology().links().size()));
@@ -255,7 +324,8 @@ class Synthesis {
                                     [this](const Schedule& schedule, const std::string& who) {
                                         judge(instance_, schedule, result_.bound, who);
                                     },
-                                    request_.found};
+                                    request_.found,
+                                    options_};
         models::WalkResult walked = models::walk(request);
         if (!walked.found_by.empty()) accept(std::move(walked.schedule), walked.found_by);
         result_.solver_versions = std::move(walked.versions);
@@ -280,12 +350,13 @@ class Synthesis {
     /// Of `auto`: a part is left for what greedy finds with time, so that it is never the worse choice.
     [[nodiscard]] Stop::Seconds exact_time() const {
         const auto left = stop_.remaining();
-        return left ? *left * kShareOfExact : Stop::Seconds(kAutoSeconds);
+        return left ? *left * options_.exact_share : Stop::Seconds(options_.auto_seconds);
     }
 
     /// A dual of a linear program is shorter to check than a solver's word.
     void prefer_checkable_proof(const Stop& stop) {
-        auto better = checkable_proof(instance_, result_.bound.value, stop);
+        auto better =
+            checkable_proof(instance_, result_.bound.value, stop, Stop::Seconds(options_.proof_seconds));
         if (!better) return;
         judge(instance_, *better);
         result_.bound = std::move(*better);
@@ -301,8 +372,8 @@ class Synthesis {
             request.story = [this, name](const std::string& line) {
                 if (line.starts_with("horizon")) tell(fmt::format("{} ({})", line, name));
             };
-            const auto limit = stop_.remaining() ? *stop_.remaining() / 4 : Stop::Seconds(kAutoSeconds / 4);
-            return Synthesis(half, request, stop_.within(limit)).run();
+            const auto left = stop_.remaining().value_or(Stop::Seconds(options_.auto_seconds));
+            return Synthesis(half, request, stop_.within(left * options_.composition_share)).run();
         };
         Result first, second;
         try {
@@ -335,6 +406,8 @@ class Synthesis {
 
     const Instance& instance_;
     const Request& request_;
+    const SearchOptions& options_;
+    const heuristics::Heuristic* const alone_;  ///< the one that is asked for, or null
     const Stop stop_;
     const Clock clock_;
     const std::uint64_t sends_wanted_;
@@ -343,14 +416,42 @@ class Synthesis {
     bool gave_up_ = false;
 };
 
+/// Throws InputError if there is no such heuristic, or it does not go with the method or the instance.
+void check_heuristic(const Instance& instance, const Request& request) {
+    if (request.heuristic.empty()) return;
+    const auto* heuristic = heuristics::find_heuristic(request.heuristic);
+    if (heuristic == nullptr) {
+        std::string names;
+        for (const auto& known : heuristics::heuristics())
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
+        throw InputError(fmt::format("unknown heuristic '{}'; there are {}", request.heuristic, names));
+    }
+    if (request.method != "auto" && request.method != kGreedy) {
+        throw InputError(
+            fmt::format("the method {} asks solvers, and a heuristic runs alone", request.method));
+    }
+    if (const auto who = unreachable(instance)) throw InfeasibleError(*who);
+    if (const std::string why = heuristics::why_not(instance, *heuristic); !why.empty()) {
+        throw InputError(fmt::format("the heuristic {} does not apply: {}", heuristic->name, why));
+    }
+}
+
 }  // namespace
 
 std::span<const Method> methods() { return kMethods; }
+
+std::vector<Method> heuristics() {
+    std::vector<Method> all;
+    for (const auto& heuristic : tutti::heuristics::heuristics())
+        all.push_back({heuristic.name, heuristic.help});
+    return all;
+}
 
 Result synthesize(const Instance& instance, const Request& request) {
     if (std::ranges::find(kMethods, request.method, &Method::name) == kMethods.end()) {
         throw InputError(fmt::format("unknown method '{}'", request.method));
     }
+    check_heuristic(instance, request);
     const bool needs_solver = request.method != "auto" && request.method != "greedy";
     if (needs_solver) {
         const std::string missing = models::why_no_solver(

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/candidate.hpp"
 #include "core/instance.hpp"
 #include "core/outcome.hpp"
+#include "core/search_options.hpp"
 #include "core/stop.hpp"
 #include "symmetry/symmetric_schedule.hpp"
 
@@ -15,8 +17,12 @@ namespace tutti::synth {
 struct Result {
     Status status = Status::Unknown;
     std::string method;  ///< what made the schedule
-    std::string proof;   ///< why it is optimal, or why that is not known; one sentence
-    Schedule schedule;   ///< verified; without sends where there are too many to hold
+    /// Which heuristic, if one did: a name of heuristics(), or two joined by " + ", where one made the sums
+    /// and another distributed the chunks. Else empty.
+    std::string heuristic = {};
+    std::vector<Candidate> candidates = {};  ///< what each heuristic reached that had a turn
+    std::string proof;                       ///< why it is optimal, or why that is not known; one sentence
+    Schedule schedule;                       ///< verified; without sends where there are too many to hold
     /// Where there are too many to hold: the schedule in generator form, verified as such. Else, if this is
     /// empty too, they went through the request's tap.
     std::optional<symmetry::SymmetricSchedule> symmetric = {};
@@ -32,6 +38,9 @@ struct Result {
 
 struct Request {
     std::string method = "auto";  ///< a name of methods()
+    /// A name of heuristics(): only this one is asked, and no solver. Only with the methods auto and greedy.
+    std::string heuristic = {};
+    SearchOptions options = {};
     std::uint64_t seed = 1;
     unsigned threads = 1;
     /// Within about half a second of it synthesize() returns, with the best so far: solvers that would not
@@ -56,17 +65,16 @@ struct Method {
     std::string_view help;
 };
 [[nodiscard]] std::span<const Method> methods();
+/// The same for the heuristics that greedy chooses from.
+[[nodiscard]] std::vector<Method> heuristics();
 
 /// Schedules of more sends are not held in memory, if they can be made otherwise.
 inline constexpr std::uint64_t kMostSendsHeld = 20'000'000;
 
-/// How long `auto` looks for a proof where the request has no time limit of its own.
-inline constexpr double kAutoSeconds = 60;
-
 /// Finds a schedule, verifies it and bounds how good it can be. Throws InfeasibleError when a receiver cannot
 /// be reached, LimitError when the request stops it before there is a schedule or no solver is there for an
 /// exact method, InternalError when a schedule or a bound does not stand its check, InputError for an unknown
-/// method.
+/// method or heuristic, and for a heuristic that does not apply to the instance.
 [[nodiscard]] Result synthesize(const Instance& instance, const Request& request);
 
 }  // namespace tutti::synth

@@ -210,7 +210,8 @@ TEST_CASE("a task survives serialization to another rank, whatever bytes its pat
     Task task = task_named("odd", 3);
     task.job.path = "a/\xff\x01 \"b\".json";
     task.job.solu = "x.solu";
-    task.variant = {"exact", ~std::uint64_t{0}, 3, 5, Bytes{1'000'000}};
+    task.variant = {"exact", ~std::uint64_t{0}, 3, 5, Bytes{1'000'000}, "symmetry", {}};
+    task.variant.options.tries = 7;
     const Begin begin = begin_in(text_of(Begin{12, task}));
     CHECK(begin.number == 12);
     CHECK(begin.task == task);

@@ -55,6 +55,12 @@ TEST_CASE("a key names the settings that differ from the defaults") {
           Keys{"ring/a method=greedy", "ring/a method=cpsat", "ring/b method=greedy", "ring/b method=cpsat"});
     CHECK(keys(tasks_of({kTwo[0]}, {.chunks = {2}, .bytes = {{1 << 20}}, .seeds = {1, 2}})) ==
           Keys{"ring/a chunks=2 bytes=1048576", "ring/a chunks=2 bytes=1048576 seed=2"});
+    Matrix matrix{.heuristics = {"link-matching", "steiner-trees"}};
+    matrix.options.tries = 8;
+    matrix.options.exact_share = 0.5;
+    CHECK(keys(tasks_of({kTwo[0]}, matrix)) ==
+          Keys{"ring/a heuristic=link-matching exact-share=0.5 tries=8",
+               "ring/a heuristic=steiner-trees exact-share=0.5 tries=8"});
 }
 
 TEST_CASE("every task has its own path for its schedule") {
@@ -140,7 +146,8 @@ TEST_CASE("a run survives writing and reading, with relative paths relative to i
     RunFile run;
     run.instances = {fs::proximate(scratch.at("inst")).string(), scratch.at("inst/*/r*.json")};
     run.set = scratch.at("sets/s.test");
-    run.matrix = {{"greedy", "auto"}, {1, 2}, {{1024}}, {1, 18446744073709551615U}, 3};
+    run.matrix = {{"greedy", "auto"}, {1, 2}, {{1024}}, {1, 18446744073709551615U}, 3, {"symmetry"}, {}};
+    run.matrix.options.small_gap = 0.125;
     run.jobs = 4;
     run.limits = {2.5, 1000};
     run.shard = Shard{1, 8};
@@ -157,6 +164,10 @@ TEST_CASE("a run survives writing and reading, with relative paths relative to i
     RunFile other = run;
     other.limits.time = 3;
     CHECK(differences(run, other) == std::vector<std::string>{"time_limit is 3.0, was 2.5"});
+    other = run;
+    other.matrix.options = {};
+    CHECK(differences(run, other) ==
+          std::vector<std::string>{R"(options is not given, was {"small-gap":0.125})"});
 }
 
 TEST_CASE("a wrong run file is refused at its place") {
@@ -169,6 +180,24 @@ TEST_CASE("a wrong run file is refused at its place") {
         CHECK(error.file() == scratch.at("run.json"));
         CHECK(error.place() == "/methods/1");
     }
+}
+
+TEST_CASE("search options of a run file are checked by name and range, and heuristics by name") {
+    const test::ScratchTree scratch;
+    const auto place_of = [&](const std::string& text) -> std::string {
+        scratch.put("run.json", text);
+        try {
+            (void)read_run_file(scratch.at("run.json"));
+        } catch (const InputError& error) {
+            return error.place();
+        }
+        return "none";
+    };
+    CHECK(place_of(R"({"options": {"tries": 8, "exact-share": 0.5}, "heuristics": "symmetry"})") == "none");
+    CHECK(place_of(R"({"options": {"tries": 0}})") == "/options/tries");
+    CHECK(place_of(R"({"options": {"tries": "8"}})") == "/options/tries");
+    CHECK(place_of(R"({"options": {"tris": 8}})") == "/options");
+    CHECK(place_of(R"({"heuristics": ["symmetri"]})") == "/heuristics/0");
 }
 
 TEST_CASE("chunks of a run take the place of the instance's") {

@@ -26,7 +26,7 @@ const std::vector<Wire> kUnits{kUnit};
 using Dims = std::vector<std::uint64_t>;
 
 symmetry::SymmetricSchedule synthesised(const Instance& instance, Ticks target,
-                                        std::uint64_t effort = heuristics::kQuickEffort) {
+                                        std::uint64_t effort = SearchOptions{}.symmetry_effort) {
     Rng rng(1);
     auto schedule = heuristics::quotient_synthesis(instance, target, rng, Stop(), effort);
     REQUIRE(schedule);
@@ -39,7 +39,7 @@ symmetry::SymmetricSchedule synthesised(const Instance& instance, Ticks target,
     return *schedule;
 }
 
-void check_optimal(const Instance& instance, std::uint64_t effort = heuristics::kQuickEffort) {
+void check_optimal(const Instance& instance, std::uint64_t effort = SearchOptions{}.symmetry_effort) {
     const Ticks bound = bounds::simple_bounds(instance)[0].value;
     INFO(instance.topology().npus(), " NPUs, ", instance.chunks(), " chunks");
     CHECK(synthesised(instance, bound, effort).makespan == bound);

@@ -27,6 +27,10 @@ ResultLine full() {
     result.file = "instances/torus/torus4x4-ag.json";
     result.stopped = true;
     result.solver_versions = {{"highs", "1.15.1"}, {"z3", "5.4"}};
+    result.heuristic = "steiner-trees + link-matching";
+    result.candidates = {{"steiner-trees", "reduction", Ticks(6), {}, 0.125, 120},
+                         {"link-matching", {}, {}, "stopped", 0.5, 0}};
+    result.options = {{"exact-share", 0.5}, {"tries", 8}};
     return result;
 }
 
@@ -43,10 +47,11 @@ TEST_CASE("a result has the contract's keys in their order, and reads back") {
     const Json json = result_json(full());
     std::vector<std::string> keys;
     for (const auto& [key, value] : json.items()) keys.push_back(key);
-    CHECK(keys == std::vector<std::string>{"instance", "method", "status", "makespan", "lower_bound",
-                                           "bound_kind", "gap", "seconds", "peak_memory_bytes", "sends",
-                                           "verified", "seed", "schedule", "file", "stopped", "proof",
-                                           "solver_versions"});
+    CHECK(keys == std::vector<std::string>{"instance",          "method",     "status",   "makespan",
+                                           "lower_bound",       "bound_kind", "gap",      "seconds",
+                                           "peak_memory_bytes", "sends",      "verified", "seed",
+                                           "schedule",          "file",       "stopped",  "proof",
+                                           "heuristic",         "candidates", "options",  "solver_versions"});
     CHECK(json["gap"].get<double>() == doctest::Approx(0.2));
     CHECK(json["status"] == "feasible");
     CHECK(parse_result(json) == full());

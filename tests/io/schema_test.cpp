@@ -7,6 +7,7 @@
 #include "io/schedule_json.hpp"
 #include "scratch.hpp"
 #include "source_dir.hpp"
+#include "synth/synthesize.hpp"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -119,6 +120,18 @@ TEST_CASE("semantic errors pass the schema and are refused by the reader") {
     }
 }
 
+TEST_CASE("the schema of run files knows every method and heuristic") {
+    const SchemaFile schema("run.schema.json");
+    for (const synth::Method& method : synth::methods()) {
+        CAPTURE(method.name);
+        CHECK(schema.complaints(nlohmann::json{{"methods", method.name}}) == "");
+    }
+    for (const synth::Method& heuristic : synth::heuristics()) {
+        CAPTURE(heuristic.name);
+        CHECK(schema.complaints(nlohmann::json{{"heuristics", heuristic.name}}) == "");
+    }
+}
+
 TEST_CASE("a run file fits its schema exactly if it can be read") {
     const SchemaFile schema("run.schema.json");
     const Scratch scratch;
@@ -134,17 +147,33 @@ TEST_CASE("a run file fits its schema exactly if it can be read") {
          {"{}", R"({"instances": ["a", "b/*.json"], "methods": ["greedy", "cpsat"], "chunks": [1, 2]})",
           R"({"bytes": ["1K", 4096, "1G"], "seeds": [0, 9223372036854775807], "threads": 2, "jobs": 8})",
           R"({"methods": "auto", "bytes": "1M", "seeds": 7, "instances": "a", "chunks": 3})",
+          R"({"heuristics": ["symmetry", "tree-insertion"], "options": {"tries": 8, "small-gap": 0.5}})",
           R"({"time_limit": 0.5, "memory_limit": "4G", "shard": "0/8", "set": "s.test", "about": "x"})"}) {
         CAPTURE(good);
         CHECK(schema.complaints(nlohmann::json::parse(good)) == "");
         CHECK(is_read(good));
     }
-    for (const std::string bad :
-         {"[]", "3", R"({"instance": []})", R"({"instances": [1]})", R"({"methods": ["greed"]})",
-          R"({"chunks": [0]})", R"({"bytes": ["1X"]})", R"({"bytes": [0]})", R"({"bytes": [-4]})",
-          R"({"seeds": [-1]})", R"({"seeds": [1.5]})", R"({"threads": 0})", R"({"jobs": [1]})",
-          R"({"time_limit": 0})", R"({"time_limit": "2"})", R"({"memory_limit": true})", R"({"shard": 3})",
-          R"({"shard": "3"})"}) {
+    for (const std::string bad : {"[]",
+                                  "3",
+                                  R"({"instance": []})",
+                                  R"({"instances": [1]})",
+                                  R"({"methods": ["greed"]})",
+                                  R"({"heuristics": ["magic"]})",
+                                  R"({"options": {"tries": "8"}})",
+                                  R"({"options": [1]})",
+                                  R"({"chunks": [0]})",
+                                  R"({"bytes": ["1X"]})",
+                                  R"({"bytes": [0]})",
+                                  R"({"bytes": [-4]})",
+                                  R"({"seeds": [-1]})",
+                                  R"({"seeds": [1.5]})",
+                                  R"({"threads": 0})",
+                                  R"({"jobs": [1]})",
+                                  R"({"time_limit": 0})",
+                                  R"({"time_limit": "2"})",
+                                  R"({"memory_limit": true})",
+                                  R"({"shard": 3})",
+                                  R"({"shard": "3"})"}) {
         CAPTURE(bad);
         CHECK_FALSE(schema.accepts(nlohmann::json::parse(bad)));
         CHECK_FALSE(is_read(bad));

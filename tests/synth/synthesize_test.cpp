@@ -100,3 +100,60 @@ TEST_CASE("a result says whether its search was stopped, unless it is optimal an
     CHECK_FALSE(stopped_after_greedy(optimal));
     CHECK_FALSE(synth::synthesize(above, greedily()).stopped);
 }
+
+TEST_CASE("one heuristic alone asks no solver, and its schedule is bounded as always") {
+    synth::Request request;
+    request.heuristic = "tree-insertion";
+    const auto result = synth::synthesize(hard_for_greedy(), request);
+    CHECK(result.heuristic == "tree-insertion");
+    CHECK(result.method == "greedy");
+    CHECK(result.solver_versions.empty());
+    CHECK(result.bound.value > Ticks(0));
+    REQUIRE(result.candidates.size() == 1);
+    CHECK(result.candidates[0].makespan == result.schedule.makespan);
+    request.heuristic = "symmetry";
+    const Instance ring = [] {
+        InstanceParts parts;
+        parts.topology = generators::ring(6, {Ticks(1), Ticks(2), {}});
+        parts.groups = {{"all", test::nodes({0, 1, 2, 3, 4, 5})}};
+        parts.collectives = {test::collective(CollectiveKind::AllGather)};
+        return Instance(parts);
+    }();
+    CHECK(synth::synthesize(ring, request).heuristic == "symmetry");
+}
+
+TEST_CASE(
+    "a heuristic that is unknown, needs a solver's method, or does not apply is refused with the reason") {
+    const Instance instance = hard_for_greedy();
+    const auto refusal = [&](const std::string& heuristic, const std::string& method) -> std::string {
+        synth::Request request;
+        request.heuristic = heuristic;
+        request.method = method;
+        try {
+            (void)synth::synthesize(instance, request);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return {};
+    };
+    CHECK(refusal("magic", "auto").find("unknown heuristic 'magic'") != std::string::npos);
+    CHECK(refusal("tree-insertion", "exact").find("alone") != std::string::npos);
+    CHECK(refusal("port-matching", "greedy").find("does not apply: the network has no switches") !=
+          std::string::npos);
+    CHECK(refusal("tree-insertion", "greedy").empty());
+}
+
+TEST_CASE("the result and the story tell what each heuristic reached") {
+    std::string tried;
+    synth::Request request = greedily();
+    request.story = [&](const std::string& line) {
+        if (line.starts_with("tried")) tried = line;
+    };
+    const auto result = synth::synthesize(hard_for_greedy(), request);
+    CHECK(result.candidates.size() > 1);
+    for (const Candidate& candidate : result.candidates) {
+        INFO(candidate.heuristic);
+        if (candidate.makespan) CHECK(tried.find(candidate.heuristic) != std::string::npos);
+    }
+    CHECK_FALSE(result.heuristic.empty());
+}

@@ -1,5 +1,6 @@
 #include "batch/cluster/words.hpp"
 
+#include "batch/run_file.hpp"
 #include "io/json_text.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ using io::Json;
 using io::JsonView;
 
 /// Raised when any message changes its meaning: ranks of different versions must not work together.
-constexpr int kProtocol = 1;
+constexpr int kProtocol = 2;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostCores = 1 << 20;
 
@@ -69,6 +70,9 @@ Json json_of(const Task& task) {
               {"threads", variant.threads}};
     if (variant.chunks) json["chunks"] = std::to_string(*variant.chunks);
     if (variant.bytes) json["bytes"] = variant.bytes->count;
+    if (!variant.heuristic.empty()) json["heuristic"] = variant.heuristic;
+    for (const auto& [name, value] : changed_options(variant.options))
+        json["options"][name] = io::number_json(value);
     return json;
 }
 
@@ -85,6 +89,8 @@ Task task_in(const JsonView& view) {
     task.variant.threads = small_in(view.at("threads"), 1);
     if (const auto chunks = view.find("chunks")) task.variant.chunks = wide_in(*chunks);
     if (const auto bytes = view.find("bytes")) task.variant.bytes = Bytes{bytes->integer(0, kMost)};
+    if (const auto heuristic = view.find("heuristic")) task.variant.heuristic = heuristic->string();
+    if (const auto options = view.find("options")) task.variant.options = read_search_options(*options);
     return task;
 }
 

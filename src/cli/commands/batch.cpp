@@ -17,7 +17,8 @@ namespace {
 /// "1,2,4": what stands between the commas, each read by `read`.
 template <class T>
 std::vector<T> comma_list(const Values& values, const char* name, std::string_view expected,
-                          const std::function<std::optional<T>(std::string_view)>& read) {
+                          const std::function<std::optional<T>(std::string_view)>& read,
+                          const Names& names = {}) {
     std::vector<T> list;
     const auto text = values.text(name);
     if (!text) return list;
@@ -25,7 +26,9 @@ std::vector<T> comma_list(const Values& values, const char* name, std::string_vi
         const std::size_t end = std::min(text->find(',', begin), text->size());
         const std::string item = text->substr(begin, end - begin);
         const auto value = read(item);
-        if (!value) values.refuse(fmt::format("option --{}: expected {}, found '{}'", name, expected, item));
+        if (!value)
+            values.refuse(fmt::format("option --{}: expected {}, found '{}'{}", name, expected, item,
+                                      suggestion(item, names)));
         list.push_back(*value);
         begin = end + 1;
     }
@@ -53,13 +56,14 @@ std::vector<std::uint64_t> seeds_of(const Values& values) {
                                      whole_number<std::uint64_t>(0, kMost));
 }
 
-std::vector<std::string> methods_of(const Values& values) {
-    const Names names = method_names();
-    return comma_list<std::string>(values, "method", fmt::format("{}", fmt::join(names, " or ")),
-                                   [&](std::string_view text) -> std::optional<std::string> {
-                                       if (std::ranges::find(names, text) == names.end()) return std::nullopt;
-                                       return std::string(text);
-                                   });
+std::vector<std::string> names_among(const Names& names, const Values& values, const char* option) {
+    return comma_list<std::string>(
+        values, option, fmt::format("{}", fmt::join(names, " or ")),
+        [&](std::string_view text) -> std::optional<std::string> {
+            if (std::ranges::find(names, text) == names.end()) return std::nullopt;
+            return std::string(text);
+        },
+        names);
 }
 
 /// Megabytes, as `synth` has it, or with a letter: "4G".
@@ -76,7 +80,9 @@ app::BatchOptions::Asked asked_of(const Values& values) {
     app::BatchOptions::Asked asked;
     asked.paths = values.list("paths");
     asked.set = values.text("set");
-    asked.methods = methods_of(values);
+    asked.methods = names_among(method_names(), values, "method");
+    asked.heuristics = names_among(heuristic_names(), values, "heuristic");
+    asked.options = option_values(values);
     constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 26;
     asked.chunks = comma_list<std::uint64_t>(
         values, "chunks", fmt::format("whole numbers from 1 to {}, like 1,2,4", kMostChunks),
@@ -175,6 +181,8 @@ OptionGroup batch_search() {
     OptionGroup group{"Search (lists make a run of every combination)"};
     group.options.add_options()                                                                           //
         ("method", text_value("LIST"), (method_help() + "\nseveral, with commas: greedy,cpsat").c_str())  //
+        ("heuristic", text_value("LIST"), (heuristic_help() + "\nseveral, with commas").c_str())          //
+        ("option", text_value("NAME=VALUE"), option_help())                                               //
         ("chunks", text_value("LIST"), "in place of the collectives' own, like 1,2,4")                    //
         ("bytes", text_value("LIST"),
          "the size of a call as nccl-tests counts it, in place of chunk_bytes, like 1K,1M,1G; for networks "

@@ -12,9 +12,12 @@ namespace {
 
 struct DoctorOptions {
     bool require_all = false;
+    bool options = false;  ///< list the search options instead
 };
 
-DoctorOptions doctor_options(const Values& values) { return {values.flag("require-all")}; }
+DoctorOptions doctor_options(const Values& values) {
+    return {values.flag("require-all"), values.flag("options")};
+}
 
 void print_for_people(const std::vector<app::Examination>& examinations, const app::Machine& machine,
                       const Streams& streams) {
@@ -43,7 +46,24 @@ void print_for_people(const std::vector<app::Examination>& examinations, const a
     }
 }
 
+void list_search_options(bool as_json, std::ostream& out) {
+    if (as_json) {
+        io::Json json = app::search_options_json();
+        json["exit_code"] = 0;
+        out << io::json_line(json) << '\n';
+        return;
+    }
+    for (const SearchOption& option : search_option_table()) {
+        out << fmt::format("{}={}: {}\n    {}\n", option.name, option_text(option.value(SearchOptions{})),
+                           option.range(), option.meaning);
+    }
+}
+
 ExitCode run_doctor(const DoctorOptions& options, const Talk& talk, const Process& process) {
+    if (options.options) {
+        list_search_options(talk.json, process.streams.out);
+        return ExitCode::Done;
+    }
     const std::vector<app::Examination> examinations = app::examine_solvers();
     ExitCode code = ExitCode::Done;
     for (const app::Examination& examination : examinations) {
@@ -72,9 +92,12 @@ Command doctor_command() {
         "Prints version, compiler and machine, and for each solver whether it is there, its\n"
         "version and file, and its answer to a toy problem. Solvers that are not there are\n"
         "only listed; one that is there and answers wrongly means exit code 1.\n";
-    command.examples = "tutti doctor\ntutti doctor --require-all --json\n";
+    command.examples = "tutti doctor\ntutti doctor --require-all --json\ntutti doctor --options\n";
     OptionGroup check{"Check"};
-    check.options.add_options()("require-all", flag(), "exit code 1 if any solver is missing");
+    check.options.add_options()                                          //
+        ("require-all", flag(), "exit code 1 if any solver is missing")  //
+        ("options", flag(),
+         "list the search options that --option of synth and batch turns, and nothing else");
     command.groups = std::vector<OptionGroup>{check, common_options()};
     command.parse = parsed_by(doctor_options, run_doctor);
     return command;

@@ -24,6 +24,10 @@ app::SynthesisOptions synth_options(const Values& values) {
     options.format = schedule_format(values);
     options.expand = values.flag("expand");
     options.method = method_names()[values.choice("method", method_names())];
+    if (values.flag("heuristic"))
+        options.heuristic = heuristic_names()[values.choice("heuristic", heuristic_names())];
+    for (const auto& [name, value] : option_values(values))
+        find_search_option(name)->set(options.options, value);
     options.seed = values.number<std::uint64_t>("seed", 1, 0);
     options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     options.time_limit = values.seconds("time-limit");

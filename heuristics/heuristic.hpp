@@ -1,0 +1,82 @@
+#pragma once
+
+#include "core/schedule.hpp"
+#include "heuristics/spread.hpp"
+#include "heuristics/trees/pipelined_all_reduce.hpp"
+#include "symmetry/symmetric_schedule.hpp"
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace tutti::heuristics {
+
+/// What decides which heuristics are worth a turn on a problem.
+struct SpreadTraits {
+    std::size_t sends = 1;  ///< about
+    std::size_t nodes = 0;
+    bool unicast = true;  ///< every chunk has one target
+    bool whole = true;    ///< every chunk goes to every NPU
+    bool direct = true;   ///< every hop is a link between NPUs
+};
+[[nodiscard]] SpreadTraits traits_of(const SpreadProblem& problem);
+
+/// Solves one phase of an instance: reductions, backwards, or everything else.
+struct PhaseHeuristic {
+    /// Why it cannot solve the problem, in words; empty if it can.
+    std::string (*why_not)(const SpreadProblem&);
+    /// Whether the portfolio gives it a turn. Where several have one, they have it in the table's order.
+    bool (*has_turn)(const SpreadTraits&, const SearchOptions&);
+    /// Its tries are those of the portfolio divided by this, at least one.
+    std::size_t tries_divisor;
+    /// The best of so many tries. None: it does not know how, or `stop` came first.
+    std::optional<SpreadSolution> (*run)(const SpreadProblem&, Rng&, const Stop&, std::size_t tries);
+};
+inline constexpr std::size_t kOneTry = std::numeric_limits<std::size_t>::max();
+
+/// Improves a solution of a phase by so many moves. Alone it starts from tree-insertion.
+struct Improvement {
+    std::string (*why_not)(const SpreadProblem&);
+    SpreadSolution (*run)(const SpreadProblem&, SpreadSolution, Rng&, const Stop&, std::uint64_t moves);
+};
+
+/// Both phases of all-reduces at once.
+struct FlowHeuristic {
+    std::optional<PipelinedAllReduce> (*run)(const SpreadProblem& gather, const SpreadProblem& spread, Rng&,
+                                             const Stop&);
+};
+
+/// A whole instance as a schedule in generator form.
+struct OrbitHeuristic {
+    std::string (*why_not)(const Instance&);
+    std::optional<symmetry::SymmetricSchedule> (*run)(const Instance&, Ticks target, Rng&, const Stop&,
+                                                      std::uint64_t effort);
+};
+
+/// A row of the table.
+struct Heuristic {
+    std::string_view name;
+    std::string_view help;  ///< one sentence
+    std::variant<OrbitHeuristic, PhaseHeuristic, Improvement, FlowHeuristic> how;
+
+    template <class How>
+    [[nodiscard]] const How* as() const {
+        return std::get_if<How>(&how);
+    }
+};
+
+/// Every heuristic, in the order in which they have their turns (heuristic_table.cpp).
+[[nodiscard]] std::span<const Heuristic> heuristics();
+/// The row of that name, or null.
+[[nodiscard]] const Heuristic* find_heuristic(std::string_view name);
+
+/// Names that the code around the table needs.
+inline constexpr std::string_view kSymmetry = "symmetry";
+inline constexpr std::string_view kSynchronousSteps = "synchronous-steps";
+inline constexpr std::string_view kTreeInsertion = "tree-insertion";
+inline constexpr std::string_view kRuinAndRecreate = "ruin-and-recreate";
+inline constexpr std::string_view kPipelinedAllReduce = "pipelined-all-reduce";
+
+}  // namespace tutti::heuristics

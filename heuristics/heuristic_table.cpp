@@ -1,0 +1,110 @@
+// The heuristics, by name. A new one is a file of its own and a row here: for one phase of an instance (most
+// are), a function that solves a SpreadProblem, one that says in words why it cannot, and when the portfolio
+// shall give it a turn. README.md says which file has which; the order of the rows is the order of the turns,
+// and another order means other random numbers and so other schedules.
+
+#include "heuristics/flood/flood_search.hpp"
+#include "heuristics/heuristic.hpp"
+#include "heuristics/lockstep/lockstep.hpp"
+#include "heuristics/paths/priced_paths.hpp"
+#include "heuristics/switches/switch_flood.hpp"
+#include "heuristics/symmetry/quotient.hpp"
+#include "heuristics/trees/repair.hpp"
+#include "heuristics/trees/steiner_trees.hpp"
+#include "heuristics/trees/tree_insertion.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tutti::heuristics {
+namespace {
+
+/// The best of some tries of a heuristic that makes one solution at a time.
+template <SpreadHeuristic kHeuristic>
+std::optional<SpreadSolution> best_try(const SpreadProblem& problem, Rng& rng, const Stop& stop,
+                                       std::size_t tries) {
+    std::optional<SpreadSolution> best;
+    for (std::size_t i = 0; i < tries && !stop.requested(); ++i) {
+        if (best && best->makespan <= problem.target) break;
+        auto tried = kHeuristic(problem, rng, stop);
+        if (tried && (!best || tried->makespan < best->makespan)) best = std::move(tried);
+    }
+    return best;
+}
+
+std::string always(const SpreadProblem&) { return {}; }
+
+using Traits = SpreadTraits;
+using Options = SearchOptions;
+
+const std::array kTable{
+    Heuristic{kSymmetry,
+              "schedule one chunk of each orbit under shifts of the network, translate it to the others",
+              OrbitHeuristic{why_no_symmetry, quotient_synthesis}},
+    Heuristic{
+        "priced-paths",
+        "a path for each chunk under prices of full links, then list scheduling; one receiver per chunk",
+        PhaseHeuristic{why_no_paths, [](const Traits& traits, const Options&) { return traits.unicast; }, 8,
+                       best_try<route_paths>}},
+    Heuristic{
+        "port-matching", "each free port of an NPU pulls a chunk that it lacks through free switches",
+        PhaseHeuristic{why_no_switch_flood,
+                       [](const Traits& traits, const Options&) { return !traits.unicast && !traits.direct; },
+                       2, best_try<flood_switched>}},
+    Heuristic{kSynchronousSteps,
+              "all links send in equal steps; for all-gathers of thousands of NPUs on equal links",
+              PhaseHeuristic{why_no_lockstep,
+                             [](const Traits& traits, const Options& options) {
+                                 return !traits.unicast && traits.direct && traits.whole &&
+                                        traits.nodes >= options.many_npus;
+                             },
+                             kOneTry, best_try<lockstep>}},
+    Heuristic{
+        "link-matching", "each free link takes the chunk that is rarest around its destination",
+        PhaseHeuristic{why_no_flood,
+                       [](const Traits& traits, const Options&) { return !traits.unicast && traits.direct; },
+                       1, flood_search}},
+    Heuristic{
+        "steiner-trees",
+        "a tree for each chunk under prices of full links, then list scheduling and trimming of what is late",
+        PhaseHeuristic{always,
+                       [](const Traits& traits, const Options& options) {
+                           const bool few = traits.sends <= options.slow_sends;
+                           return !traits.unicast && (!traits.whole || (few && !traits.direct));
+                       },
+                       16, best_try<plan_trees>}},
+    Heuristic{kTreeInsertion, "chunk by chunk a tree of earliest arrivals through the gaps that others left",
+              PhaseHeuristic{always,
+                             [](const Traits& traits, const Options& options) {
+                                 return traits.sends <= options.slow_sends;
+                             },
+                             8, best_try<insert_trees>}},
+    Heuristic{kRuinAndRecreate, "take a few trees out of the best schedule and grow them again, many times",
+              Improvement{why_no_repair, improve}},
+    Heuristic{kPipelinedAllReduce, "early sums are distributed while late ones are still made",
+              FlowHeuristic{pipeline_all_reduce}},
+};
+
+}  // namespace
+
+std::span<const Heuristic> heuristics() { return kTable; }
+
+const Heuristic* find_heuristic(std::string_view name) {
+    const auto found = std::ranges::find(kTable, name, &Heuristic::name);
+    return found == kTable.end() ? nullptr : &*found;
+}
+
+SpreadTraits traits_of(const SpreadProblem& problem) {
+    SpreadTraits traits;
+    traits.nodes = problem.graph.nodes();
+    traits.direct = problem.graph.is_direct();
+    const std::size_t npus = problem.graph.instance().topology().npus();
+    for (const Spread& spread : problem.spreads) {
+        traits.sends += spread.targets.size();
+        traits.unicast = traits.unicast && spread.targets.size() == 1;
+        traits.whole = traits.whole && spread.targets.size() == npus;
+    }
+    return traits;
+}
+
+}  // namespace tutti::heuristics
