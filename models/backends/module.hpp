@@ -11,7 +11,8 @@ namespace tutti::models {
 /// Where modules are looked for, in this order; the first folder that has the file decides:
 /// 1. the folders in the environment variable TUTTI_MODULE_PATH, separated by colons;
 /// 2. `modules` beside the file that holds this code (a program, libtutti.so, a Python extension);
-/// 3. where `cmake --install` puts them, relative to that file, as libtutti.so and as bin/tutti see it.
+/// 3. where `cmake --install` puts them, relative to that file, as libtutti.so, bin/tutti and the helper
+///    program in libexec/tutti see it.
 [[nodiscard]] std::vector<std::filesystem::path> module_folders();
 
 /// The same for given values of the variable and of the file's place.

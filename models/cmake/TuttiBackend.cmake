@@ -5,6 +5,7 @@ include(${PROJECT_SOURCE_DIR}/src/included_headers.cmake)
 # Where an installed tree keeps the modules, and the solvers that scripts/setup brought.
 set(TUTTI_INSTALL_MODULES ${CMAKE_INSTALL_LIBDIR}/tutti/modules)
 set(TUTTI_INSTALL_SOLVERS ${CMAKE_INSTALL_LIBDIR}/tutti/solvers)
+set(TUTTI_INSTALL_HELPERS ${CMAKE_INSTALL_LIBEXECDIR}/tutti)
 
 # tutti_backend_interface(): tells the program and the modules what they must agree on (backends/module_interface.hpp),
 # and the program where installed modules lie.
@@ -19,9 +20,11 @@ function(tutti_backend_interface)
   string(SHA256 hash "${hashes}")
   string(SUBSTRING ${hash} 0 16 hash)
   file(RELATIVE_PATH from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${TUTTI_INSTALL_MODULES})
+  file(RELATIVE_PATH from_libexec /prefix/${TUTTI_INSTALL_HELPERS} /prefix/${TUTTI_INSTALL_MODULES})
   set_property(SOURCE backends/module.cpp backends/module_entry.cpp APPEND PROPERTY
                COMPILE_DEFINITIONS "TUTTI_BACKEND_INTERFACE=\"${hash}\"")
-  set_property(SOURCE backends/module.cpp APPEND PROPERTY COMPILE_DEFINITIONS "TUTTI_MODULES_FROM_BIN=\"${from_bin}\"")
+  set_property(SOURCE backends/module.cpp APPEND PROPERTY COMPILE_DEFINITIONS
+               "TUTTI_MODULES_FROM_BIN=\"${from_bin}\"" "TUTTI_MODULES_FROM_LIBEXEC=\"${from_libexec}\"")
 endfunction()
 
 # tutti_backend(NAME SOURCES PACKAGE VERSION): builds the module tutti_<name>.so if its solver is here and wanted.

@@ -66,6 +66,8 @@ def main():
                   f"{name} is loaded from {found[name]['file']}, not from the installed tree")
             licence = next(tree.glob(f"share/doc/tutti/licences/{name}.txt"), None)
             check(not ours or licence is not None, f"the licence of {name} is not installed")
+        # The helper is not a program for people: without a parent it says so.
+        run([tree / "libexec/tutti/tutti-solver"], clean, code=2)
         present = [name for name, entry in found.items() if entry["present"]]
 
         schedule = scratch / "schedule.json"
