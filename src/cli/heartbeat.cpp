@@ -7,9 +7,7 @@ Heartbeat::Heartbeat(const Streams& streams, Duration first, Duration each) : st
     thread_ = std::jthread([this, first, each](const std::stop_token& stop) { beat(stop, first, each); });
 }
 
-Heartbeat::~Heartbeat() { end(); }
-
-void Heartbeat::end() {
+Heartbeat::~Heartbeat() {
     if (!thread_.joinable()) return;
     thread_.request_stop();
     thread_.join();

@@ -25,8 +25,6 @@ class Heartbeat {
     ~Heartbeat();
 
     void say(const std::string& line);
-    /// Ends before the search does; from any thread.
-    void end();
 
   private:
     void beat(const std::stop_token& stop, Duration first, Duration each);
