@@ -33,7 +33,7 @@
 
 #include "heuristics/switches/switch_flood.hpp"
 
-#include "heuristics/switches/switch_events.hpp"
+#include "heuristics/event_queue.hpp"
 #include "heuristics/switches/switch_rows.hpp"
 #include "heuristics/switches/switch_way_search.hpp"
 
@@ -85,10 +85,11 @@ class SwitchFlood {
     std::optional<SpreadSolution> run() {
         while (missing_ > 0) {
             if (events_.empty() || ((++rounds_ & 15U) == 0 && stop_.requested())) return std::nullopt;
-            const Ticks now = events_.pop(batch_);
+            events_.pop(batch_);
+            const Ticks now(batch_.front().time);
             ready_.clear();
             bool any_arrived = false;
-            for (const auto& [node, spread] : batch_) {
+            for (const auto& [time, node, spread] : batch_) {
                 if (spread == kTry) {
                     if (states_[node].due != now) continue;
                     states_[node].due = kNever;
@@ -113,6 +114,7 @@ class SwitchFlood {
     static constexpr Ticks kNever{-1};
     /// A chunk (by the number of its spread) arrives at a node; or a port, in place of the node, tries again.
     struct Event {
+        std::int64_t time;
         std::uint32_t node, spread;
     };
     struct PortState {
@@ -157,7 +159,7 @@ class SwitchFlood {
                 claim(source, i);
                 own_[source.index()].push_back(static_cast<std::uint32_t>(i));
                 if (fresh_[source.index()]++ == 0) fresh_sources_.push_back(source);
-                events_.push(spreads_[i].ready, {source.value(), static_cast<std::uint32_t>(i)});
+                events_.push({spreads_[i].ready.count(), source.value(), static_cast<std::uint32_t>(i)});
                 ++under_way_;
             }
             missing_ += open_[i];
@@ -299,7 +301,7 @@ class SwitchFlood {
 
     void try_at(Ticks when, std::uint32_t p) {
         states_[p].due = when;
-        events_.push(when, {p, kTry});
+        events_.push({when.count(), p, kTry});
     }
 
     /// Ports that doze try now, and then again after ever longer times.
@@ -439,7 +441,7 @@ class SwitchFlood {
             solution_.transfers.push_back({step.hop, chunk, step.start});
         }
         const Ticks arrival = search_.way().back().start + graph_.transit(search_.way().back().hop, chunk);
-        events_.push(arrival, {to.value(), i});
+        events_.push({arrival.count(), to.value(), i});
         ++under_way_;
         claim(to, i);
         if (!is_npu(to)) return;
@@ -505,7 +507,7 @@ class SwitchFlood {
     Ticks begin_;            ///< when the first chunk is there
     double total_rate_ = 0;  ///< of the ports of all targets
     double expected_ = 0;    ///< from then on, how long it takes at least
-    EventTimes<Event> events_;
+    EventQueue<Event> events_;
     std::vector<Event> batch_;
     std::vector<std::uint32_t> ready_;
     std::uint64_t rounds_ = 0;

@@ -8,6 +8,8 @@
 
 #include "models/encode/interval.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -285,6 +287,7 @@ class IntervalEncoder {
 }  // namespace
 
 Question interval(const Routing& routing, const Asked& asked) {
+    expects(why_no_interval(routing).empty());
     return IntervalEncoder(routing, asked).make();
 }
 

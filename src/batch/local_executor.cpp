@@ -1,7 +1,9 @@
 #include "batch/local_executor.hpp"
 
 #include "batch/result_line.hpp"
+#include "core/expects.hpp"
 #include "io/source.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -86,6 +88,7 @@ bool LocalExecutor::has_room(unsigned threads) const {
 }
 
 void LocalExecutor::begin(std::size_t number, const Task& task) {
+    expects(has_room(task.variant.threads));
     if (!start(number, task)) postponed_.push_back({number, task, Clock::now()});
 }
 
@@ -270,7 +273,7 @@ io::ResultLine LocalExecutor::line_of_end(Running& running, const Ending& ending
                                 taken.count(), *limits.time, best_so_far(running));
         } else if (failure == io::Failure::Memory) {
             words = fmt::format("killed: it took more memory than its limit of {}{}",
-                                io::size_name(*limits.memory), best_so_far(running));
+                                text::size_text(*limits.memory), best_so_far(running));
         } else {
             failure = io::Failure::Crash;
             words = ending.signal == SIGKILL && running.killed_for == io::Failure::None

@@ -1,6 +1,6 @@
 #include "cli/failure.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/run.hpp"
+#include "cli/parse.hpp"
 #include "cli/terminal.hpp"
 
 #include <string>
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     const Process process{process_streams(), &catch_signals()};
     ExitCode code = ExitCode::Done;
     try {
-        code = run(parse(arguments), process);
+        code = parse(arguments).run(process);
     } catch (...) {
         const Failure failure = failure_of(std::current_exception());
         report(failure, arguments, process.streams);

@@ -23,8 +23,9 @@ constexpr Stop::Seconds kForCheckableProof{2};
 std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
     std::vector<Bound> all = bounds::all_bounds(instance, stop);
     const bool is_small = instance.chunks() * instance.topology().links().size() <= kMostForPrograms;
-    if (const auto opened = models::remote::open_stoppable("highs");
-        opened && is_small && !stop.requested()) {
+    models::OpenedBackend opened;
+    if (is_small && !stop.requested()) opened = models::remote::open_stoppable("highs");
+    if (opened) {
         models::SolveLimits limits;
         limits.must_end = stop;
         limits.stop = stop.within(kForLinearPrograms);
