@@ -8,11 +8,13 @@
 // next one; a stretch asks for all its links at once.
 //
 // Links are served first come, first served. So there is no queue to keep: when an event asks for a stretch,
-// the answer to "when?" is known at once (BusyIntervals), and later requests cannot change it. Events are
-// taken in order of time. At one tick all that happens by itself (starts, arrivals, and the tasks that they
-// set free) comes before any request, and requests are served in order of the tasks' numbers; what a request
-// sets free at that same tick comes before the next request. This makes the order of gpu and thread block
-// decide ties and nothing else, in particular not the order in which a heap happens to hold equal times.
+// the answer to "when?" is known at once (BusyIntervals), and later requests cannot change it; they may use a
+// gap before it. Gaps arise only where a cut-through switch makes a transfer wait for its second link while
+// its first is free. Events are taken in order of time. At one tick all that happens by itself (starts,
+// arrivals, and the tasks that they set free) comes before any request, and requests are served in order of
+// the tasks' numbers; what a request sets free at that same tick comes before the next request. This makes
+// the order of gpu and thread block decide ties and nothing else, in particular not the order in which a heap
+// happens to hold equal times.
 //
 // Every event sets the waiting counts of its successors down; a task whose count reaches zero is ready. Tasks
 // that are left when no event is left wait for each other: the program never ends.
