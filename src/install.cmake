@@ -22,9 +22,10 @@ target_include_directories(tutti_library INTERFACE
 set_target_properties(tutti_library PROPERTIES OUTPUT_NAME tutti EXPORT_NAME tutti LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-add_dependencies(tutti_library tutti_modules)
+add_dependencies(tutti_library tutti_modules tutti_solver)
 
 install(TARGETS tutti)
+install(TARGETS tutti_solver RUNTIME DESTINATION libexec/tutti)  # where models/remote/helper.cpp looks for it
 install(TARGETS tutti_library EXPORT tutti)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 install(EXPORT tutti NAMESPACE tutti:: FILE tuttiTargets.cmake DESTINATION ${package})

@@ -14,7 +14,9 @@
 
 #include "models/remote/helper.hpp"
 
-#include <dlfcn.h>
+#include "models/backends/library_file.hpp"
+#include "models/backends/module.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -41,22 +43,18 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHelperName = "tutti-solver";
 
-/// Where this code comes from: a shared library, or the program itself.
-std::vector<fs::path> own_folders() {
-    std::vector<fs::path> folders;
-    std::error_code error;
-    Dl_info info{};
-    if (::dladdr(reinterpret_cast<const void*>(&helper_file), &info) != 0 && info.dli_fname != nullptr) {
-        // Of a program this is what it was called by, which may be a name without a folder.
-        const fs::path file(info.dli_fname);
-        if (file.has_parent_path()) {
-            if (const fs::path resolved = fs::canonical(file, error); !error)
-                folders.push_back(resolved.parent_path());
-        }
+/// The caller's environment, except that the helper looks for solvers' modules where the caller does: it lies
+/// elsewhere, so that it would not find them relative to itself.
+std::vector<std::string> helper_environment() {
+    constexpr std::string_view kModulePath = "TUTTI_MODULE_PATH=";
+    std::vector<std::string> variables;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        if (!std::string_view(*variable).starts_with(kModulePath)) variables.emplace_back(*variable);
     }
-    if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error)
-        folders.push_back(program.parent_path());
-    return folders;
+    std::string folders;
+    for (const fs::path& folder : module_folders()) folders += (folders.empty() ? "" : ":") + folder.string();
+    variables.push_back(std::string(kModulePath) + folders);
+    return variables;
 }
 
 /// What posix_spawn takes; freed at the end.
@@ -112,12 +110,11 @@ std::string end_text(int status) {
 std::string helper_file() {
     std::error_code error;
     if (const char* const named = std::getenv("TUTTI_SOLVER"); named != nullptr) return named;
-    for (const fs::path& folder : own_folders()) {
-        for (const char* const way : {".", "..", "../libexec/tutti", "../../libexec/tutti"}) {
-            const fs::path file = folder / way / kHelperName;
-            if (fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0)
-                return file.lexically_normal().string();
-        }
+    static constexpr char kHere = 0;  // any address in this file's code or data will do
+    const fs::path folder = fs::path(library_file(&kHere)).parent_path();
+    for (const char* const way : {".", "..", "../libexec/tutti", "../../libexec/tutti"}) {
+        const fs::path file = (folder / way / kHelperName).lexically_normal();
+        if (fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0) return file.string();
     }
     return {};
 }
@@ -133,9 +130,13 @@ Helper::Helper(const std::string& file) {
     const SpawnSettings settings(theirs);
     std::string name = kHelperName;
     const std::array<char*, 2> arguments{name.data(), nullptr};
+    std::vector<std::string> variables = helper_environment();
+    std::vector<char*> environment;
+    for (std::string& variable : variables) environment.push_back(variable.data());
+    environment.push_back(nullptr);
     const int error = theirs < 0 ? errno
                                  : ::posix_spawn(&pid_, file.c_str(), &settings.actions, &settings.attributes,
-                                                 arguments.data(), environ);
+                                                 arguments.data(), environment.data());
     if (theirs >= 0) ::close(theirs);
     if (error != 0) {
         pid_ = -1;

@@ -15,6 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Small, and the greedy schedule and the bounds do not meet: every exact method has to ask its solver.
 INSTANCE = HERE.parent.parent / "instances/custom/custom-asymmetric-triangle.json"
 OPTIMUM = 16  # instances/custom.solu
+# Its only model for HiGHS has a million literals.
+LARGE = HERE.parent.parent / "instances/mesh/mesh16x16-bc-8chunks.json"
 
 
 def run(command, environment=None, code=0):
@@ -23,6 +25,11 @@ def run(command, environment=None, code=0):
     if done.returncode != code:
         sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}, expected {code}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def story(command, environment):
+    """What the command tells of its search."""
+    return subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True).stderr
 
 
 def check(condition, message):
@@ -74,6 +81,19 @@ def main():
         for method in present or ["greedy"]:
             run([tutti, "synth", INSTANCE, "--method", method, "-o", schedule, "--quiet"], clean)
             run([tutti, "verify", INSTANCE, schedule, "--quiet"], clean)
+
+        # A large model is solved by the installed helper process, which finds the modules too.
+        if "highs" in present:
+            said = story([tutti, "synth", LARGE, "--method", "highs", "-o", schedule, "--time-limit", "5"], clean)
+            check("failed" not in said, f"the helper process of the installed tree: {said}")
+            helper = tree / "libexec/tutti/tutti-solver"
+            helper.rename(scratch / "tutti-solver")
+            helper.write_text("#!/bin/sh\nexit 4\n")
+            helper.chmod(0o755)
+            said = story([tutti, "synth", LARGE, "--method", "highs", "-o", schedule], clean)
+            check("exit code 4" in said, f"with another helper process: {said}")
+            helper.unlink()
+            (scratch / "tutti-solver").rename(helper)
 
         work = scratch / "example"
         run([options.cmake, "-S", HERE / "example", "-B", work, f"-DCMAKE_PREFIX_PATH={tree}",
