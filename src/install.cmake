@@ -25,7 +25,6 @@ set_target_properties(tutti_library PROPERTIES OUTPUT_NAME tutti EXPORT_NAME tut
 add_dependencies(tutti_library tutti_modules tutti_solver)
 
 install(TARGETS tutti)
-install(TARGETS tutti_solver RUNTIME DESTINATION libexec/tutti)  # where models/remote/helper.cpp looks for it
 install(TARGETS tutti_library EXPORT tutti)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 install(EXPORT tutti NAMESPACE tutti:: FILE tuttiTargets.cmake DESTINATION ${package})

@@ -64,7 +64,7 @@ void expect_group_fits(const JudgedPlan& judged, std::span<const std::int32_t> g
 /// that run at once and are timed together; otherwise each is on its own.
 class PlanRun {
   public:
-    PlanRun(const std::vector<std::string>& files, PlanJudge::Strangers strangers,
+    PlanRun(const std::vector<std::string>& files, PlanJudge::OtherFiles other_files,
             const JudgeOptions& options, const std::optional<PlanNetwork>& network, const Watch& watch,
             const PlanListener& listener)
         : files_(files),
@@ -72,7 +72,7 @@ class PlanRun {
           network_(network),
           watch_(watch),
           listener_(listener),
-          judge_(reading_of(options), strangers, network.has_value()),
+          judge_(reading_of(options), other_files, network.has_value()),
           together_(network && options.plan.groups.size() > 1),
           judged_(files.size()) {}
 
@@ -141,7 +141,7 @@ JudgedPlans judge_plans(const std::vector<std::string>& files, const JudgeOption
         throw InputError(fmt::format("expected one --group, or one for each of the {} plans; found {}",
                                      files.size(), groups));
     }
-    return PlanRun(files, PlanJudge::Strangers::Malformed, options, network, watch, listener).run();
+    return PlanRun(files, PlanJudge::OtherFiles::Malformed, options, network, watch, listener).run();
 }
 
 JudgedPlans judge_folders(const FilesToJudge& files, const JudgeOptions& options,
@@ -157,7 +157,7 @@ JudgedPlans judge_folders(const FilesToJudge& files, const JudgeOptions& options
     };
     const std::vector<std::string> paths = all_candidates(files);
     const JudgedPlans plans =
-        PlanRun(paths, PlanJudge::Strangers::Skipped, options, network, watch, counting).run();
+        PlanRun(paths, PlanJudge::OtherFiles::Skipped, options, network, watch, counting).run();
     if (plans.complete && plans.judged == skipped) {
         throw InputError(fmt::format("no plan was found there ({} skipped)", skipped), {},
                          fmt::format("{}", fmt::join(files.folders, ", ")));

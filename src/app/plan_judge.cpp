@@ -76,7 +76,7 @@ JudgedPlan PlanJudge::judge(const std::string& file) const {
         io::Source source(file);
         const Sniffed sniffed = sniff(source.peek(io::Source::kBlock));
         const PlanKind* kind = plan_kind(sniffed);
-        if (kind == nullptr) return judge_stranger(file, source, sniffed);
+        if (kind == nullptr) return judge_other_file(file, source, sniffed);
         format = kind->format;
         code = kind->syntax;
         AnyPlan plan = kind->read(source);
@@ -101,7 +101,7 @@ std::optional<plan::Goal> PlanJudge::right_as(const AnyPlan& plan, const plan::P
     constexpr std::int64_t kMostSteps = 20'000;
     const bool asks =
         verdict.verdict == plan::PlanClass::Invalid || verdict.verdict == plan::PlanClass::StructureOnly;
-    if (!asks || strangers_ == Strangers::Skipped || reading_.goal || reading_.condition ||
+    if (!asks || other_files_ == OtherFiles::Skipped || reading_.goal || reading_.condition ||
         static_cast<std::int64_t>(verdict.steps) > kMostSteps) {
         return std::nullopt;
     }
@@ -119,8 +119,8 @@ std::optional<plan::Goal> PlanJudge::right_as(const AnyPlan& plan, const plan::P
     return std::nullopt;
 }
 
-JudgedPlan PlanJudge::judge_stranger(const std::string& file, io::Source& source,
-                                     const Sniffed& sniffed) const {
+JudgedPlan PlanJudge::judge_other_file(const std::string& file, io::Source& source,
+                                       const Sniffed& sniffed) const {
     if (sniffed.shape == Sniffed::Shape::Json) {
         // What is no JSON at all may have been a plan before it was cut off.
         try {
@@ -129,7 +129,7 @@ JudgedPlan PlanJudge::judge_stranger(const std::string& file, io::Source& source
             return malformed(file, "", "json", error);
         }
     }
-    if (strangers_ == Strangers::Skipped) {
+    if (other_files_ == OtherFiles::Skipped) {
         JudgedPlan judged;
         judged.file = file;
         judged.skipped = word_for(sniffed);

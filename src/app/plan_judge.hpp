@@ -29,25 +29,25 @@ struct JudgedPlan {
 /// bugs and limits.
 class PlanJudge {
   public:
-    enum class Strangers {
+    enum class OtherFiles {
         Malformed,  ///< the user named the file, so it should have been a plan
         Skipped     ///< it lay in a folder
     };
-    PlanJudge(verify::PlanReading reading, Strangers strangers, bool keep_plans)
-        : reading_(std::move(reading)), strangers_(strangers), keep_plans_(keep_plans) {}
+    PlanJudge(verify::PlanReading reading, OtherFiles other_files, bool keep_plans)
+        : reading_(std::move(reading)), other_files_(other_files), keep_plans_(keep_plans) {}
 
     /// Any thread may call it.
     [[nodiscard]] JudgedPlan judge(const std::string& file) const;
 
   private:
-    [[nodiscard]] JudgedPlan judge_stranger(const std::string& file, io::Source& source,
-                                            const Sniffed& sniffed) const;
+    [[nodiscard]] JudgedPlan judge_other_file(const std::string& file, io::Source& source,
+                                              const Sniffed& sniffed) const;
 
     [[nodiscard]] std::optional<plan::Goal> right_as(const AnyPlan& plan,
                                                      const plan::PlanVerdict& verdict) const;
 
     verify::PlanReading reading_;
-    Strangers strangers_;
+    OtherFiles other_files_;
     bool keep_plans_;
 };
 

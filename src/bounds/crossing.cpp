@@ -43,24 +43,24 @@ std::optional<Rating> Crossing::best(Sense sense, Ticks above) {
 void Crossing::sweep(Bytes bytes, bool backwards, std::optional<Rating>& best, Ticks& above) {
     const auto key = [&](const Row& row) { return backwards ? row.remaining : row.soonest; };
     std::ranges::stable_sort(rows_, std::ranges::greater{}, key);
-    rooms_.clear();
+    windows_.clear();
     for (const LinkId id : links_) {
         const Ticks beta = traffic_->topology().beta(id, bytes);
-        rooms_.push_back({kNever, kNever, traffic_->instance().busy(id, beta)});
+        windows_.push_back({kNever, kNever, traffic_->instance().busy(id, beta)});
     }
     std::uint64_t transfers = 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         const Row& row = rows_[i];
         if (row.bytes >= bytes) {
             transfers += row.chunks->count;
-            for (std::size_t e = 0; e < rooms_.size(); ++e) {
-                rooms_[e].first = std::min(rooms_[e].first, head_[row.at + e]);
-                rooms_[e].last = std::min(rooms_[e].last, rest_[row.at + e]);
+            for (std::size_t e = 0; e < windows_.size(); ++e) {
+                windows_[e].first = std::min(windows_[e].first, head_[row.at + e]);
+                windows_[e].last = std::min(windows_[e].last, rest_[row.at + e]);
             }
         }
         if (i + 1 < rows_.size() && key(rows_[i + 1]) == key(row)) continue;
-        if (transfers == 0 || enough(rooms_, Wide{transfers}, above)) continue;
-        const auto end = least_end(rooms_, Wide{transfers});
+        if (transfers == 0 || enough(windows_, Wide{transfers}, above)) continue;
+        const auto end = least_end(windows_, Wide{transfers});
         if (!end) continue;
         above = *end;
         best = Rating{*end, backwards, transfers, key(row), bytes};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bounds/room.hpp"
+#include "bounds/link_window.hpp"
 #include "bounds/traffic.hpp"
 #include "core/bound.hpp"
 
@@ -47,7 +47,7 @@ class Crossing {
     std::span<const LinkId> links_;
     std::vector<Row> rows_;
     std::vector<Ticks> head_, rest_;  ///< per row and link
-    std::vector<Room> rooms_;
+    std::vector<LinkWindow> windows_;
 };
 
 }  // namespace tutti::bounds

@@ -104,27 +104,27 @@ class EveryCut {
         return sets;
     }
 
-    /// The room that a link has at the least, whichever chunks are counted: from the latest head, to the
+    /// The window that a link has at the least, whichever chunks are counted: from the latest head, to the
     /// longest rest, by the longest busy time.
     void find_least_rooms() {
         const Topology& topology = traffic_.topology();
         for (std::size_t l = 0; l < links_.size(); ++l) {
             const Link& link = topology.link(LinkId(l));
-            Room room{Ticks(0), Ticks(0), Ticks(1)};
+            LinkWindow window{Ticks(0), Ticks(0), Ticks(1)};
             for (const MaskedClass& c : classes_) {
                 const Demand demand = traffic_.demand(*c.chunks);
                 const Passage& passage = traffic_.passage(*c.chunks);
-                room.busy = std::max(room.busy, passage.busy[l]);
+                window.busy = std::max(window.busy, passage.busy[l]);
                 for (const NodeId holder : demand.holders) {
                     const Ticks time = traffic_.from(*c.chunks, holder)[link.src.index()];
-                    room.first = std::max(room.first, sum(traffic_.release(*c.chunks), time));
+                    window.first = std::max(window.first, sum(traffic_.release(*c.chunks), time));
                 }
                 for (const NodeId receiver : demand.receivers) {
                     const Ticks time = traffic_.to(*c.chunks, receiver)[link.dst.index()];
-                    room.last = std::max({room.last, passage.transit[l], sum(passage.step[l], time)});
+                    window.last = std::max({window.last, passage.transit[l], sum(passage.step[l], time)});
                 }
             }
-            least_rooms_.push_back(room);
+            least_windows_.push_back(window);
         }
     }
 
@@ -133,7 +133,7 @@ class EveryCut {
         std::uint64_t managed = 0;
         for (std::size_t l = 0; l < links_.size(); ++l) {
             if ((links_[l].src & set) != 0 || (links_[l].dst & set) == 0) continue;
-            managed += static_cast<std::uint64_t>(least_rooms_[l].sends(best));
+            managed += static_cast<std::uint64_t>(least_windows_[l].sends(best));
             if (managed >= transfers) return true;
         }
         return false;
@@ -143,7 +143,7 @@ class EveryCut {
     Effort effort_;
     std::vector<MaskedClass> classes_;
     std::vector<MaskedLink> links_;
-    std::vector<Room> least_rooms_;
+    std::vector<LinkWindow> least_windows_;
 };
 
 Bound searched(Traffic& traffic, const Stop& stop) {

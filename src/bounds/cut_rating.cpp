@@ -153,16 +153,16 @@ std::optional<Rating> CutRater::rough(const Cut& cut, Ticks above) const {
     const Passage& other = made ? *made : traffic_->smallest();
     const auto from = distances(other, sources, Direction::Forwards);
     const auto to = distances(other, targets, Direction::Backwards);
-    std::vector<Room> rooms;
+    std::vector<LinkWindow> windows;
     for (const LinkId id : cut.entering) {
         const Link& link = topology.link(id);
         const std::size_t l = id.index();
-        rooms.push_back({sum(release, from[link.src.index()]),
-                         std::max(other.transit[l], sum(other.step[l], to[link.dst.index()])),
-                         other.busy[l]});
+        windows.push_back({sum(release, from[link.src.index()]),
+                           std::max(other.transit[l], sum(other.step[l], to[link.dst.index()])),
+                           other.busy[l]});
     }
-    if (enough(rooms, Wide{transfers}, above)) return std::nullopt;
-    const auto end = least_end(rooms, Wide{transfers});
+    if (enough(windows, Wide{transfers}, above)) return std::nullopt;
+    const auto end = least_end(windows, Wide{transfers});
     if (!end) return std::nullopt;
     return Rating{*end, false, transfers, Ticks(0), bytes};
 }

@@ -33,6 +33,6 @@ namespace tutti::bounds {
 [[nodiscard]] Bound lengths(Traffic& traffic, const Stop& stop);
 
 /// The room of every link for any chunk at all (docs/bounds.md, "The room of all links together").
-[[nodiscard]] std::vector<struct Room> rooms_of_all_links(const Traffic& traffic);
+[[nodiscard]] std::vector<struct LinkWindow> rooms_of_all_links(const Traffic& traffic);
 
 }  // namespace tutti::bounds

@@ -12,7 +12,7 @@
 // Complexity: a phase takes a shortest-path tree per different set of holders (of a reduction: per receiver).
 
 #include "bounds/families.hpp"
-#include "bounds/room.hpp"
+#include "bounds/link_window.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -105,7 +105,7 @@ std::vector<std::int64_t> in_lowest_terms(std::vector<std::int64_t> lengths) {
 class Lengths {
   public:
     Lengths(Traffic& traffic, const Stop& stop)
-        : traffic_(traffic), effort_(kMostRelaxing, stop), rooms_(rooms_of_all_links(traffic)) {
+        : traffic_(traffic), effort_(kMostRelaxing, stop), windows_(rooms_of_all_links(traffic)) {
         bool trees = false;
         for (const ChunkClass& c : traffic.classes()) {
             const Demand demand = traffic.demand(c);
@@ -117,7 +117,7 @@ class Lengths {
 
     Bound run() {
         Bound best{"flow", Ticks(0), {}, 0};
-        const std::size_t links = rooms_.size();
+        const std::size_t links = windows_.size();
         std::vector<double> total(links, 0), ideal(links);
         for (int phase = 0; phase < phases_; ++phase) {
             const double worst = std::max(*std::ranges::max_element(total), 1e-300);
@@ -136,11 +136,11 @@ class Lengths {
             if (!dear) break;
             if (*dear == 0) break;
             for (std::size_t l = 0; l < links; ++l) {
-                rooms_[l].weight = length_[l];
+                windows_[l].weight = length_[l];
                 total[l] += load[l] * busy(l);
             }
-            if (enough(rooms_, *dear, best.value)) continue;
-            const auto end = least_end(rooms_, *dear);
+            if (enough(windows_, *dear, best.value)) continue;
+            const auto end = least_end(windows_, *dear);
             if (end) best = {"flow", *end, LengthsCertificate{in_lowest_terms(length_)}, 0};
         }
         return best;
@@ -148,7 +148,7 @@ class Lengths {
 
   private:
     [[nodiscard]] double busy(std::size_t link) const {
-        return static_cast<double>(rooms_[link].busy.count());
+        return static_cast<double>(windows_[link].busy.count());
     }
 
     /// The sum of all chunks' dearest shortest ways; none when the effort has ended.
@@ -204,7 +204,7 @@ class Lengths {
 
     Traffic& traffic_;
     Effort effort_;
-    std::vector<Room> rooms_;
+    std::vector<LinkWindow> windows_;
     int phases_ = 0;
     std::vector<std::int64_t> length_;
 };

@@ -117,22 +117,23 @@ class Ports {
     }
 
     void look_at_counts() {
-        std::vector<Room> rooms;
+        std::vector<LinkWindow> windows;
         const Passage& smallest = traffic_.smallest();
         for (const std::size_t n : order_) {
             const Count& count = counts_[n];
-            rooms.clear();
+            windows.clear();
             for (const LinkId id : links(NodeId(n))) {
                 if (count.bytes == smallest.bytes) {
-                    rooms.push_back({count.release, smallest.transit[id.index()], smallest.busy[id.index()]});
+                    windows.push_back(
+                        {count.release, smallest.transit[id.index()], smallest.busy[id.index()]});
                     continue;
                 }
                 const Ticks beta = topology_.beta(id, count.bytes);
-                rooms.push_back({count.release, traffic_.instance().alpha(id) + beta,
-                                 traffic_.instance().busy(id, beta)});
+                windows.push_back({count.release, traffic_.instance().alpha(id) + beta,
+                                   traffic_.instance().busy(id, beta)});
             }
-            if (enough(rooms, Wide{count.transfers}, best_.value)) continue;
-            const auto end = least_end(rooms, Wide{count.transfers});
+            if (enough(windows, Wide{count.transfers}, best_.value)) continue;
+            const auto end = least_end(windows, Wide{count.transfers});
             if (end) accept(NodeId(n), {*end, port_ == Port::Egress, count.transfers, Ticks(0), count.bytes});
         }
     }

@@ -5,7 +5,7 @@
 // over n NPUs.
 
 #include "bounds/families.hpp"
-#include "bounds/room.hpp"
+#include "bounds/link_window.hpp"
 
 #include <algorithm>
 
@@ -40,16 +40,16 @@ std::vector<std::uint64_t> runs(const Topology& topology, const std::vector<bool
     return count;
 }
 
-/// Equal rooms side by side become one of their weight together: most links of a large network are alike.
-std::vector<Room> merged(const std::vector<Room>& rooms) {
-    std::vector<Room> fewer;
-    for (const Room& room : rooms) {
-        const bool alike = !fewer.empty() && fewer.back().first == room.first &&
-                           fewer.back().last == room.last && fewer.back().busy == room.busy;
+/// Equal windows side by side become one of their weight together: most links of a large network are alike.
+std::vector<LinkWindow> merged(const std::vector<LinkWindow>& windows) {
+    std::vector<LinkWindow> fewer;
+    for (const LinkWindow& window : windows) {
+        const bool alike = !fewer.empty() && fewer.back().first == window.first &&
+                           fewer.back().last == window.last && fewer.back().busy == window.busy;
         if (alike) {
-            fewer.back().weight += room.weight;
+            fewer.back().weight += window.weight;
         } else {
-            fewer.push_back(room);
+            fewer.push_back(window);
         }
     }
     return fewer;
@@ -151,7 +151,7 @@ class Volume {
 
 }  // namespace
 
-std::vector<Room> rooms_of_all_links(const Traffic& traffic) {
+std::vector<LinkWindow> rooms_of_all_links(const Traffic& traffic) {
     const Topology& topology = traffic.topology();
     const Passage& passage = traffic.smallest();
     std::vector<bool> holds(topology.nodes(), false), receives(topology.nodes(), false);
@@ -174,13 +174,13 @@ std::vector<Room> rooms_of_all_links(const Traffic& traffic) {
     }
     const auto from = distances(passage, holders, Direction::Forwards);
     const auto to = distances(passage, receivers, Direction::Backwards);
-    std::vector<Room> rooms;
+    std::vector<LinkWindow> windows;
     for (std::size_t l = 0; l < topology.links().size(); ++l) {
         const Link& link = topology.link(LinkId(l));
         const Ticks rest = std::max(passage.transit[l], sum(passage.step[l], to[link.dst.index()]));
-        rooms.push_back({sum(traffic.first_release(), from[link.src.index()]), rest, passage.busy[l]});
+        windows.push_back({sum(traffic.first_release(), from[link.src.index()]), rest, passage.busy[l]});
     }
-    return rooms;
+    return windows;
 }
 
 Bound volume(Traffic& traffic, const Stop& stop) { return Volume(traffic, stop).run(); }

@@ -15,7 +15,7 @@
 //
 // Then the expansion's sends of the chunk g.c are exactly g.s for the sends s of c: by c, no other chunk of S
 // and no other element leads to g.c. g maps NPUs, links with their times, and the demand of c to those of
-// g.c. So the story of g.c in the network is the image of that of c: who holds what when, contributions,
+// g.c. So what becomes of g.c in the network is the image of that of c: who holds what when, contributions,
 // races, relays, release, demands (V1-V3, V6-V8, V13-V16) are right for g.c exactly if they are right for c.
 // Chunks that are no image of a chunk of S are never sent, and must ask for nothing. V5 is the only rule
 // between chunks. A link L in the orbit named n carries, of each s in S whose link has that name, exactly one
@@ -25,8 +25,8 @@
 
 #include "verify/symmetric_verifier.hpp"
 
+#include "verify/chunk_replay.hpp"
 #include "verify/report.hpp"
-#include "verify/symmetric_story.hpp"
 #include "verify/symmetric_structure.hpp"
 
 #include <fmt/format.h>
@@ -143,11 +143,11 @@ Verdict verify(const Instance& instance, const symmetry::SymmetricSchedule& sche
     std::ranges::sort(order, {},
                       [&](std::uint32_t s) { return std::tuple(sends[s].chunk, sends[s].start, s); });
     Ticks makespan;
-    ChunkStory story(instance, schedule, report);
+    ChunkReplay replay(instance, schedule, report);
     for (std::size_t i = 0; i < order.size();) {
         std::size_t end = i;
         while (end < order.size() && sends[order[end]].chunk == sends[order[i]].chunk) ++end;
-        makespan = std::max(makespan, story.judge(std::span(order).subspan(i, end - i)));
+        makespan = std::max(makespan, replay.judge(std::span(order).subspan(i, end - i)));
         i = end;
     }
     judge_unsent(instance, structure->covered, report);

@@ -10,9 +10,9 @@
 namespace tutti::verify {
 
 /// What becomes of one chunk in a network of NPUs, whatever else the links carry: V6, V7, V8, V13 to V16.
-class ChunkStory {
+class ChunkReplay {
   public:
-    ChunkStory(const Instance& instance, const symmetry::SymmetricSchedule& schedule, Report& report);
+    ChunkReplay(const Instance& instance, const symmetry::SymmetricSchedule& schedule, Report& report);
 
     /// The sends of one chunk, by position, in order of start. Returns the last arrival.
     Ticks judge(std::span<const std::uint32_t> sends);

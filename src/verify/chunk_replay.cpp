@@ -1,4 +1,4 @@
-#include "verify/symmetric_story.hpp"
+#include "verify/chunk_replay.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,8 @@
 
 namespace tutti::verify {
 
-ChunkStory::ChunkStory(const Instance& instance, const symmetry::SymmetricSchedule& schedule, Report& report)
+ChunkReplay::ChunkReplay(const Instance& instance, const symmetry::SymmetricSchedule& schedule,
+                         Report& report)
     : instance_(instance),
       schedule_(schedule),
       report_(report),
@@ -16,8 +17,8 @@ ChunkStory::ChunkStory(const Instance& instance, const symmetry::SymmetricSchedu
       values_(instance.topology().npus()),
       stamp_(instance.topology().npus(), 0) {}
 
-void ChunkStory::complain(Rule rule, const Transfer& transfer, NodeId node, Ticks tick,
-                          const std::string& message) {
+void ChunkReplay::complain(Rule rule, const Transfer& transfer, NodeId node, Ticks tick,
+                           const std::string& message) {
     report_.add(rule, [&] {
         Violation v;
         v.message = message;
@@ -30,9 +31,9 @@ void ChunkStory::complain(Rule rule, const Transfer& transfer, NodeId node, Tick
     });
 }
 
-bool ChunkStory::is_holder(NodeId npu) const { return std::ranges::binary_search(demand_.holders, npu); }
+bool ChunkReplay::is_holder(NodeId npu) const { return std::ranges::binary_search(demand_.holders, npu); }
 
-Value ChunkStory::value(NodeId npu) const {
+Value ChunkReplay::value(NodeId npu) const {
     if (stamp_[npu.index()] == round_) return values_[npu.index()];
     if (!is_holder(npu)) return nullptr;
     if (!demand_.reduction) return data_;
@@ -40,13 +41,13 @@ Value ChunkStory::value(NodeId npu) const {
     return singleton(demand_.holders.size(), static_cast<std::size_t>(own));
 }
 
-void ChunkStory::set(NodeId npu, const Value& value) {
+void ChunkReplay::set(NodeId npu, const Value& value) {
     values_[npu.index()] = value;
     stamp_[npu.index()] = round_;
 }
 
 /// V6, V7, V8.
-void ChunkStory::read(Transfer& transfer) {
+void ChunkReplay::read(Transfer& transfer) {
     for (const NodeId node : {transfer.src, transfer.dst}) {
         if (instance_.may_carry(node, demand_.collective)) continue;
         complain(
@@ -72,7 +73,7 @@ void ChunkStory::read(Transfer& transfer) {
 }
 
 /// V13 and V14, of the arrivals of one tick.
-void ChunkStory::arrive(std::span<const std::uint32_t> together) {
+void ChunkReplay::arrive(std::span<const std::uint32_t> together) {
     if (demand_.reduction) {
         for (std::size_t i = 0; i < together.size();) {
             const auto same_place = [&](std::size_t k) {
@@ -119,7 +120,7 @@ void ChunkStory::arrive(std::span<const std::uint32_t> together) {
 }
 
 /// V15 and V16.
-void ChunkStory::judge_demand() {
+void ChunkReplay::judge_demand() {
     for (const NodeId receiver : demand_.receivers) {
         const Value last = value(receiver);
         const std::size_t wanted = demand_.reduction ? demand_.holders.size() : 1;
@@ -138,7 +139,7 @@ void ChunkStory::judge_demand() {
     }
 }
 
-Ticks ChunkStory::judge(std::span<const std::uint32_t> sends) {
+Ticks ChunkReplay::judge(std::span<const std::uint32_t> sends) {
     ++round_;
     chunk_ = schedule_.sends[sends.front()].chunk;
     demand_ = instance_.demand(chunk_);

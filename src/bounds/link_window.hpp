@@ -11,7 +11,7 @@ __extension__ using Wide = __int128;  ///< sums of lengths times transfers
 
 /// When one link can be of use: its first send starts no sooner than `first`, its last one no later than
 /// `last` before the end, and two start at least `busy` apart. Either may be kNever: then it is of none.
-struct Room {
+struct LinkWindow {
     Ticks first;
     Ticks last;
     Ticks busy;
@@ -26,9 +26,9 @@ struct Room {
 };
 
 /// Whether the links manage sends of so much weight together by `end`.
-[[nodiscard]] bool enough(std::span<const Room> rooms, Wide weight, Ticks end);
+[[nodiscard]] bool enough(std::span<const LinkWindow> windows, Wide weight, Ticks end);
 
 /// The least end by which they do; none if they never do. Precondition: weight > 0. O(links log time).
-[[nodiscard]] std::optional<Ticks> least_end(std::span<const Room> rooms, Wide weight);
+[[nodiscard]] std::optional<Ticks> least_end(std::span<const LinkWindow> windows, Wide weight);
 
 }  // namespace tutti::bounds
