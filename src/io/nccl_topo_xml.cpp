@@ -194,7 +194,7 @@ class Reader {
             if (gpu.attribute("dev")) found.number = integer(gpu, "dev", 0, 1 << 30);
             // Ranks that share a device list the same cables.
             if (device.gpus.empty()) cabled_.emplace_back(machine_.devices.size(), gpu);
-            device.gpus.push_back(std::move(found));
+            device.gpus.push_back(found);
         }
         gpus_ += device.gpus.size();
         if (gpus_ > kMaxGpus) {

@@ -157,7 +157,7 @@ std::vector<OwnCopy> joined(std::vector<OwnCopy> copies, std::int32_t most) {
 }  // namespace
 
 void find_addresses(Draft& draft) {
-    Sweep{draft};
+    [[maybe_unused]] const Sweep sweep(draft);
     draft.copies = joined(own_copies(draft), draft.limits.count);
 }
 

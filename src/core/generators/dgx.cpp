@@ -25,7 +25,8 @@ Wire bonded(Wire wire, int nvlinks) {
         wire.beta = Ticks((wire.beta.count() + nvlinks - 1) / nvlinks);
         return wire;
     }
-    auto& [mantissa, scale] = wire.bandwidth;
+    auto& mantissa = wire.bandwidth.mantissa;
+    auto& scale = wire.bandwidth.scale;
     mantissa *= nvlinks;
     constexpr std::int64_t kSixteenDigits = 1'000'000'000'000'000;
     while (scale > 0 && (mantissa % 10 == 0 || mantissa >= kSixteenDigits)) {

@@ -119,7 +119,7 @@ void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSi
 }
 
 plan::Range MscclLayout::resolve(std::int32_t gpu, const plan::Address& address) const {
-    expects(address.offset >= 0 && address.offset < room(gpu, address.buffer));
+    expects(address.offset >= 0 && address.offset <= room(gpu, address.buffer));
     plan::Range range = ranks_[static_cast<std::size_t>(gpu)].at[static_cast<int>(address.buffer)];
     range.first += address.offset;
     return range;
