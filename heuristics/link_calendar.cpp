@@ -1,5 +1,6 @@
 #include "heuristics/link_calendar.hpp"
 
+#include "core/expects.hpp"
 #include "core/rng.hpp"
 
 #include <algorithm>
@@ -47,6 +48,7 @@ void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks s
 }
 
 void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {
+    expects(earliest(link, begin, end - begin) == begin);
     horizon_ = std::max(horizon_, end);
     busy_[link.index()].book(begin, end);
 }
@@ -54,6 +56,7 @@ void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {
 std::size_t LinkCalendar::Passages::place(const Passage& passage) const {
     Rng mix((std::uint64_t{passage.at.value()} << 32 | passage.chunk.value()) +
             static_cast<std::uint64_t>(passage.when.count()) * 0x9E3779B97F4A7C15ULL);
+    expects(count_ < places_.size());
     const std::size_t mask = places_.size() - 1;
     std::size_t i = mix.next() & mask;
     while (places_[i].when >= Ticks(0) && places_[i] != passage) i = (i + 1) & mask;

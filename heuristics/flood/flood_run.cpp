@@ -1,5 +1,7 @@
 #include "heuristics/flood/flood_run.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -366,6 +368,7 @@ std::optional<std::size_t> FloodRun::choose(std::size_t hop) {
 
 /// Any bit that is set. Precondition: there is one.
 std::size_t FloodRun::any_of(const Choice& choice) {
+    expects(full_words(choice) != 0);
     const std::uint64_t random = rng_.next();
     const auto turn_words = static_cast<int>(random / kWordBits % kWindowWords);
     const auto turn_bits = static_cast<int>(random % kWordBits);

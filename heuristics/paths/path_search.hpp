@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "heuristics/paths/link_prices.hpp"
 
 #include <span>
@@ -35,7 +36,10 @@ class PathSearch {
     /// carry, for `price_to`. O(hops log nodes).
     void price_everywhere(std::span<const NodeId> sources, std::uint32_t kind);
     /// Precondition: a source of the last price_everywhere reaches it.
-    [[nodiscard]] double price_to(NodeId target) const { return labels_[target.index()].cost; }
+    [[nodiscard]] double price_to(NodeId target) const {
+        expects(labels_[target.index()].search == search_);
+        return labels_[target.index()].cost;
+    }
 
   private:
     struct Label {

@@ -10,6 +10,8 @@
 
 #include "heuristics/trees/tree_exchange.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -176,6 +178,7 @@ void TreeExchange::clear(std::uint32_t spread) {
 
 /// Precondition: the tree is clear.
 void TreeExchange::set(std::uint32_t spread, std::vector<Transfer> tree) {
+    expects(forest_.trees[spread].empty());
     forest_.growth.book(tree);
     for (const Transfer& transfer : tree) {
         occupants_[transfer.hop.index()].push_back({spread, transfer.start});

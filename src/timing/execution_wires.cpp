@@ -1,5 +1,7 @@
 #include "timing/execution_wires.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -72,6 +74,7 @@ std::size_t ExecutionWires::listed(const std::vector<plan::BlockChannels>& lists
 
 const ExecutionWires::Channel& ExecutionWires::channel(std::size_t gpu, std::size_t block, ChannelType type,
                                                        std::int32_t id) const {
+    expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     if (type == ChannelType::Switch) throw InputError("switch channels carry no signals");
     const auto& channels = gpus_[gpu].channels[static_cast<std::size_t>(type)];
     return channels[listed(plan_.gpus[gpu].blocks[block].channels, type, id, channels.size())];
@@ -79,6 +82,7 @@ const ExecutionWires::Channel& ExecutionWires::channel(std::size_t gpu, std::siz
 
 std::int32_t ExecutionWires::rank_of_buffer(std::size_t gpu, std::size_t block, ChannelType type,
                                             std::int32_t id) const {
+    expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     const auto& buffers = plan_.gpus[gpu].remote_buffers;
     const std::int32_t rank =
         buffers[listed(plan_.gpus[gpu].blocks[block].buffers, type, id, buffers.size())].rank;
@@ -89,6 +93,7 @@ std::int32_t ExecutionWires::rank_of_buffer(std::size_t gpu, std::size_t block, 
 
 std::span<const std::int32_t> ExecutionWires::group(std::size_t gpu, std::size_t block,
                                                     std::int32_t id) const {
+    expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     const auto& groups = gpus_[gpu].groups;
     const auto& lists = plan_.gpus[gpu].blocks[block].channels;
     const auto& ranks = groups[listed(lists, ChannelType::Switch, id, groups.size())]->ranks;
@@ -101,6 +106,7 @@ std::span<const std::int32_t> ExecutionWires::group(std::size_t gpu, std::size_t
 }
 
 CounterId ExecutionWires::semaphore(std::size_t gpu, std::int32_t id) const {
+    expects(gpu < plan_.gpus.size());
     if (id < 0 || static_cast<std::size_t>(id) >= plan_.gpus[gpu].semaphores.size())
         throw InputError(fmt::format("gpu {} has no semaphore {}", gpu, id));
     return gpus_[gpu].first_semaphore + static_cast<CounterId>(id);

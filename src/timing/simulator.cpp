@@ -22,10 +22,12 @@
 #include "timing/simulator.hpp"
 
 #include "core/busy_intervals.hpp"
+#include "core/expects.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <queue>
+#include <ranges>
 #include <unordered_map>
 
 namespace tutti::timing {
@@ -307,9 +309,21 @@ class Simulation {
     Timeline line_;
 };
 
+/// Whether the links lead from one to the next, none of them twice.
+[[maybe_unused]] bool is_way(const Topology& topology, std::span<const LinkId> links) {
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        if (i > 0 && topology.link(links[i - 1]).dst != topology.link(links[i]).src) return false;
+        if (std::ranges::find(links.first(i), links[i]) != links.first(i).end()) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 Timeline simulate(const Topology& topology, const TimedProgram& program, bool keep_uses, const Stop& stop) {
+    expects(std::ranges::all_of(std::views::iota(std::size_t{0}, program.routes()), [&](std::size_t route) {
+        return is_way(topology, program.route(static_cast<RouteId>(route)));
+    }));
     return Simulation(topology, program, keep_uses, stop).run();
 }
 

@@ -1,5 +1,7 @@
 #include "verify/plan/msccl_layout.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 
 namespace tutti::verify {
@@ -117,6 +119,7 @@ void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSi
 }
 
 plan::Range MscclLayout::resolve(std::int32_t gpu, const plan::Address& address) const {
+    expects(address.offset >= 0 && address.offset < room(gpu, address.buffer));
     plan::Range range = ranks_[static_cast<std::size_t>(gpu)].at[static_cast<int>(address.buffer)];
     range.first += address.offset;
     return range;
