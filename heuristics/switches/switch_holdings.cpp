@@ -1,5 +1,7 @@
 #include "heuristics/switches/switch_holdings.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 
 namespace tutti::heuristics {
@@ -60,6 +62,7 @@ void SwitchHoldings::add_sources(std::uint32_t i) {
 }
 
 void SwitchHoldings::claim(NodeId node, std::uint32_t i) {
+    expects(!is_claimed(node, i));
     mark(node, i);
     if (!is_npu(node)) return;
     --missing_;
