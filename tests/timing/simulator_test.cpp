@@ -1,7 +1,6 @@
 #include "timing/simulator.hpp"
 
 #include "tests/support/builders.hpp"
-#include "timing/calendar.hpp"
 
 #include <doctest/doctest.h>
 
@@ -173,19 +172,6 @@ TEST_SUITE("run: simulator") {
         made.add_task(TimedTask::transfer(route(made, {0}), 0));
         const std::atomic<bool> raised{true};
         CHECK_THROWS_AS((void)simulate(topology, made, false, Stop(std::nullopt, &raised)), LimitError);
-    }
-
-    TEST_CASE("a calendar fills gaps that fit and keeps its spans joined") {
-        Calendar calendar;
-        calendar.reserve(Ticks(10), Ticks(5));
-        calendar.reserve(Ticks(20), Ticks(5));
-        CHECK(calendar.earliest(Ticks(0), Ticks(10)) == Ticks(0));
-        CHECK(calendar.earliest(Ticks(0), Ticks(11)) == Ticks(25));
-        CHECK(calendar.earliest(Ticks(12), Ticks(5)) == Ticks(15));
-        calendar.reserve(Ticks(15), Ticks(5));
-        CHECK(calendar.earliest(Ticks(9), Ticks(2)) == Ticks(25));
-        calendar.forget_before(Ticks(25));
-        CHECK(calendar.earliest(Ticks(0), Ticks(100)) == Ticks(0));
     }
 }
 
