@@ -19,7 +19,7 @@ import uuid
 
 RANKS = 4
 PATIENCE = 60  # seconds; nothing here takes a tenth of it
-VARYING = ("seconds", "peak_memory_bytes", "finished", "host", "attempts")
+VARYING = ("seconds", "candidates", "peak_memory_bytes", "finished", "host", "attempts")
 
 
 class Failed(Exception):
