@@ -3,7 +3,7 @@
 #include "batch/results_request.hpp"
 #include "batch/schedule_output.hpp"
 #include "compile/msccl_lowering.hpp"
-#include "plan/goal.hpp"
+#include "core/collective.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <array>
@@ -49,14 +49,14 @@ struct SynthOptions {
 
 /// How plans of other tools are read, judged and timed.
 struct PlanOptions {
-    bool operand_is_destination = false;  ///< of reducing receives
-    bool copies_first = false;            ///< <copy> is executed
-    std::optional<plan::Goal> goal{};     ///< whatever the file says
+    bool operand_is_destination = false;   ///< of reducing receives
+    bool copies_first = false;             ///< <copy> is executed
+    std::optional<CollectiveKind> goal{};  ///< whatever the file says
     std::optional<std::int32_t> root{};
     bool strict_dependencies = false;
     bool strict_descriptors = false;
     std::optional<std::string> condition{};  ///< a path
-    verify::Target target = verify::Target::None;
+    std::optional<plan::Target> target{};
     std::vector<std::vector<std::int32_t>> groups{};  ///< NPUs by rank: of all files, or one for each
     std::optional<std::string> topology{};
     std::optional<std::int64_t> bytes{};  ///< of the call; only with a topology
@@ -172,7 +172,7 @@ struct ConvertOptions {
     std::string folder{};  ///< instead of `output`: where plans for a runtime shall go
     ConvertFormat format = ConvertFormat::Json;
     std::optional<std::string> collective{};  ///< its id; all of them where not given
-    compile::MscclTarget target = compile::MscclTarget::MscclExecutor;
+    plan::Target target = plan::Target::MscclExecutor;
     plan::Protocol protocol = plan::Protocol::Simple;
     CallMode mode = CallMode::Both;
     std::optional<std::int64_t> min_bytes{}, max_bytes{};

@@ -11,7 +11,7 @@ namespace tutti::cli {
 /// A timed plan and what is known of its meaning.
 struct BoundJob {
     const timing::JobTiming& timing;
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::optional<std::int32_t> root{};
 };
 

@@ -104,7 +104,8 @@ std::string plan_page(const JudgedPlan& judged, const ReportView& view) {
     if (judged.cost)
         std::ranges::move(cli::facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
     if (judged.right_as) {
-        facts.emplace_back("right as", fmt::format("{0}: --as {0} accepts it", name_of(*judged.right_as)));
+        facts.emplace_back("right as",
+                           fmt::format("{0}: --as {0} accepts it", plan_name_of(*judged.right_as)));
     }
     if (!judged.not_timed.empty()) facts.emplace_back("makespan", "not known: " + judged.not_timed);
     page += text::fact_sheet(facts, 2);
@@ -123,7 +124,7 @@ std::string plan_line(const JudgedPlan& judged, const ReportView& view) {
                "\n";
     }
     io::Json json = io::plan_verdict_json(judged.file, judged.verdict, view.group);
-    if (judged.right_as) json["right_as"] = name_of(*judged.right_as);
+    if (judged.right_as) json["right_as"] = plan_name_of(*judged.right_as);
     if (judged.cost) json.update(json_of(*judged.cost, *view.topology));
     if (view.topology != nullptr && !judged.cost) {
         json.update(io::Json{{"makespan", nullptr}, {"lower_bound", nullptr}, {"gap", nullptr}});

@@ -103,8 +103,8 @@ class Together {
     }
 
   private:
-    static plan::Goal goal_of(const TimingOptions& options, const std::string& named) {
-        return options.goal ? *options.goal : plan::goal_of(named).value_or(plan::Goal::None);
+    static CollectiveKind goal_of(const TimingOptions& options, const std::string& named) {
+        return options.goal ? *options.goal : kind_in_plan(named).value_or(CollectiveKind::Custom);
     }
 
     template <class Write>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/send_plan.hpp"
 #include "timing/simulator.hpp"
@@ -27,7 +27,7 @@ struct FixedRoute {
 struct TimingOptions {
     Bytes bytes{};
     std::vector<NodeId> group{};                  ///< rank r is that NPU; empty: NPUs 0, 1, …
-    std::optional<plan::Goal> goal{};             ///< what the plan is for; none: what it says itself
+    std::optional<CollectiveKind> goal{};         ///< what the plan is for; none: what it says itself
     std::optional<std::int32_t> root{};           ///< of a plan of queues that broadcasts; none: rank 0
     std::optional<std::int64_t> fifo_capacity{};  ///< messages of a connection; none: the protocol's
     std::vector<FixedRoute> routes{};
@@ -44,7 +44,7 @@ struct TimedJob {
 /// What became of it.
 struct JobTiming {
     Ticks makespan;  ///< its last arrival
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::int32_t ranks = 0;
     std::vector<NodeId> group{};
     std::uint64_t chunks = 1;                     ///< that the call's bytes are cut into

@@ -5,8 +5,6 @@
 #include <set>
 
 namespace tutti::timing {
-
-using plan::Goal;
 using plan::SendClock;
 using plan::SendPlan;
 
@@ -28,20 +26,21 @@ std::uint64_t largest_buffer(const SendPlan& plan) {
 
 }  // namespace
 
-std::uint64_t chunks_of_call(Goal goal, const SendPlan& plan) {
+std::uint64_t chunks_of_call(CollectiveKind goal, const SendPlan& plan) {
     std::uint64_t all = 0;
     if (plan.clock == SendClock::Queues) {
         all = static_cast<std::uint64_t>(std::max<std::int64_t>(plan.addresses, 1));
     } else if (plan.clock == SendClock::Trees) {
         for (const plan::SendTree& tree : plan.trees)
             all += static_cast<std::uint64_t>(std::max<std::int64_t>(tree.chunks, 0));
-    } else if (goal == Goal::AllToAll) {
+    } else if (goal == CollectiveKind::AllToAll) {
         // Files may leave out what a node sends to itself.
         const auto nodes = static_cast<std::uint64_t>(std::max(plan.nodes, 2));
         const auto travels =
             std::ranges::count_if(plan.chunks, [](const auto& chunk) { return chunk.pre != chunk.post; });
         all = static_cast<std::uint64_t>(travels) / (nodes - 1);
-    } else if (goal == Goal::None || goal == Goal::AllToNext || goal == Goal::SendRecv) {
+    } else if (goal == CollectiveKind::Custom || goal == CollectiveKind::AllToNext ||
+               goal == CollectiveKind::SendRecv) {
         all = largest_buffer(plan);
     } else {
         std::set<std::int64_t> addresses;

@@ -28,8 +28,6 @@
 
 namespace tutti::timing {
 namespace {
-
-using plan::Goal;
 using plan::NodeSend;
 using plan::SendClock;
 using plan::SendPlan;
@@ -52,7 +50,7 @@ Stay stay(const SendPlan& plan, const NodeSend& send) {
 
 class SendWriter {
   public:
-    SendWriter(TimedProgram& program, Placement& placement, const SendPlan& plan, Goal goal,
+    SendWriter(TimedProgram& program, Placement& placement, const SendPlan& plan, CollectiveKind goal,
                std::int32_t root)
         : program_(program), placement_(placement), plan_(plan), goal_(goal), root_(root) {}
 
@@ -84,7 +82,7 @@ class SendWriter {
 
     [[nodiscard]] bool holds(const Place& place) const {
         if (plan_.clock == SendClock::Queues)
-            return place.node == (goal_ == Goal::Broadcast ? root_ : place.address % plan_.nodes);
+            return place.node == (goal_ == CollectiveKind::Broadcast ? root_ : place.address % plan_.nodes);
         return std::ranges::binary_search(holders_, place);
     }
 
@@ -188,7 +186,7 @@ class SendWriter {
     TimedProgram& program_;
     Placement& placement_;
     const SendPlan& plan_;
-    Goal goal_;
+    CollectiveKind goal_;
     std::int32_t root_;
     std::vector<Place> holders_;   ///< sorted
     std::set<std::int64_t> sums_;  ///< addresses
@@ -201,8 +199,9 @@ class TreeWriter {
     TreeWriter(TimedProgram& program, Placement& placement, const SendPlan& plan)
         : program_(program), placement_(placement), plan_(plan) {}
 
-    void write(Goal goal) {
-        if (goal != Goal::AllGather && goal != Goal::ReduceScatter && goal != Goal::AllReduce)
+    void write(CollectiveKind goal) {
+        if (goal != CollectiveKind::AllGather && goal != CollectiveKind::ReduceScatter &&
+            goal != CollectiveKind::AllReduce)
             throw InputError("trees are timed as an allgather, a reduce_scatter or an allreduce");
         std::vector<std::vector<const NodeSend*>> trees(plan_.trees.size());
         for (const NodeSend& send : plan_.sends) {
@@ -215,8 +214,9 @@ class TreeWriter {
             program_.expect_room_for(static_cast<std::uint64_t>(chunks));
             for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
                 std::map<std::int32_t, TaskId> has;
-                if (goal != Goal::AllGather) has = up(trees[tree], plan_.trees[tree].root);
-                if (goal != Goal::ReduceScatter) down(trees[tree], plan_.trees[tree].root, std::move(has));
+                if (goal != CollectiveKind::AllGather) has = up(trees[tree], plan_.trees[tree].root);
+                if (goal != CollectiveKind::ReduceScatter)
+                    down(trees[tree], plan_.trees[tree].root, std::move(has));
             }
         }
     }
@@ -274,13 +274,14 @@ class TreeWriter {
 
 }  // namespace
 
-void append_tasks(TimedProgram& program, Placement& placement, const SendPlan& plan, Goal goal,
+void append_tasks(TimedProgram& program, Placement& placement, const SendPlan& plan, CollectiveKind goal,
                   std::int32_t root) {
     if (plan.clock == SendClock::Trees) {
         TreeWriter(program, placement, plan).write(goal);
         return;
     }
-    if (plan.clock == SendClock::Queues && goal != Goal::AllGather && goal != Goal::Broadcast)
+    if (plan.clock == SendClock::Queues && goal != CollectiveKind::AllGather &&
+        goal != CollectiveKind::Broadcast)
         throw InputError(
             "queues do not say where chunks start; they are timed as an allgather or a broadcast");
     SendWriter(program, placement, plan, goal, root).write();

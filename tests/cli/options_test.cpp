@@ -103,7 +103,7 @@ TEST_CASE("convert takes its format from the file's name, and options only where
     CHECK(parsed("convert i s -o x.tsch") == Options(plain));
     ConvertOptions plan{.files = {"i", "s"}, .output = "x.xml", .format = ConvertFormat::MscclXml};
     CHECK(parsed("convert i s -o x.xml") == Options(plan));
-    plan.target = compile::MscclTarget::Rccl;
+    plan.target = plan::Target::Rccl;
     plan.protocol = plan::Protocol::LL128;
     plan.mode = CallMode::OutOfPlace;
     plan.collective = "ar";
@@ -126,11 +126,11 @@ TEST_CASE("verify takes the readings of plans") {
     CHECK(parsed("verify a.xml") == Options(VerifyOptions{.files = {"a.xml"}}));
     const PlanOptions all{.operand_is_destination = true,
                           .copies_first = true,
-                          .goal = plan::Goal::ReduceScatter,
+                          .goal = CollectiveKind::ReduceScatter,
                           .root = 3,
                           .strict_dependencies = true,
                           .strict_descriptors = true,
-                          .target = verify::Target::MscclExecutor};
+                          .target = plan::Target::MscclExecutor};
     CHECK(parsed("verify a.xml --operand dst --copy first --as reducescatter --root 3 --strict-dependencies "
                  "--strict-descriptors --target msccl-executor --threads 4") ==
           Options(VerifyOptions{.files = {"a.xml"}, .plan = all, .threads = 4}));

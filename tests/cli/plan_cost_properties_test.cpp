@@ -106,7 +106,7 @@ std::optional<RandomCall> random_call(Rng& rng, const Topology& topology) {
     if (rng.below(2) == 0) {
         const std::size_t ranks = 2 + rng.below(topology.npus() - 1);
         call.plan = test::random_sample(rng, static_cast<std::int32_t>(ranks));
-        call.verdict = test::believed_valid(*plan::goal_of(*call.plan.collective), 0);
+        call.verdict = test::believed_valid(*kind_in_plan(*call.plan.collective), 0);
         call.verdict.fifo = plan::FifoNeed{static_cast<std::int64_t>(4 + rng.below(6)), 1, 2};
     } else {
         call.plan = test::random_plan(rng, test::PlanOrigin::Algorithm);

@@ -14,8 +14,6 @@
 
 namespace tutti::cli {
 namespace {
-
-using plan::Goal;
 using test::ends_with;
 
 std::map<std::string, std::string> facts(const PlanCost& cost, const Topology& topology) {
@@ -42,7 +40,7 @@ TEST_SUITE("cli: plan cost") {
     TEST_CASE("a ring all-gather on a one-way ring is optimal, and its cost says so") {
         const Topology topology = one_way_ring(4);
         const auto plan = test::ring_all_gather(4);
-        const auto verdict = test::believed_valid(Goal::AllGather);
+        const auto verdict = test::believed_valid(CollectiveKind::AllGather);
         const PlanCost cost = cost_of({&plan, verdict, Bytes{4096}}, topology);
         REQUIRE(cost.bound);
         CHECK(cost.bound->value == Ticks(3 * (500 + 1'024'000)));
@@ -66,7 +64,7 @@ TEST_SUITE("cli: plan cost") {
     TEST_CASE("a worse plan has a gap, a plan without meaning has none") {
         const Topology topology = one_way_ring(4);
         const auto plan = test::pairs_all_gather(4);
-        auto verdict = test::believed_valid(Goal::AllGather);
+        auto verdict = test::believed_valid(CollectiveKind::AllGather);
         const PlanCost cost = cost_of({&plan, verdict, Bytes{4096}}, topology);
         REQUIRE(cost.gap);
         CHECK(*cost.gap > 0.5);
@@ -84,10 +82,11 @@ TEST_SUITE("cli: plan cost") {
     TEST_CASE("a plan that needs deeper FIFOs is timed with them") {
         const Topology topology = one_way_ring(3);
         const auto plan = test::ring_all_gather(3, 4);
-        auto verdict = test::believed_valid(Goal::AllGather);
+        auto verdict = test::believed_valid(CollectiveKind::AllGather);
         verdict.fifo = plan::FifoNeed{5, 1, 2};
-        CHECK_THROWS_AS((void)cost_of({&plan, test::believed_valid(Goal::AllGather), Bytes{4096}}, topology),
-                        InputError);
+        CHECK_THROWS_AS(
+            (void)cost_of({&plan, test::believed_valid(CollectiveKind::AllGather), Bytes{4096}}, topology),
+            InputError);
         verdict.verdict = plan::PlanClass::ValidIfBuffered;
         const PlanCost cost = cost_of({&plan, verdict, Bytes{4096}}, topology);
         CHECK(cost.bound);
@@ -108,7 +107,7 @@ TEST_SUITE("cli: plan cost") {
                 plan.gpus[r].blocks.push_back(block);
             }
         }
-        const PlanCost cost = cost_of({&plan, test::believed_valid(Goal::AllReduce)}, topology);
+        const PlanCost cost = cost_of({&plan, test::believed_valid(CollectiveKind::AllReduce)}, topology);
         CHECK(cost.timing.makespan == Ticks(40));
         REQUIRE(cost.bound);
         CHECK(cost.bound->value >= Ticks(20));
@@ -118,7 +117,7 @@ TEST_SUITE("cli: plan cost") {
     TEST_CASE("plans together are held against the bound of both") {
         const Topology topology(test::line(4, 0, 10).parts());
         const auto plan = test::ring_all_gather(2);
-        const auto verdict = test::believed_valid(Goal::AllGather);
+        const auto verdict = test::believed_valid(CollectiveKind::AllGather);
         const std::vector<CostJob> jobs{{&plan, verdict, {}, test::nodes({0, 1})},
                                         {&plan, verdict, {}, test::nodes({0, 2})}};
         const PlanCost cost = cost_of(jobs, topology);

@@ -38,7 +38,7 @@ TEST_CASE("a reduce-scatter's chunk lies in every input and in its owner's outpu
     CHECK(places.input(2, 3) == Place(3));
     CHECK(places.output(1, 3) == Place(1));
     CHECK(places.output(2, 3) == Place());
-    CHECK(places.goal() == plan::Goal::ReduceScatter);
+    CHECK(places.goal() == CollectiveKind::ReduceScatter);
 }
 
 TEST_CASE("an all-to-all's blocks lie by destination and by source, and the own block is known") {

@@ -85,7 +85,7 @@ TEST_CASE("an all-to-all has blocks for all pairs, those that stay included") {
     CHECK(plan.chunks == std::vector<SendChunk>{{{0}, {0}, 0}, {{0}, {1}, 1}, {{1}, {0}, 2}, {{1}, {1}, 3}});
     CHECK(plan.runtime == "alltoall");
     CHECK(text_of(plan) == "0: 1 0>1 2 1>0");
-    CHECK(told(plan, as(plan::Goal::AllToAll)) == "valid");
+    CHECK(told(plan, as(CollectiveKind::AllToAll)) == "valid");
 }
 
 TEST_CASE("sends through switches that only forward go from NPU to NPU, and ports are limits") {

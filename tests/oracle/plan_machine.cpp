@@ -12,7 +12,6 @@ namespace tutti::oracle {
 namespace {
 
 using plan::Buffer;
-using plan::Goal;
 using plan::StepType;
 
 bool is_root(const plan::Gpu& gpu, const PlanCall& call) { return call.root && *call.root == gpu.id; }
@@ -51,7 +50,8 @@ class Builder {
     }
 
     [[nodiscard]] bool is_defined(const plan::Gpu& gpu, std::int64_t chunk) const {
-        if ((call_.goal == Goal::Broadcast || call_.goal == Goal::Scatter) && !is_root(gpu, call_)) {
+        if ((call_.goal == CollectiveKind::Broadcast || call_.goal == CollectiveKind::Scatter) &&
+            !is_root(gpu, call_)) {
             return false;
         }
         if (!call_.condition) return true;
@@ -177,29 +177,31 @@ class Builder {
             return std::vector<plan::Contribution>{{static_cast<std::int32_t>(rank), chunk}};
         };
         switch (call_.goal) {
-            case Goal::AllReduce:
+            case CollectiveKind::AllReduce:
                 return from_all(c);
-            case Goal::AllGather:
+            case CollectiveKind::AllGather:
                 return from(c / per_rank, c % per_rank);
-            case Goal::ReduceScatter:
+            case CollectiveKind::ReduceScatter:
                 return from_all(gpu.id * per_rank + c);
-            case Goal::AllToAll:
+            case CollectiveKind::AllToAll:
                 return from(c / per_rank, gpu.id * per_rank + c % per_rank);
-            case Goal::Broadcast:
+            case CollectiveKind::Broadcast:
                 return from(*call_.root, c);
-            case Goal::Reduce:
+            case CollectiveKind::Reduce:
                 if (is_root(gpu, call_)) return from_all(c);
                 return std::nullopt;
-            case Goal::Gather:
+            case CollectiveKind::Gather:
                 return from(c / plan_.chunks_per_loop, c % plan_.chunks_per_loop);
-            case Goal::Scatter:
+            case CollectiveKind::Scatter:
                 return from(*call_.root, gpu.id * plan_.chunks_per_loop + c);
-            case Goal::AllToNext:
+            case CollectiveKind::AllToNext:
                 if (gpu.id > 0) return from(gpu.id - 1, c);
                 return std::nullopt;
-            case Goal::SendRecv:
+            case CollectiveKind::SendRecv:
                 return from((gpu.id + ranks - 1) % ranks, c);
-            case Goal::None:
+            case CollectiveKind::AllToAllV:
+            case CollectiveKind::Permute:
+            case CollectiveKind::Custom:
                 break;
         }
         if (!call_.condition) return std::vector<plan::Contribution>{};
@@ -233,11 +235,11 @@ bool takes(StepType type) {
 std::int64_t input_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, const PlanCall& call) {
     const std::int64_t n = plan.chunks_per_loop;
     switch (call.goal) {
-        case Goal::AllGather:
+        case CollectiveKind::AllGather:
             return n / plan.ranks;
-        case Goal::Scatter:
+        case CollectiveKind::Scatter:
             return is_root(gpu, call) ? n * plan.ranks : 0;
-        case Goal::None:
+        case CollectiveKind::Custom:
             return call.in_place ? std::max(gpu.input_chunks, gpu.output_chunks) : gpu.input_chunks;
         default:
             return n;
@@ -247,11 +249,11 @@ std::int64_t input_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, con
 std::int64_t output_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, const PlanCall& call) {
     const std::int64_t n = plan.chunks_per_loop;
     switch (call.goal) {
-        case Goal::ReduceScatter:
+        case CollectiveKind::ReduceScatter:
             return n / plan.ranks;
-        case Goal::Gather:
+        case CollectiveKind::Gather:
             return is_root(gpu, call) ? n * plan.ranks : 0;
-        case Goal::None:
+        case CollectiveKind::Custom:
             return call.in_place ? std::max(gpu.input_chunks, gpu.output_chunks) : gpu.output_chunks;
         default:
             return n;
@@ -265,14 +267,14 @@ Location location_of(const plan::MscclPlan& plan, const plan::Gpu& gpu, const Pl
     const std::int64_t n = plan.chunks_per_loop;
     const bool is_input = buffer == Buffer::Input;
     switch (call.goal) {
-        case Goal::AllGather:
+        case CollectiveKind::AllGather:
             return is_input ? Location{gpu.id, Buffer::Output, gpu.id * (n / plan.ranks) + chunk} : itself;
-        case Goal::ReduceScatter:
+        case CollectiveKind::ReduceScatter:
             return is_input ? itself : Location{gpu.id, Buffer::Input, gpu.id * (n / plan.ranks) + chunk};
-        case Goal::Gather:
+        case CollectiveKind::Gather:
             if (!is_input || !is_root(gpu, call)) return itself;
             return {gpu.id, Buffer::Output, gpu.id * n + chunk};
-        case Goal::Scatter:
+        case CollectiveKind::Scatter:
             if (is_input || !is_root(gpu, call)) return itself;
             return {gpu.id, Buffer::Input, gpu.id * n + chunk};
         default:

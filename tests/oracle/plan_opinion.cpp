@@ -81,7 +81,7 @@ bool is_live(Machine& machine, int block, int step, int place) {
 }
 
 /// Where nobody says what the outputs are, whatever is unordered may matter.
-bool is_all_live(const PlanCall& call) { return call.goal == plan::Goal::None && !call.condition; }
+bool is_all_live(const PlanCall& call) { return call.goal == CollectiveKind::Custom && !call.condition; }
 
 RaceCheck race_in(Machine& machine, bool all_live, const plan::PlanPlace& one, const plan::PlanPlace& other) {
     const auto a = machine.block(one.gpu, one.block), b = machine.block(other.gpu, other.block);
@@ -118,16 +118,17 @@ RaceCheck race_in(Machine& machine, bool all_live, const plan::PlanPlace& one, c
 
 std::vector<std::vector<PlanCall>> calls_of(const plan::MscclPlan& plan, const PlanQuestion& question) {
     PlanCall call;
-    call.goal = question.goal                 ? *question.goal
-                : plan.collective.has_value() ? plan::goal_of(*plan.collective).value_or(plan::Goal::None)
-                                              : plan::Goal::None;
+    call.goal = question.goal ? *question.goal
+                : plan.collective.has_value()
+                    ? kind_in_plan(*plan.collective).value_or(CollectiveKind::Custom)
+                    : CollectiveKind::Custom;
     call.operand_is_destination = question.operand_is_destination;
     call.copies_first = question.copies_first;
     call.condition = question.condition;
     std::vector<std::vector<PlanCall>> calls;
-    const bool is_searched = plan::has_root(call.goal) && !question.root;
+    const bool is_searched = has_root(call.goal) && !question.root;
     for (std::int32_t root = 0; root < (is_searched ? plan.ranks : 1); ++root) {
-        if (plan::has_root(call.goal)) call.root = question.root.value_or(root);
+        if (has_root(call.goal)) call.root = question.root.value_or(root);
         auto& modes = calls.emplace_back();
         for (const bool in_place : modes_of(plan)) {
             call.in_place = in_place;

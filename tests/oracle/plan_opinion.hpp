@@ -16,7 +16,7 @@ namespace tutti::oracle {
 
 /// How to read a plan, as the switches of `tutti verify` have it.
 struct PlanQuestion {
-    std::optional<plan::Goal> goal{};
+    std::optional<CollectiveKind> goal{};
     std::optional<std::int32_t> root{};
     bool operand_is_destination = false, copies_first = false;
     std::optional<plan::Condition> condition{};

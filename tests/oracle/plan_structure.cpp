@@ -9,7 +9,6 @@ namespace tutti::oracle {
 namespace {
 
 using plan::Buffer;
-using plan::Goal;
 using plan::StepType;
 
 class Structure {
@@ -43,8 +42,9 @@ class Structure {
     };
 
     void check_chunks() {
-        const bool divides = call_.goal == Goal::AllGather || call_.goal == Goal::ReduceScatter ||
-                             call_.goal == Goal::AllToAll;
+        const bool divides = call_.goal == CollectiveKind::AllGather ||
+                             call_.goal == CollectiveKind::ReduceScatter ||
+                             call_.goal == CollectiveKind::AllToAll;
         if (plan_.ranks < 1 || plan_.chunks_per_loop < 1)
             faults_.insert("chunks");
         else if (divides && plan_.chunks_per_loop % plan_.ranks != 0)

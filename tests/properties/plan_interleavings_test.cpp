@@ -47,7 +47,7 @@ oracle::PlanQuestion random_question(plan::MscclPlan& plan, Rng& rng) {
             break;
         case 1:
             if (plan.collective != "custom") break;
-            question.goal = rng.below(2) == 0 ? plan::Goal::AllReduce : plan::Goal::SendRecv;
+            question.goal = rng.below(2) == 0 ? CollectiveKind::AllReduce : CollectiveKind::SendRecv;
             break;
         case 2:
             question.root = any(rng, plan.ranks);

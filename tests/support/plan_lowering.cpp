@@ -48,7 +48,7 @@ class Lowering {
             1 + static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(options.max_channels)));
         plan_.chunks_per_loop = program.chunks;
         plan_.ranks = program.ranks;
-        plan_.collective = std::string(name_of(program.goal));
+        plan_.collective = std::string(plan_name_of(program.goal));
         plan_.in_place = program.in_place;
         plan_.out_of_place = program.out_of_place;
         plan_.protocol = rng.below(5) == 0 ? plan::Protocol::LL : plan::Protocol::Simple;

@@ -8,7 +8,6 @@
 namespace tutti::test {
 
 using plan::Buffer;
-using plan::Goal;
 using plan::MscclPlan;
 using plan::Step;
 using plan::StepType;
@@ -28,10 +27,10 @@ Step step(StepType type, Buffer buffer, std::int32_t offset, std::int32_t count)
     return made;
 }
 
-MscclPlan empty_plan(Goal goal, std::int32_t ranks, std::int32_t chunks) {
+MscclPlan empty_plan(CollectiveKind goal, std::int32_t ranks, std::int32_t chunks) {
     MscclPlan plan;
     plan.name = "sample";
-    plan.collective = std::string(name_of(goal));
+    plan.collective = std::string(plan_name_of(goal));
     plan.in_place = true;
     plan.ranks = ranks;
     plan.chunks_per_loop = chunks;
@@ -40,7 +39,7 @@ MscclPlan empty_plan(Goal goal, std::int32_t ranks, std::int32_t chunks) {
 }
 
 MscclPlan ring_all_gather(std::int32_t ranks, std::int32_t share) {
-    MscclPlan plan = empty_plan(Goal::AllGather, ranks, ranks * share);
+    MscclPlan plan = empty_plan(CollectiveKind::AllGather, ranks, ranks * share);
     for (std::int32_t r = 0; r < ranks && ranks > 1; ++r) {
         const auto at = [&](std::int32_t back) { return (r - back + ranks) % ranks * share; };
         std::vector<Step> steps{step(StepType::Send, Buffer::Output, at(0), share)};
@@ -54,7 +53,7 @@ MscclPlan ring_all_gather(std::int32_t ranks, std::int32_t share) {
 }
 
 MscclPlan pairs_all_gather(std::int32_t ranks, std::int32_t share) {
-    MscclPlan plan = empty_plan(Goal::AllGather, ranks, ranks * share);
+    MscclPlan plan = empty_plan(CollectiveKind::AllGather, ranks, ranks * share);
     for (std::int32_t r = 0; r < ranks; ++r) {
         auto& blocks = plan.gpus[static_cast<std::size_t>(r)].blocks;
         for (std::int32_t k = 1; k < ranks; ++k) {
@@ -68,7 +67,7 @@ MscclPlan pairs_all_gather(std::int32_t ranks, std::int32_t share) {
 }
 
 MscclPlan ring_all_reduce(std::int32_t ranks, std::int32_t share) {
-    MscclPlan plan = empty_plan(Goal::AllReduce, ranks, ranks * share);
+    MscclPlan plan = empty_plan(CollectiveKind::AllReduce, ranks, ranks * share);
     for (std::int32_t r = 0; r < ranks && ranks > 1; ++r) {
         const auto at = [&](std::int32_t back) { return (r - back + ranks) % ranks * share; };
         const auto add = [&](std::vector<Step>& steps, StepType type, std::int32_t back) {
@@ -87,7 +86,7 @@ MscclPlan ring_all_reduce(std::int32_t ranks, std::int32_t share) {
 }
 
 MscclPlan pairs_all_to_all(std::int32_t ranks, std::int32_t share) {
-    MscclPlan plan = empty_plan(Goal::AllToAll, ranks, ranks * share);
+    MscclPlan plan = empty_plan(CollectiveKind::AllToAll, ranks, ranks * share);
     plan.in_place = false;
     for (std::int32_t r = 0; r < ranks; ++r) {
         auto& blocks = plan.gpus[static_cast<std::size_t>(r)].blocks;
@@ -106,7 +105,7 @@ MscclPlan pairs_all_to_all(std::int32_t ranks, std::int32_t share) {
 
 MscclPlan tree_broadcast(const std::vector<std::int32_t>& parent, std::int32_t chunks) {
     const auto ranks = static_cast<std::int32_t>(parent.size());
-    MscclPlan plan = empty_plan(Goal::Broadcast, ranks, chunks);
+    MscclPlan plan = empty_plan(CollectiveKind::Broadcast, ranks, chunks);
     for (std::int32_t r = 0; r < ranks; ++r) {
         std::vector<std::int32_t> children;
         for (std::int32_t c = r + 1; c < ranks; ++c) {
@@ -132,7 +131,7 @@ MscclPlan tree_broadcast(const std::vector<std::int32_t>& parent, std::int32_t c
 
 MscclPlan tree_reduce(const std::vector<std::int32_t>& parent, std::int32_t chunks) {
     const auto ranks = static_cast<std::int32_t>(parent.size());
-    MscclPlan plan = empty_plan(Goal::Reduce, ranks, chunks);
+    MscclPlan plan = empty_plan(CollectiveKind::Reduce, ranks, chunks);
     for (std::int32_t r = 0; r < ranks; ++r) {
         auto& blocks = plan.gpus[static_cast<std::size_t>(r)].blocks;
         for (std::int32_t c = r + 1; c < ranks; ++c) {
@@ -173,10 +172,10 @@ MscclPlan random_sample(Rng& rng, std::int32_t ranks) {
     }
 }
 
-plan::PlanVerdict believed_valid(Goal goal, std::optional<std::int32_t> root) {
+plan::PlanVerdict believed_valid(CollectiveKind goal, std::optional<std::int32_t> root) {
     plan::PlanVerdict verdict;
     verdict.name = "sample";
-    verdict.collective = std::string(name_of(goal));
+    verdict.collective = std::string(plan_name_of(goal));
     verdict.root = root;
     return verdict;
 }
@@ -199,14 +198,15 @@ namespace {
 /// Runs a plan whose every location holds (part of) one chunk of the instance.
 class ChunkRun {
   public:
-    explicit ChunkRun(const MscclPlan& plan) : plan_(plan), goal_(*plan::goal_of(*plan.collective)) {
+    explicit ChunkRun(const MscclPlan& plan) : plan_(plan), goal_(*kind_in_plan(*plan.collective)) {
         const std::int32_t ranks = plan.ranks, all = plan.chunks_per_loop, share = all / ranks;
         for (std::int32_t r = 0; r < ranks; ++r) {
             for (std::int32_t c = 0; c < all; ++c) {
-                if (goal_ == Goal::AllGather && c / share == r) held_[{r, Buffer::Output, c}] = c;
-                if (goal_ == Goal::AllReduce || goal_ == Goal::Reduce) held_[{r, Buffer::Input, c}] = c;
-                if (goal_ == Goal::Broadcast && r == 0) held_[{r, Buffer::Input, c}] = c;
-                if (goal_ != Goal::AllToAll || c / share == r) continue;
+                if (goal_ == CollectiveKind::AllGather && c / share == r) held_[{r, Buffer::Output, c}] = c;
+                if (goal_ == CollectiveKind::AllReduce || goal_ == CollectiveKind::Reduce)
+                    held_[{r, Buffer::Input, c}] = c;
+                if (goal_ == CollectiveKind::Broadcast && r == 0) held_[{r, Buffer::Input, c}] = c;
+                if (goal_ != CollectiveKind::AllToAll || c / share == r) continue;
                 const std::int32_t to = c / share, pair = r * (ranks - 1) + (to < r ? to : to - 1);
                 held_[{r, Buffer::Input, c}] = pair * share + c % share;
             }
@@ -284,7 +284,7 @@ class ChunkRun {
     }
 
     const MscclPlan& plan_;
-    Goal goal_;
+    CollectiveKind goal_;
     std::map<std::tuple<std::int32_t, Buffer, std::int32_t>, std::int32_t> held_;
     std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::deque<std::size_t>> fifo_;
 };

@@ -73,7 +73,7 @@ std::string warned(const plan::PlanVerdict& verdict) {
     return text;
 }
 
-verify::PlanReading as(plan::Goal goal) {
+verify::PlanReading as(CollectiveKind goal) {
     verify::PlanReading reading;
     reading.goal = goal;
     return reading;

@@ -31,7 +31,7 @@ namespace tutti::test {
 /// The codes of its warnings, with spaces between.
 [[nodiscard]] std::string warned(const plan::PlanVerdict& verdict);
 /// A reading that judges as that collective.
-[[nodiscard]] verify::PlanReading as(plan::Goal goal);
+[[nodiscard]] verify::PlanReading as(CollectiveKind goal);
 /// The path of a file of tests/data/steps.
 [[nodiscard]] std::string step_file(const std::string& name);
 

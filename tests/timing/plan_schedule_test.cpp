@@ -41,7 +41,7 @@ bool is_ambiguous(const Topology& topology, const Schedule& schedule) {
 
 /// What arrives at a relay of a reduction replaces the relay's own contribution in a schedule, not in a plan.
 bool can_be_a_schedule(const timing::JobTiming& job) {
-    const bool reduces = job.goal == plan::Goal::AllReduce || job.goal == plan::Goal::Reduce;
+    const bool reduces = job.goal == CollectiveKind::AllReduce || job.goal == CollectiveKind::Reduce;
     return !reduces || job.relayed == 0;
 }
 

@@ -12,7 +12,6 @@ namespace tutti::timing {
 namespace {
 
 using plan::Buffer;
-using plan::Goal;
 using plan::MscclPlan;
 using plan::StepType;
 using test::block;
@@ -43,7 +42,7 @@ Ticks makespan(const MscclPlan& plan, const Net& net, const TimingOptions& optio
 
 /// Rank 0 sends `chunks` in one step to rank 1, which takes them by `receive`.
 MscclPlan one_message(std::int32_t chunks) {
-    MscclPlan plan = empty_plan(Goal::Broadcast, 2, chunks);
+    MscclPlan plan = empty_plan(CollectiveKind::Broadcast, 2, chunks);
     plan.gpus[0].blocks = {block(0, 1, -1, 0, {step(StepType::Send, Buffer::Input, 0, chunks)})};
     plan.gpus[1].blocks = {block(0, -1, 0, 0, {step(StepType::Receive, Buffer::Output, 0, chunks)})};
     return plan;
@@ -105,7 +104,7 @@ TEST_SUITE("run: plan timing") {
     }
 
     TEST_CASE("a dependency waits for the first step at or after it that signals") {
-        MscclPlan plan = empty_plan(Goal::None, 3, 4);
+        MscclPlan plan = empty_plan(CollectiveKind::Custom, 3, 4);
         auto a = step(StepType::Receive, Buffer::Scratch, 0), b = step(StepType::Receive, Buffer::Scratch, 1);
         auto out = step(StepType::Send, Buffer::Scratch, 0);
         out.dep_block = out.dep_step = 0;
@@ -127,7 +126,7 @@ TEST_SUITE("run: plan timing") {
     }
 
     TEST_CASE("a nop waits like a step and signals nothing") {
-        MscclPlan plan = empty_plan(Goal::None, 3, 4);
+        MscclPlan plan = empty_plan(CollectiveKind::Custom, 3, 4);
         auto in = step(StepType::Receive, Buffer::Scratch, 0);
         in.signals = true;
         auto nop = step(StepType::Nop, Buffer::Input, -1, 0);
@@ -207,10 +206,10 @@ TEST_SUITE("run: plan timing") {
         options.bytes = {4097};
         CHECK(time_plan(test::ring_all_gather(4), topology, options).jobs[0].chunk == Bytes{1025});
         // A gather's file counts the chunks of one rank's input; the call's bytes are the root's output.
-        CHECK(chunks_of_call(Goal::Gather, 4, 2) == 8);
-        CHECK(chunks_of_call(Goal::Scatter, 4, 2) == 8);
-        CHECK(chunks_of_call(Goal::AllGather, 4, 8) == 8);
-        CHECK_FALSE(bus_factor(Goal::None, 4));
+        CHECK(chunks_of_call(CollectiveKind::Gather, 4, 2) == 8);
+        CHECK(chunks_of_call(CollectiveKind::Scatter, 4, 2) == 8);
+        CHECK(chunks_of_call(CollectiveKind::AllGather, 4, 8) == 8);
+        CHECK_FALSE(bus_factor(CollectiveKind::Custom, 4));
         options.bytes = {0};
         CHECK_THROWS_AS((void)time_plan(test::ring_all_gather(4), topology, options), InputError);
         options.bytes = {kMaxCallBytes.count + 1};
@@ -233,7 +232,7 @@ TEST_SUITE("run: plan timing") {
     }
 
     TEST_CASE("channels take turns on parallel links, and a given route is kept to") {
-        MscclPlan plan = empty_plan(Goal::None, 2, 2);
+        MscclPlan plan = empty_plan(CollectiveKind::Custom, 2, 2);
         for (std::int32_t c = 0; c < 2; ++c) {
             plan.gpus[0].blocks.push_back(block(c, 1, -1, c, {step(StepType::Send, Buffer::Input, c)}));
             plan.gpus[1].blocks.push_back(block(c, -1, 0, c, {step(StepType::Receive, Buffer::Output, c)}));
@@ -292,7 +291,7 @@ TEST_SUITE("run: plan timing") {
 
     TEST_CASE("a plan that hangs for want of FIFO slots is named, and timed with deeper ones") {
         // Both send three messages before they receive any.
-        MscclPlan plan = empty_plan(Goal::None, 2, 3);
+        MscclPlan plan = empty_plan(CollectiveKind::Custom, 2, 3);
         for (std::int32_t r = 0; r < 2; ++r) {
             plan.gpus[static_cast<std::size_t>(r)].blocks = {block(
                 0, 1 - r, 1 - r, 0,

@@ -56,7 +56,7 @@ TEST_SUITE("run: send timing") {
         const PlanTiming timing = time_plan(ring_steps(5), ring);
         CHECK(timing.makespan == Ticks(40));
         CHECK(timing.jobs[0].chunks == 5);
-        CHECK(timing.jobs[0].goal == plan::Goal::AllGather);
+        CHECK(timing.jobs[0].goal == CollectiveKind::AllGather);
     }
 
     TEST_CASE("a step is no barrier: a send starts when its own data is there") {
@@ -124,7 +124,7 @@ TEST_SUITE("run: send timing") {
         CHECK_THROWS_WITH_AS((void)time_plan(plan, ring), "the plan does not end: gpu 0 waits for ever",
                              InputError);
         TimingOptions options;
-        options.goal = plan::Goal::AllReduce;
+        options.goal = CollectiveKind::AllReduce;
         CHECK_THROWS_AS((void)time_plan(plan, ring, options), InputError);
     }
 
@@ -135,11 +135,11 @@ TEST_SUITE("run: send timing") {
         const Net net = test::line(3, 0, 10);
         CHECK(makespan(plan, net) == Ticks(30));
         TimingOptions options;
-        options.goal = plan::Goal::ReduceScatter;
+        options.goal = CollectiveKind::ReduceScatter;
         CHECK(makespan(plan, net, options) == Ticks(30));
-        options.goal = plan::Goal::AllReduce;
+        options.goal = CollectiveKind::AllReduce;
         CHECK(makespan(plan, net, options) == Ticks(50));
-        options.goal = plan::Goal::AllToAll;
+        options.goal = CollectiveKind::AllToAll;
         CHECK_THROWS_AS((void)makespan(plan, net, options), InputError);
         plan.sends.push_back(send(0, 0, 2, 0));
         CHECK_THROWS_WITH_AS((void)makespan(plan, net), "two sends of a tree end at one node", InputError);
@@ -176,9 +176,9 @@ TEST_SUITE("run: send timing") {
                 plan.chunks.push_back({{a}, {b}, address++});
             }
         }
-        CHECK(chunks_of_call(plan::Goal::AllToAll, plan) == 6);
-        CHECK(chunks_of_call(plan::Goal::None, plan) == 4);
-        CHECK(chunks_of_call(plan::Goal::AllGather, ring_steps(4)) == 4);
+        CHECK(chunks_of_call(CollectiveKind::AllToAll, plan) == 6);
+        CHECK(chunks_of_call(CollectiveKind::Custom, plan) == 4);
+        CHECK(chunks_of_call(CollectiveKind::AllGather, ring_steps(4)) == 4);
     }
 
     TEST_CASE("a node cannot send what it does not have") {

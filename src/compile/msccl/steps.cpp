@@ -76,7 +76,7 @@ class RankSteps {
 
     [[nodiscard]] plan::Gpu gpu() const {
         plan::Gpu gpu{.id = static_cast<std::int32_t>(rank_)};
-        const bool custom = draft_.places.goal() == plan::Goal::None;
+        const bool custom = draft_.places.goal() == CollectiveKind::Custom;
         const auto size = [&](std::int64_t chunks) {
             return static_cast<std::int32_t>(custom ? draft_.places.chunks_per_loop() : chunks);
         };

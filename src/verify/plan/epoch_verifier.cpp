@@ -27,7 +27,6 @@ using plan::EpochDemand;
 using plan::EpochFlow;
 using plan::EpochHop;
 using plan::EpochSchedule;
-using plan::Goal;
 using plan::kVolumeTolerance;
 using plan::kWholeVolume;
 using plan::PlanClass;
@@ -68,20 +67,20 @@ class EpochVerifier {
     }
 
     void choose_goal() {
-        goal_ = reading_.goal            ? *reading_.goal
-                : schedule_.all_gathered ? Goal::AllGather
+        goal_ = reading_.goal            ? plan_kind_of(*reading_.goal)
+                : schedule_.all_gathered ? CollectiveKind::AllGather
                                          : chunks_.shape().goal();
-        if (goal_ == Goal::AllGather && !chunks_.demand_all()) {
+        if (goal_ == CollectiveKind::AllGather && !chunks_.demand_all()) {
             report("too-large", "an allgather of so many chunks on so many nodes is not judged");
             too_large_ = true;
             return;
         }
         verdict_root_ = chunks_.shape().root(goal_);
-        if (goal_ == Goal::None || chunks_.shape().makes(goal_)) return;
-        report("value",
-               fmt::format("the demands in the file do not make {}: {}", plan::name_of(goal_),
-                           goal_ == Goal::AllToAll ? chunks_.missing_pair()
-                                                   : "not every node has its chunks go where they must"));
+        if (goal_ == CollectiveKind::Custom || chunks_.shape().makes(goal_)) return;
+        report("value", fmt::format("the demands in the file do not make {}: {}", plan_name_of(goal_),
+                                    goal_ == CollectiveKind::AllToAll
+                                        ? chunks_.missing_pair()
+                                        : "not every node has its chunks go where they must"));
     }
 
     std::int64_t add_address(const EpochChunkName& name, std::vector<std::int32_t> receivers,
@@ -196,7 +195,7 @@ class EpochVerifier {
     }
 
     void finish() {
-        verdict_.collective = plan::name_of(goal_);
+        verdict_.collective = plan_name_of(goal_);
         verdict_.root = verdict_root_;
         if (verdict_root_)
             verdict_.root = chunks_.number(chunks_.ranks()[static_cast<std::size_t>(*verdict_root_)]);
@@ -215,9 +214,9 @@ class EpochVerifier {
         warnings_.add_all(std::move(verdict_.warnings), verdict_.warning_count);
         if (too_large_) verdict_.verdict = PlanClass::Malformed;
         if (verdict_.verdict != PlanClass::Malformed) {
-            verdict_.verdict = !violations_.empty()                    ? PlanClass::Invalid
-                               : goal_ == Goal::None || parts_unknown_ ? PlanClass::StructureOnly
-                                                                       : PlanClass::Valid;
+            verdict_.verdict = !violations_.empty()                                ? PlanClass::Invalid
+                               : goal_ == CollectiveKind::Custom || parts_unknown_ ? PlanClass::StructureOnly
+                                                                                   : PlanClass::Valid;
         }
         verdict_.violation_count = violations_.count();
         verdict_.violations = violations_.take();
@@ -229,7 +228,7 @@ class EpochVerifier {
         warnings_.add("lacks",
                       "link rates and latencies are in TE-CCL's input and not in this file: what a link "
                       "carries in an epoch, and how long it takes, is not judged");
-        if (goal_ == Goal::None) {
+        if (goal_ == CollectiveKind::Custom) {
             warnings_.add("lacks",
                           "the file names no collective and its demands make none that has a name; only they "
                           "are judged (--as names one)");
@@ -265,7 +264,7 @@ class EpochVerifier {
     plan::SendPlan plan_;
     std::set<EpochFlow> flows_;
     std::set<const EpochFlow*> used_;  ///< in flows_
-    Goal goal_ = Goal::None;
+    CollectiveKind goal_ = CollectiveKind::Custom;
     std::optional<std::int32_t> verdict_root_;  ///< as a rank
     bool parts_unknown_ = false, too_large_ = false;
 };

@@ -7,7 +7,6 @@
 namespace tutti::verify {
 
 using plan::Buffer;
-using plan::Goal;
 
 namespace {
 
@@ -16,13 +15,13 @@ struct Ratio {
     std::int64_t output = 1, input = 1;
 };
 
-Ratio ratio_of(Goal goal, std::int64_t ranks) {
+Ratio ratio_of(CollectiveKind goal, std::int64_t ranks) {
     switch (goal) {
-        case Goal::AllGather:
-        case Goal::Gather:
+        case CollectiveKind::AllGather:
+        case CollectiveKind::Gather:
             return {ranks, 1};
-        case Goal::ReduceScatter:
-        case Goal::Scatter:
+        case CollectiveKind::ReduceScatter:
+        case CollectiveKind::Scatter:
             return {1, ranks};
         default:
             return {1, 1};
@@ -31,9 +30,10 @@ Ratio ratio_of(Goal goal, std::int64_t ranks) {
 
 }  // namespace
 
-std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Goal goal, Findings& violations) {
+std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, CollectiveKind goal,
+                                       Findings& violations) {
     ExecutionSizes sizes{goal, -1, -1, 0};
-    if (goal == Goal::None) return sizes;
+    if (goal == CollectiveKind::Custom) return sizes;
     const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
     for (const plan::ExecutionGpu& gpu : plan.gpus) {
         const bool differs =
@@ -44,7 +44,7 @@ std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Goal goa
                 fmt::format("gpu {} has {} input and {} output chunks, gpu 0 has {} and {}; {} needs the "
                             "same everywhere",
                             gpu.id, gpu.input_chunks, gpu.output_chunks, sizes.input, sizes.output,
-                            name_of(goal)),
+                            plan_name_of(goal)),
                 {gpu.id, -1, -1, -1, std::nullopt, -1});
             return std::nullopt;
         }
@@ -54,13 +54,14 @@ std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Goal goa
     const Ratio ratio = ratio_of(goal, ranks);
     if (plan.in_place && sizes.input == 0) sizes.input = sizes.output * ratio.input / ratio.output;
     if (plan.in_place && sizes.output == 0) sizes.output = sizes.input * ratio.output / ratio.input;
-    const bool divides = goal != Goal::AllToAll || sizes.input % ranks == 0;
+    const bool divides = goal != CollectiveKind::AllToAll || sizes.input % ranks == 0;
     if (sizes.input * ratio.output != sizes.output * ratio.input || !divides) {
         violations.add("chunks", fmt::format("{} input and {} output chunks do not fit {} of {} ranks",
-                                             sizes.input, sizes.output, name_of(goal), ranks));
+                                             sizes.input, sizes.output, plan_name_of(goal), ranks));
         return std::nullopt;
     }
-    sizes.block = goal == Goal::AllToAll ? sizes.input / ranks : std::min(sizes.input, sizes.output);
+    sizes.block =
+        goal == CollectiveKind::AllToAll ? sizes.input / ranks : std::min(sizes.input, sizes.output);
     return sizes;
 }
 
@@ -78,7 +79,7 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
                               std::int32_t root) {
     const plan::ExecutionGpu& gpu = plan.gpus[static_cast<std::size_t>(rank)];
     const bool as_declared = sizes.input < 0 || has_root(sizes.goal);
-    const bool rooted_alias = sizes.goal == Goal::Gather || sizes.goal == Goal::Scatter;
+    const bool rooted_alias = sizes.goal == CollectiveKind::Gather || sizes.goal == CollectiveKind::Scatter;
     const bool aliased = plan.in_place && (!rooted_alias || rank == root);
     std::int64_t input = as_declared ? gpu.input_chunks : sizes.input;
     std::int64_t output = as_declared ? gpu.output_chunks : sizes.output;
@@ -96,12 +97,12 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
         // The smaller buffer is a part of the larger one.
         const std::int64_t shift = rank * sizes.block * places_per_chunk_;
         switch (sizes.goal) {
-            case Goal::AllGather:
-            case Goal::Gather:
+            case CollectiveKind::AllGather:
+            case CollectiveKind::Gather:
                 in = {out.memory, shift};
                 break;
-            case Goal::ReduceScatter:
-            case Goal::Scatter:
+            case CollectiveKind::ReduceScatter:
+            case CollectiveKind::Scatter:
                 out = {in.memory, shift};
                 break;
             default:

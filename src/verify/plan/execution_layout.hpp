@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
 #include "plan/program.hpp"
 #include "verify/plan/findings.hpp"
 
@@ -13,14 +13,14 @@ namespace tutti::verify {
 
 /// Chunks of the buffers, as the collective and the declarations give them.
 struct ExecutionSizes {
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::int64_t input = -1, output = -1;  ///< of every rank; -1: as each declares it
     std::int64_t block = 0;                ///< of one rank's share, where the goal has shares
 };
 
 /// Nothing, and a violation `chunks`, if the declared sizes do not fit the collective. In place, a size of 0
 /// follows from the other one.
-[[nodiscard]] std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, plan::Goal goal,
+[[nodiscard]] std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, CollectiveKind goal,
                                                      Findings& violations);
 
 /// Where the buffers of each GPU lie. In place, input and output share a memory; packets have one of their

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
 #include "verify/plan/execution_layout.hpp"
 #include "verify/plan/execution_order.hpp"
 #include "verify/plan/execution_steps.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
 #include "plan/plan_verdict.hpp"
 #include "plan/program.hpp"
 #include "verify/plan/execution_layout.hpp"

@@ -12,8 +12,6 @@
 
 namespace tutti::verify {
 namespace {
-
-using plan::Goal;
 using plan::PlanClass;
 
 /// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
@@ -38,7 +36,7 @@ class ExecutionVerifier {
         choose_goal();
         check_head();
         if (violations_.empty()) judge();
-        if (reading_.target == Target::Mscclpp) warn_of_execution_limits(plan_, warnings_);
+        if (reading_.target == plan::Target::Mscclpp) warn_of_execution_limits(plan_, warnings_);
         finish();
         return std::move(verdict_);
     }
@@ -46,12 +44,13 @@ class ExecutionVerifier {
   private:
     /// The format has postconditions for five collectives; all other labels have none (--as gives them one).
     void choose_goal() {
-        const auto named = plan::goal_of(plan_.collective);
-        goal_ = reading_.goal ? *reading_.goal : named.value_or(Goal::None);
-        const bool known = goal_ == Goal::AllReduce || goal_ == Goal::AllGather ||
-                           goal_ == Goal::ReduceScatter || goal_ == Goal::AllToAll || goal_ == Goal::SendRecv;
-        if (!reading_.goal && !known && goal_ != Goal::None) goal_ = Goal::None;
-        if (goal_ == Goal::None && !reading_.condition && plan_.collective != "test") {
+        const auto named = kind_in_plan(plan_.collective);
+        goal_ = reading_.goal ? plan_kind_of(*reading_.goal) : named.value_or(CollectiveKind::Custom);
+        const bool known = goal_ == CollectiveKind::AllReduce || goal_ == CollectiveKind::AllGather ||
+                           goal_ == CollectiveKind::ReduceScatter || goal_ == CollectiveKind::AllToAll ||
+                           goal_ == CollectiveKind::SendRecv;
+        if (!reading_.goal && !known && goal_ != CollectiveKind::Custom) goal_ = CollectiveKind::Custom;
+        if (goal_ == CollectiveKind::Custom && !reading_.condition && plan_.collective != "test") {
             warnings_.add(
                 "collective",
                 fmt::format("the collective \"{}\" has no postcondition in this format; structure, order "
@@ -59,7 +58,7 @@ class ExecutionVerifier {
                             plan_.collective));
         }
         verdict_.collective =
-            reading_.condition ? "custom, with the given condition" : std::string(name_of(goal_));
+            reading_.condition ? "custom, with the given condition" : std::string(plan_name_of(goal_));
     }
 
     void check_head() {
@@ -85,14 +84,15 @@ class ExecutionVerifier {
             }
         }
         if (ops.size() < 2) return;
-        (goal_ == Goal::None ? warnings_ : violations_)
+        (goal_ == CollectiveKind::Custom ? warnings_ : violations_)
             .add("reduce-op", "operations of the plan reduce with different operators (reduce_op)");
     }
 
     void judge() {
         const auto sizes = sizes_of(plan_, goal_, violations_);
         if (!sizes) return;
-        const bool root_moves_memory = plan_.in_place && (goal_ == Goal::Gather || goal_ == Goal::Scatter);
+        const bool root_moves_memory =
+            plan_.in_place && (goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter);
         const bool search = root_moves_memory && !reading_.root && ranks_ <= kMostRoots;
         std::optional<Findings> first;
         for (std::int32_t root = 0; root < (search ? ranks_ : 1); ++root) {
@@ -118,7 +118,7 @@ class ExecutionVerifier {
                     Findings& warned) {
         Findings later(reading_.max_findings);
         ExecutionFindings findings{found, later, warned, false};
-        const bool rooted_memory = goal_ == Goal::Gather || goal_ == Goal::Scatter;
+        const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
         const auto program = program_of(plan_, sizes, rooted_memory ? root.value_or(-1) : -1, findings);
         too_large_ = too_large_ || findings.too_large;
         if (program) decide_on(*program, sizes, root, found, warned);
@@ -163,7 +163,7 @@ class ExecutionVerifier {
             verdict_.verdict = PlanClass::Malformed;
         } else if (!violations_.empty()) {
             verdict_.verdict = PlanClass::Invalid;
-        } else if (goal_ == Goal::None && !reading_.condition) {
+        } else if (goal_ == CollectiveKind::Custom && !reading_.condition) {
             verdict_.verdict = PlanClass::StructureOnly;
         } else {
             verdict_.verdict = PlanClass::Valid;
@@ -179,7 +179,7 @@ class ExecutionVerifier {
     Findings violations_, warnings_;
     std::int32_t ranks_;
     plan::PlanVerdict verdict_;
-    Goal goal_ = Goal::None;
+    CollectiveKind goal_ = CollectiveKind::Custom;
     bool too_large_ = false;
 };
 

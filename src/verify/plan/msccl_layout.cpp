@@ -5,9 +5,8 @@
 namespace tutti::verify {
 
 using plan::Buffer;
-using plan::Goal;
 
-std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, Goal goal) {
+std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, CollectiveKind goal) {
     const std::int64_t chunks = plan.chunks_per_loop, ranks = plan.ranks;
     const bool divides = chunks % ranks == 0;
     const auto declares_at_most = [&](std::int32_t plan::Gpu::*size) {
@@ -15,33 +14,35 @@ std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, Goal goal) {
     };
     MscclSizes sizes{goal, chunks, chunks, chunks};
     switch (goal) {
-        case Goal::AllReduce:
-        case Goal::Broadcast:
-        case Goal::Reduce:
-        case Goal::AllToNext:
-        case Goal::SendRecv:
+        case CollectiveKind::AllReduce:
+        case CollectiveKind::Broadcast:
+        case CollectiveKind::Reduce:
+        case CollectiveKind::AllToNext:
+        case CollectiveKind::SendRecv:
             return sizes;
-        case Goal::AllToAll:
+        case CollectiveKind::AllToAll:
             sizes.block = chunks / ranks;
             break;
-        case Goal::AllGather:
+        case CollectiveKind::AllGather:
             sizes.block = sizes.input = chunks / ranks;
             break;
-        case Goal::ReduceScatter:
+        case CollectiveKind::ReduceScatter:
             sizes.block = sizes.output = chunks / ranks;
             break;
         // Files of these two count the chunks of a share, or (SCCL) those of the root's buffer.
-        case Goal::Gather:
+        case CollectiveKind::Gather:
             if (divides && declares_at_most(&plan::Gpu::output_chunks)) sizes.block = chunks / ranks;
             sizes.input = sizes.block;
             sizes.output = sizes.block * ranks;
             return sizes;
-        case Goal::Scatter:
+        case CollectiveKind::Scatter:
             if (divides && declares_at_most(&plan::Gpu::input_chunks)) sizes.block = chunks / ranks;
             sizes.output = sizes.block;
             sizes.input = sizes.block * ranks;
             return sizes;
-        case Goal::None:
+        case CollectiveKind::AllToAllV:
+        case CollectiveKind::Permute:
+        case CollectiveKind::Custom:
             return MscclSizes{goal, 0, -1, -1};
     }
     if (!divides) return std::nullopt;
@@ -59,14 +60,14 @@ MscclLayout::MscclLayout(const std::vector<const plan::Gpu*>& gpus, const MscclS
 
 void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
                           std::int32_t root) {
-    const bool known = sizes.goal != Goal::None;
+    const bool known = sizes.goal != CollectiveKind::Custom;
     std::int64_t input = known ? sizes.input : gpu.input_chunks;
     std::int64_t output = known ? sizes.output : gpu.output_chunks;
     // Only the root has that buffer; as long as nobody knows which rank that is, whoever declares it.
-    if (sizes.goal == Goal::Gather && rank != root) {
+    if (sizes.goal == CollectiveKind::Gather && rank != root) {
         output = root < 0 ? std::min<std::int64_t>(output, gpu.output_chunks) : 0;
     }
-    if (sizes.goal == Goal::Scatter && rank != root) {
+    if (sizes.goal == CollectiveKind::Scatter && rank != root) {
         input = root < 0 ? std::min<std::int64_t>(input, gpu.input_chunks) : 0;
     }
     if (!known && in_place) input = output = std::max(input, output);
@@ -84,17 +85,17 @@ void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSi
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) at.at[i] = {first + i, 0};
     plan::Range& in = at.at[static_cast<int>(Buffer::Input)];
     plan::Range& out = at.at[static_cast<int>(Buffer::Output)];
-    const bool rooted = sizes.goal == Goal::Gather || sizes.goal == Goal::Scatter;
+    const bool rooted = sizes.goal == CollectiveKind::Gather || sizes.goal == CollectiveKind::Scatter;
     const bool aliased = in_place && (!rooted || rank == root);
     if (aliased) {
         // The smaller buffer is a part of the larger one.
         switch (sizes.goal) {
-            case Goal::AllGather:
-            case Goal::Gather:
+            case CollectiveKind::AllGather:
+            case CollectiveKind::Gather:
                 in = {out.memory, rank * sizes.block};
                 break;
-            case Goal::ReduceScatter:
-            case Goal::Scatter:
+            case CollectiveKind::ReduceScatter:
+            case CollectiveKind::Scatter:
                 out = {in.memory, rank * sizes.block};
                 break;
             default:

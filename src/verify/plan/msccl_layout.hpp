@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/goal.hpp"
+#include "core/collective.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/program.hpp"
 #include "verify/plan/plan_verifier.hpp"
@@ -13,13 +13,13 @@ namespace tutti::verify {
 
 /// The sizes that follow from the collective, not from the declarations (docs/msccl-xml.md, section 4).
 struct MscclSizes {
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::int64_t block = 0;              ///< chunks of one rank's share, where the goal has shares
     std::int64_t input = 0, output = 0;  ///< chunks; of a goal without postcondition: as declared (-1)
 };
 
 /// Nothing if chunks would have to be divided and cannot be.
-[[nodiscard]] std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, plan::Goal goal);
+[[nodiscard]] std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, CollectiveKind goal);
 
 /// Where the buffers of a GPU lie. In place input and output share a memory; which shift that needs depends
 /// on the collective and the rank.

@@ -15,7 +15,6 @@ using plan::Step;
 using plan::StepType;
 
 struct Limits {
-    std::string_view name;
     int steps_per_block;
     int blocks_per_gpu;      ///< 0: no limit
     int blocks_per_channel;  ///< of a gpu; 0: no limit
@@ -30,22 +29,26 @@ constexpr int kMostXmlNodes = 4096;
 constexpr int kMostChildren = 1024;
 constexpr std::size_t kMostText = 255;
 
-Limits limits_of(Target target) {
+Limits limits_of(plan::Target target) {
     switch (target) {
-        case Target::Rccl:
-            return {"rccl", 64, 64, 0, 128, true, "reducescatter"};
-        case Target::MscclExecutor:
-            return {"msccl-executor", 64, 0, 32, 32, true, "reducescatter"};
+        case plan::Target::Rccl:
+            return {64, 64, 0, 128, true, "reducescatter"};
+        case plan::Target::MscclExecutor:
+            return {64, 0, 32, 32, true, "reducescatter"};
         default:
-            return {"msccl", 256, 216, 0, 32, false, "reduce_scatter"};
+            return {256, 216, 0, 32, false, "reduce_scatter"};
     }
 }
 
 class MscclLimitCheck {
   public:
-    MscclLimitCheck(const plan::MscclPlan& plan, const MscclStructure& structure, const Limits& limits,
+    MscclLimitCheck(const plan::MscclPlan& plan, const MscclStructure& structure, plan::Target target,
                     Findings& warnings)
-        : plan_(plan), structure_(structure), limits_(limits), warnings_(warnings) {}
+        : plan_(plan),
+          structure_(structure),
+          target_(target),
+          limits_(limits_of(target)),
+          warnings_(warnings) {}
 
     void run() {
         check_head();
@@ -56,7 +59,7 @@ class MscclLimitCheck {
 
   private:
     void warn(std::string code, const std::string& what, plan::PlanPlace place = {}) {
-        warnings_.add(std::move(code), fmt::format("{}: {}", limits_.name, what), place);
+        warnings_.add(std::move(code), fmt::format("{}: {}", name_of(target_), what), place);
     }
 
     void check_head() {
@@ -86,11 +89,11 @@ class MscclLimitCheck {
             warn("target-attribute", "refuses the file: algo has no coll");
             return;
         }
-        const auto goal = plan::goal_of(*plan_.collective);
-        if (goal == plan::Goal::ReduceScatter && *plan_.collective != limits_.reduce_scatter) {
+        const auto goal = kind_in_plan(*plan_.collective);
+        if (goal == CollectiveKind::ReduceScatter && *plan_.collective != limits_.reduce_scatter) {
             warn("target-collective", fmt::format("does not know coll=\"{}\"; it says \"{}\"",
                                                   *plan_.collective, limits_.reduce_scatter));
-        } else if (!goal || goal == plan::Goal::AllToNext || goal == plan::Goal::SendRecv) {
+        } else if (!goal || goal == CollectiveKind::AllToNext || goal == CollectiveKind::SendRecv) {
             warn("target-collective", fmt::format("does not know coll=\"{}\"", *plan_.collective));
         }
     }
@@ -186,20 +189,20 @@ class MscclLimitCheck {
 
     const plan::MscclPlan& plan_;
     const MscclStructure& structure_;
+    const plan::Target target_;
     const Limits limits_;
     Findings& warnings_;
 };
 
 }  // namespace
 
-void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure, Target target,
+void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure, plan::Target target,
                     Findings& warnings) {
-    if (target == Target::None) return;
-    if (target == Target::Mscclpp) {
+    if (target == plan::Target::Mscclpp) {
         warnings.add("target-format", "mscclpp: reads execution plans as JSON, no XML");
         return;
     }
-    MscclLimitCheck(plan, structure, limits_of(target), warnings).run();
+    MscclLimitCheck(plan, structure, target, warnings).run();
 }
 
 }  // namespace tutti::verify

@@ -17,8 +17,6 @@
 
 namespace tutti::verify {
 namespace {
-
-using plan::Goal;
 using plan::PlanClass;
 
 /// Plans that move more chunks are refused: each costs some 50 bytes and 200 ns, and a file of a kilobyte can
@@ -61,12 +59,12 @@ class MscclVerifier {
 
   private:
     void choose_goal() {
-        goal_ = Goal::None;
+        goal_ = CollectiveKind::Custom;
         if (reading_.goal) {
-            goal_ = *reading_.goal;
+            goal_ = plan_kind_of(*reading_.goal);
         } else if (plan_.collective) {
-            const auto named = plan::goal_of(*plan_.collective);
-            goal_ = named.value_or(Goal::None);
+            const auto named = kind_in_plan(*plan_.collective);
+            goal_ = named.value_or(CollectiveKind::Custom);
             if (!named && !reading_.condition) {
                 warnings_.add("collective",
                               fmt::format("no runtime knows coll=\"{}\"; judged without a postcondition",
@@ -77,7 +75,7 @@ class MscclVerifier {
                           "the file names no collective; judged without a postcondition (--as names one)");
         }
         verdict_.collective =
-            reading_.condition ? "custom, with the given condition" : std::string(name_of(goal_));
+            reading_.condition ? "custom, with the given condition" : std::string(plan_name_of(goal_));
     }
 
     void check_head() {
@@ -99,7 +97,7 @@ class MscclVerifier {
     }
 
     void judge(const MscclStructure& structure) {
-        warn_of_limits(plan_, structure, reading_.target, warnings_);
+        if (reading_.target) warn_of_limits(plan_, structure, *reading_.target, warnings_);
         const std::int64_t most = std::max(
             kMostChunksMoved, kMostChunksPerStep * static_cast<std::int64_t>(structure.steps.size()));
         if (chunks_moved(structure) > most) {
@@ -112,7 +110,7 @@ class MscclVerifier {
         if (!sizes) {
             violations_.add("chunks",
                             fmt::format("nchunksperloop {} is not a multiple of the {} ranks, as {} needs",
-                                        plan_.chunks_per_loop, plan_.ranks, name_of(goal_)));
+                                        plan_.chunks_per_loop, plan_.ranks, plan_name_of(goal_)));
             return;
         }
         if (!violations_.empty()) return;
@@ -125,7 +123,8 @@ class MscclVerifier {
     }
 
     void judge_mode(const MscclStructure& structure, const MscclSizes& sizes, bool in_place) {
-        const bool root_moves_memory = in_place && (goal_ == Goal::Gather || goal_ == Goal::Scatter);
+        const bool root_moves_memory =
+            in_place && (goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter);
         const bool search = root_moves_memory && !reading_.root && plan_.ranks <= kMostRootsTried;
         Findings nearest(reading_.max_findings);  // of the root for which least is wrong
         bool nearest_ran = false;
@@ -149,7 +148,7 @@ class MscclVerifier {
     /// Whether it could be run.
     bool judge_root(const MscclStructure& structure, const MscclSizes& sizes, bool in_place,
                     std::optional<std::int32_t> root, Findings& found, Findings& warned) {
-        const bool rooted_memory = goal_ == Goal::Gather || goal_ == Goal::Scatter;
+        const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
         // Without a root, every rank of an out-of-place gather may have an output, until one is found.
         const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root.value_or(-1) : -1);
         const auto program = program_of(structure, layout, reading_, found);
@@ -226,7 +225,7 @@ class MscclVerifier {
             verdict_.verdict = PlanClass::Malformed;
         } else if (!violations_.empty()) {
             verdict_.verdict = PlanClass::Invalid;
-        } else if (goal_ == Goal::None && !reading_.condition) {
+        } else if (goal_ == CollectiveKind::Custom && !reading_.condition) {
             verdict_.verdict = PlanClass::StructureOnly;
         } else {
             verdict_.verdict = shallow ? PlanClass::ValidIfBuffered : PlanClass::Valid;
@@ -241,7 +240,7 @@ class MscclVerifier {
     const PlanReading& reading_;
     Findings violations_, warnings_;
     plan::PlanVerdict verdict_;
-    Goal goal_ = Goal::None;
+    CollectiveKind goal_ = CollectiveKind::Custom;
     bool too_large_ = false;
     bool ends_ = false;  ///< if connections are unbounded: was found out, and is so
 };

@@ -2,17 +2,15 @@
 
 namespace tutti::verify {
 
-using plan::Goal;
-
 bool Postcondition::demands_of(std::int32_t rank) const {
     if (condition != nullptr) return condition->outputs.contains(rank);
     switch (goal) {
-        case Goal::Reduce:
-        case Goal::Gather:
+        case CollectiveKind::Reduce:
+        case CollectiveKind::Gather:
             return rank == root;
-        case Goal::AllToNext:
+        case CollectiveKind::AllToNext:
             return rank > 0;
-        case Goal::None:
+        case CollectiveKind::Custom:
             return false;
         default:
             return true;
@@ -35,25 +33,27 @@ std::optional<SumId> Postcondition::expected(std::int32_t rank, std::int64_t pla
     const auto everyone = [&](std::int64_t chunk) { return sums.of({SumRun{chunk, 0, ranks - 1, 1}}); };
     const auto share = [&](std::int64_t at) { return static_cast<std::int32_t>(at / block); };
     switch (goal) {
-        case Goal::AllReduce:
-        case Goal::Reduce:
+        case CollectiveKind::AllReduce:
+        case CollectiveKind::Reduce:
             return everyone(place);
-        case Goal::AllGather:
-        case Goal::Gather:
+        case CollectiveKind::AllGather:
+        case CollectiveKind::Gather:
             return sums.single(share(place), place % block);
-        case Goal::ReduceScatter:
+        case CollectiveKind::ReduceScatter:
             return everyone(rank * block + place);
-        case Goal::AllToAll:
+        case CollectiveKind::AllToAll:
             return sums.single(share(place), rank * block + place % block);
-        case Goal::Broadcast:
+        case CollectiveKind::Broadcast:
             return sums.single(root, place);
-        case Goal::Scatter:
+        case CollectiveKind::Scatter:
             return sums.single(root, rank * block + place);
-        case Goal::AllToNext:
+        case CollectiveKind::AllToNext:
             return sums.single(rank - 1, place);
-        case Goal::SendRecv:
+        case CollectiveKind::SendRecv:
             return sums.single((rank + ranks - 1) % ranks, place);
-        case Goal::None:
+        case CollectiveKind::AllToAllV:
+        case CollectiveKind::Permute:
+        case CollectiveKind::Custom:
             break;
     }
     return std::nullopt;

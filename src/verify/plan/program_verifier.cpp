@@ -21,8 +21,6 @@
 
 namespace tutti::verify {
 namespace {
-
-using plan::Goal;
 using plan::PlanFinding;
 using plan::PlanPlace;
 
@@ -250,7 +248,7 @@ class Decision {
     /// Only the root of a gather has an output for everybody's shares, and only declarations say who that is.
     [[nodiscard]] bool output_complete(const Postcondition& post, std::int32_t rank) const {
         const std::int64_t places = program_.output_places[static_cast<std::size_t>(rank)];
-        return places >= (post.goal == Goal::Gather ? post.block * post.ranks : 1);
+        return places >= (post.goal == CollectiveKind::Gather ? post.block * post.ranks : 1);
     }
 
     [[nodiscard]] bool output_right(const Postcondition& post, std::int32_t rank) {
@@ -264,7 +262,7 @@ class Decision {
 
     /// A root with which the outputs are right; otherwise the likeliest one, to say what is wrong with it.
     [[nodiscard]] std::int32_t found_root(Postcondition post) {
-        const bool root_gets = post.goal == Goal::Reduce || post.goal == Goal::Gather;
+        const bool root_gets = post.goal == CollectiveKind::Reduce || post.goal == CollectiveKind::Gather;
         if (root_gets) {
             for (post.root = 0; post.root < outputs(); ++post.root) {
                 if (output_complete(post, post.root) && output_right(post, post.root)) return post.root;

@@ -146,7 +146,7 @@ class QueueReplay {
 
     /// How many chunks a node has at the start.
     [[nodiscard]] std::int64_t started(std::int32_t node) const {
-        if (start_.goal == plan::Goal::Broadcast) return node == start_.root ? plan_.addresses : 0;
+        if (start_.goal == CollectiveKind::Broadcast) return node == start_.root ? plan_.addresses : 0;
         return plan_.addresses / plan_.nodes + (node < plan_.addresses % plan_.nodes ? 1 : 0);
     }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/goal.hpp"
+#include "core/collective.hpp"
 #include "plan/send_plan.hpp"
 #include "verify/plan/findings.hpp"
 
@@ -11,10 +11,10 @@ namespace tutti::verify {
 
 /// Where the chunks of a plan of queues start: TACOS numbers those of an all-gather round by round.
 struct QueueStart {
-    plan::Goal goal = plan::Goal::AllGather;  ///< AllGather or Broadcast
+    CollectiveKind goal = CollectiveKind::AllGather;  ///< AllGather or Broadcast
     std::int32_t root = 0;
     [[nodiscard]] std::int32_t holder(std::int64_t chunk, std::int32_t nodes) const {
-        return goal == plan::Goal::Broadcast ? root : static_cast<std::int32_t>(chunk % nodes);
+        return goal == CollectiveKind::Broadcast ? root : static_cast<std::int32_t>(chunk % nodes);
     }
 };
 

@@ -17,8 +17,6 @@
 
 namespace tutti::verify {
 namespace {
-
-using plan::Goal;
 using plan::PlanClass;
 using plan::SendClock;
 using plan::SendPlan;
@@ -89,16 +87,16 @@ class SendPlanVerifier {
     /// What the file's own chunks make, against what was asked for.
     void check_goal() {
         const ChunkShape shape(plan_.chunks, plan_.nodes);
-        const Goal found = shape.goal();
-        Goal goal = found;
-        if (reading_.goal && *reading_.goal != Goal::None) {
+        const CollectiveKind found = shape.goal();
+        CollectiveKind goal = found;
+        if (reading_.goal && plan_kind_of(*reading_.goal) != CollectiveKind::Custom) {
             goal = *reading_.goal;
             if (!shape.makes(goal)) {
                 violations_.add("collective", fmt::format("the chunks in the file make {}, not {}",
-                                                          words_for(found), name_of(goal)));
+                                                          words_for(found), plan_name_of(goal)));
             }
-        } else if (const auto named = plan::goal_of(plan_.runtime);
-                   named && *named != Goal::None && !shape.makes(*named)) {
+        } else if (const auto named = kind_in_plan(plan_.runtime);
+                   named && *named != CollectiveKind::Custom && !shape.makes(*named)) {
             warnings_.add("collective",
                           fmt::format("the runtime is told that this is {}, but the chunks make {}",
                                       plan_.runtime, words_for(found)));
@@ -107,36 +105,38 @@ class SendPlanVerifier {
         if (reading_.root && verdict_.root && *reading_.root != *verdict_.root) {
             violations_.add("root", fmt::format("the root is {}, not {}", *verdict_.root, *reading_.root));
         }
-        verdict_.collective =
-            goal == Goal::None && !plan_.collective.empty() ? plan_.collective : std::string(name_of(goal));
+        verdict_.collective = goal == CollectiveKind::Custom && !plan_.collective.empty()
+                                  ? plan_.collective
+                                  : std::string(plan_name_of(goal));
     }
 
-    [[nodiscard]] std::string words_for(Goal goal) const {
-        return goal == Goal::None ? "no collective that has a name" : std::string(name_of(goal));
+    [[nodiscard]] std::string words_for(CollectiveKind goal) const {
+        return goal == CollectiveKind::Custom ? "no collective that has a name"
+                                              : std::string(plan_name_of(goal));
     }
 
     void judge_queues() {
         QueueStart start;
-        start.goal = reading_.goal.value_or(Goal::AllGather);
+        start.goal = reading_.goal.value_or(CollectiveKind::AllGather);
         start.root = reading_.root.value_or(0);
-        verdict_.collective = name_of(start.goal);
+        verdict_.collective = plan_name_of(start.goal);
         if (!reading_.goal) {
             warnings_.add("lacks",
                           "the file names no collective and does not say where chunks start; judged as an "
                           "allgather, all that its producer makes");
         }
-        if (start.goal != Goal::AllGather && start.goal != Goal::Broadcast) {
+        if (start.goal != CollectiveKind::AllGather && start.goal != CollectiveKind::Broadcast) {
             undecided(
                 "which chunk starts where is not in the file, and known for allgather and broadcast "
                 "only");
             return;
         }
-        if (start.goal == Goal::Broadcast) verdict_.root = start.root;
+        if (start.goal == CollectiveKind::Broadcast) verdict_.root = start.root;
         if (start.root < 0 || start.root >= plan_.nodes) {
             violations_.add("root", fmt::format("root {} is no node; there are {}", start.root, plan_.nodes));
             return;
         }
-        if (start.goal == Goal::AllGather && plan_.addresses % plan_.nodes != 0) {
+        if (start.goal == CollectiveKind::AllGather && plan_.addresses % plan_.nodes != 0) {
             violations_.add("chunks", fmt::format("{} chunks cannot be spread evenly over {} nodes",
                                                   plan_.addresses, plan_.nodes));
         }
@@ -145,8 +145,8 @@ class SendPlanVerifier {
     }
 
     void judge_trees() {
-        const Goal goal = reading_.goal.value_or(Goal::AllGather);
-        verdict_.collective = name_of(goal);
+        const CollectiveKind goal = reading_.goal.value_or(CollectiveKind::AllGather);
+        verdict_.collective = plan_name_of(goal);
         if (!reading_.goal) {
             warnings_.add("lacks",
                           "the file names no collective; judged as an allgather, which is a reduce_scatter "
@@ -158,7 +158,8 @@ class SendPlanVerifier {
             fmt::format("trees of height {}, {} chunks over the busiest link", height, plan_.busiest_link);
         warnings_.add("lacks",
                       "the file has no bandwidths: whether the trees share links well is not judged");
-        if (goal != Goal::AllGather && goal != Goal::ReduceScatter && goal != Goal::AllReduce)
+        if (goal != CollectiveKind::AllGather && goal != CollectiveKind::ReduceScatter &&
+            goal != CollectiveKind::AllReduce)
             undecided(
                 "trees that broadcast every node's share are an allgather, reduce_scatter or allreduce");
     }

@@ -370,7 +370,7 @@ TEST_CASE("a plan can be judged as another collective, and rooted ones find thei
     plan.out_of_place().gpu(1, 1).tb("wait 1");
     plan.gpu(1, 1).tb("copy i0 -> o0", "put i0 -> 0:o0", "nop", "signal 0");
     verify::PlanReading reading;
-    reading.goal = plan::Goal::Broadcast;
+    reading.goal = CollectiveKind::Broadcast;
     const plan::PlanVerdict verdict = verify::verify(plan, reading);
     CHECK(verdict.verdict == PlanClass::Valid);
     CHECK(verdict.root == 1);
@@ -379,7 +379,8 @@ TEST_CASE("a plan can be judged as another collective, and rooted ones find thei
 }
 
 TEST_CASE("what the executor would do otherwise is a warning for that target only") {
-    const auto warned = [](const ExecutionBuilder& plan, verify::Target target = verify::Target::Mscclpp) {
+    const auto warned = [](const ExecutionBuilder& plan,
+                           std::optional<plan::Target> target = plan::Target::Mscclpp) {
         verify::PlanReading reading;
         reading.target = target;
         reading.max_findings = 1000;
@@ -397,7 +398,7 @@ TEST_CASE("what the executor would do otherwise is a warning for that target onl
     };
     CHECK(warned(one("get 1:i0 -> o0")) == "");
     CHECK(warned(one("get 1:i0 -> o1")) == "target-get ");
-    CHECK(warned(one("get 1:i0 -> o1"), verify::Target::None) == "");
+    CHECK(warned(one("get 1:i0 -> o1"), std::nullopt) == "");
     CHECK(warned(one("flush port 1")) == "target-flush ");
     CHECK(warned(one("glre *:i0 -> o0")) == "target-op ");
     CHECK(warned(one("put i0, o0 -> 1:s0, 1:s1")) == "target-put ");

@@ -472,7 +472,7 @@ TEST_CASE("another collective than the file's can be asked for") {
     }
     CHECK(first_code(verify::verify(plan)) == "value");
     verify::PlanReading reading;
-    reading.goal = plan::Goal::AllToAll;
+    reading.goal = CollectiveKind::AllToAll;
     CHECK(verify::verify(plan, reading).verdict == PlanClass::Valid);
 }
 
@@ -491,12 +491,12 @@ TEST_CASE("what a target would refuse or ignore is said") {
     plan.step("re", "s2", "s0", 1);
     verify::PlanReading reading;
     CHECK_FALSE(has_code(verify::verify(plan, reading).warnings, "limit-steps"));
-    reading.target = verify::Target::Rccl;
+    reading.target = plan::Target::Rccl;
     const plan::PlanVerdict rccl = verify::verify(plan, reading);
     CHECK(has_code(rccl.warnings, "limit-steps"));
     CHECK(has_code(rccl.warnings, "target-attribute"));
     CHECK(has_code(rccl.warnings, "target-collective"));
-    reading.target = verify::Target::Msccl;
+    reading.target = plan::Target::Msccl;
     const plan::PlanVerdict msccl = verify::verify(plan, reading);
     CHECK_FALSE(has_code(msccl.warnings, "limit-steps"));
     CHECK_FALSE(has_code(msccl.warnings, "target-attribute"));

@@ -9,7 +9,6 @@
 
 using namespace tutti;
 using namespace tutti::test;
-using plan::Goal;
 using plan::SendPlan;
 
 namespace {
@@ -41,7 +40,7 @@ TEST_CASE("queues that TACOS wrote run empty and gather everything") {
 }
 
 TEST_CASE("a link sends the next chunk when it is free and the source has it") {
-    const auto verdict = judged(read(kRing), as(Goal::AllGather));
+    const auto verdict = judged(read(kRing), as(CollectiveKind::AllGather));
     CHECK(told(verdict) == "valid");
     CHECK(warned(verdict) == "");
     CHECK(verdict.own_cost == "2000000.002 us");
@@ -74,14 +73,14 @@ TEST_CASE("chunks of an all-gather are numbered round by round") {
 }
 
 TEST_CASE("other collectives of queues are judged as far as the file says where chunks start") {
-    auto reading = as(Goal::Broadcast);
+    auto reading = as(CollectiveKind::Broadcast);
     reading.root = 1;
     CHECK(told(read("1,2,1,1,0\n2,0,1,1,0\n", 3, 1), reading) == "valid");
     reading.root = 0;
     CHECK(told(read("1,2,1,1,0\n2,0,1,1,0\n", 3, 1), reading).starts_with("invalid"));
     reading.root = 3;
     CHECK(told(read(kRing), reading) == "invalid: root");
-    CHECK(told(read(kRing), as(Goal::AllToAll)) == "structure-only");
+    CHECK(told(read(kRing), as(CollectiveKind::AllToAll)) == "structure-only");
 }
 
 TEST_CASE("a file that counts a million million chunks and sends ten is judged at once") {

@@ -9,7 +9,6 @@
 
 using namespace tutti;
 using namespace tutti::test;
-using plan::Goal;
 using plan::SendChunk;
 using plan::SendPlan;
 
@@ -199,8 +198,8 @@ TEST_CASE("reading what the same step writes is clear here, but msccl-tools cann
 }
 
 TEST_CASE("the chunks must make the collective that was asked for") {
-    CHECK(told(gathered(), as(Goal::AllGather)) == "valid");
-    const auto verdict = judged(gathered(), as(Goal::AllToAll));
+    CHECK(told(gathered(), as(CollectiveKind::AllGather)) == "valid");
+    const auto verdict = judged(gathered(), as(CollectiveKind::AllToAll));
     CHECK(told(verdict) == "invalid: collective");
     CHECK(verdict.violations[0].message == "the chunks in the file make allgather, not alltoall");
     auto labelled = gathered();
@@ -208,7 +207,7 @@ TEST_CASE("the chunks must make the collective that was asked for") {
     CHECK(told(labelled) == "valid");
     CHECK(warned(judged(labelled)) == "collective");
     const auto cast = step_plan(2, {{{1}, {0, 1}, 0}}, {{{0, 1, 0}}});
-    auto reading = as(Goal::Broadcast);
+    auto reading = as(CollectiveKind::Broadcast);
     CHECK(judged(cast, reading).root == 1);
     reading.root = 0;
     CHECK(told(cast, reading) == "invalid: root");

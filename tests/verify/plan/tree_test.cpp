@@ -9,7 +9,6 @@
 
 using namespace tutti;
 using namespace tutti::test;
-using plan::Goal;
 using plan::SendPlan;
 
 namespace {
@@ -32,9 +31,9 @@ TEST_CASE("trees that ForestColl made span all nodes and carry all shares") {
     CHECK(verdict.mode == "trees");
     CHECK(verdict.own_cost == "trees of height 3, 3 chunks over the busiest link");
     CHECK(told(file("forestcoll-two-boxes.xml")) == "valid");
-    CHECK(told(ring(), as(Goal::ReduceScatter)) == "valid");
-    CHECK(told(ring(), as(Goal::AllReduce)) == "valid");
-    CHECK(told(ring(), as(Goal::AllToAll)) == "structure-only");
+    CHECK(told(ring(), as(CollectiveKind::ReduceScatter)) == "valid");
+    CHECK(told(ring(), as(CollectiveKind::AllReduce)) == "valid");
+    CHECK(told(ring(), as(CollectiveKind::AllToAll)) == "structure-only");
 }
 
 TEST_CASE("a tree that misses a node is told with the node") {
