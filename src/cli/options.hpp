@@ -52,7 +52,7 @@ struct PlanOptions {
     bool operand_is_destination = false;   ///< of reducing receives
     bool copies_first = false;             ///< <copy> is executed
     std::optional<CollectiveKind> goal{};  ///< whatever the file says
-    std::optional<std::int32_t> root{};
+    std::optional<Rank> root{};
     bool strict_dependencies = false;
     bool strict_descriptors = false;
     std::optional<std::string> condition{};  ///< a path

@@ -44,7 +44,7 @@ std::optional<Collective> collective_of(const BoundJob& job, const Cut& cut, std
     collective.group = GroupId(number);
     collective.kind = kind;
     collective.chunk_bytes = cut.bytes;
-    if (has_root(kind)) collective.root = Rank(static_cast<std::size_t>(*job.root));
+    if (has_root(kind)) collective.root = *job.root;
     collective.chunks = counts_shares(kind) ? chunks / ranks : chunks;
     if (counts_shares(kind) && chunks % ranks != 0) {
         if (kind != CollectiveKind::AllReduce || chunks > kMostChunks / ranks) return std::nullopt;

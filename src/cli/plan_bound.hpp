@@ -12,7 +12,7 @@ namespace tutti::cli {
 struct BoundJob {
     const timing::JobTiming& timing;
     CollectiveKind goal = CollectiveKind::Custom;
-    std::optional<std::int32_t> root{};
+    std::optional<Rank> root{};
 };
 
 /// The instance that demands what the plans achieve, all together, in chunks of the same sizes as theirs:

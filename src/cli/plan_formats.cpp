@@ -41,7 +41,7 @@ io::Json facts_of(const compile::MscclResult& result, const std::string& collect
                    {"channels", plan.channels},
                    {"min_bytes", *plan.min_bytes},
                    {"max_bytes", *plan.max_bytes}};
-    if (result.root) facts["root"] = *result.root;
+    if (result.root) facts["root"] = result.root->value();
     return facts;
 }
 

@@ -56,7 +56,8 @@ PlanOptions plan_options(const Values& values) {
         options.goal = kind_in_plan(*name);
         if (!options.goal) (void)values.choice("as", plan_kind_names());
     }
-    if (values.flag("root")) options.root = values.number<std::int32_t>("root", 0, 0);
+    if (values.flag("root"))
+        options.root = Rank(static_cast<std::size_t>(values.number<std::int32_t>("root", 0, 0)));
     options.strict_dependencies = values.flag("strict-dependencies");
     options.strict_descriptors = values.flag("strict-descriptors");
     options.condition = values.text("condition");

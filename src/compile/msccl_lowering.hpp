@@ -54,7 +54,7 @@ struct MscclResult {
     plan::MscclPlan plan{};
     /// For kinds that files have no name for; with it the plan can be judged.
     std::optional<plan::Condition> condition{};
-    std::optional<std::int32_t> root{};
+    std::optional<Rank> root{};
     MscclEffort effort = MscclEffort::Fused;
 };
 

@@ -79,7 +79,8 @@ class Together {
         timing.chunks = chunks_of_call(timing.goal, plan);
         set_sizes(topology_, options, timing);
         append(options, timing, [&](Placement& placement) {
-            append_tasks(program_, placement, plan, timing.goal, options.root.value_or(0));
+            append_tasks(program_, placement, plan, timing.goal,
+                         static_cast<std::int32_t>(options.root.value_or(Rank(0)).value()));
         });
     }
 
@@ -135,7 +136,7 @@ class Together {
         throw InputError(
             fmt::format("the plan does not end{}: gpu {}{} waits for ever",
                         capacity ? fmt::format(" where connections hold {} messages", *capacity) : "",
-                        owner.gpu, owner.block < 0 ? "" : fmt::format(", tb {}", owner.block)));
+                        owner.gpu, owner.block ? fmt::format(", tb {}", *owner.block) : ""));
     }
 
     const Topology& topology_;

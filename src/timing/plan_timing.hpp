@@ -17,8 +17,8 @@ namespace tutti::timing {
 
 /// A connection whose way the caller knows better. Links from the sender's NPU to the receiver's.
 struct FixedRoute {
-    std::int32_t from = 0, to = 0;          ///< ranks
-    std::optional<std::int32_t> channel{};  ///< none: every channel
+    Rank from{}, to{};
+    OptionalId<plan::ChannelId> channel{};  ///< none: every channel
     std::vector<LinkId> links{};
 };
 
@@ -28,7 +28,7 @@ struct TimingOptions {
     Bytes bytes{};
     std::vector<NodeId> group{};                  ///< rank r is that NPU; empty: NPUs 0, 1, …
     std::optional<CollectiveKind> goal{};         ///< what the plan is for; none: what it says itself
-    std::optional<std::int32_t> root{};           ///< of a plan of queues that broadcasts; none: rank 0
+    std::optional<Rank> root{};                   ///< of a plan of queues that broadcasts; none: rank 0
     std::optional<std::int64_t> fifo_capacity{};  ///< messages of a connection; none: the protocol's
     std::vector<FixedRoute> routes{};
 };

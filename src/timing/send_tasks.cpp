@@ -32,6 +32,8 @@ using plan::NodeSend;
 using plan::SendClock;
 using plan::SendPlan;
 
+Rank rank(std::int32_t node) { return Rank(static_cast<std::size_t>(node)); }
+
 /// By the producer's clock: what arrives at `usable` can be sent on by a send that starts then.
 struct Stay {
     std::int64_t start = 0, usable = 0;
@@ -100,8 +102,11 @@ class SendWriter {
             const std::int32_t lane = plan_.clock == SendClock::Queues ? send.list : send.lane;
             const auto [entry, is_new] = last.try_emplace({send.src, send.dst, lane});
             auto& [route, before] = entry->second;
-            if (is_new) route = placement_.connect(send.src, send.dst, lane, turns[{send.src, send.dst}]++);
-            placement_.begin_block(send.src, -1);
+            if (is_new)
+                route = placement_.connect(rank(send.src), rank(send.dst),
+                                           plan::ChannelId(static_cast<std::size_t>(lane)),
+                                           turns[{send.src, send.dst}]++);
+            placement_.begin_block(rank(send.src), std::nullopt);
             task_[i] = program_.add_task(TimedTask::transfer(route, placement_.chunk_size()));
             if (before) program_.edges.push_back({*before, task_[i], Moment::Start});
             before = task_[i];
@@ -224,8 +229,8 @@ class TreeWriter {
   private:
     TaskId transfer(std::int32_t from, std::int32_t to) {
         const auto [entry, is_new] = routes_.try_emplace({from, to});
-        if (is_new) entry->second = placement_.connect(from, to, 0, 0);
-        placement_.begin_block(from, -1);
+        if (is_new) entry->second = placement_.connect(rank(from), rank(to), plan::ChannelId(0), 0);
+        placement_.begin_block(rank(from), std::nullopt);
         return program_.add_task(TimedTask::transfer(entry->second, placement_.chunk_size()));
     }
 

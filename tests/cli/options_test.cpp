@@ -127,7 +127,7 @@ TEST_CASE("verify takes the readings of plans") {
     const PlanOptions all{.operand_is_destination = true,
                           .copies_first = true,
                           .goal = CollectiveKind::ReduceScatter,
-                          .root = 3,
+                          .root = Rank(3),
                           .strict_dependencies = true,
                           .strict_descriptors = true,
                           .target = plan::Target::MscclExecutor};

@@ -101,9 +101,10 @@ TEST_SUITE("cli: plan cost") {
         plan.collective = "allreduce";
         for (std::size_t r = 0; r < 3; ++r) {
             for (plan::ThreadBlock block : down.gpus[r].blocks) {
-                block.id += static_cast<std::int32_t>(plan.gpus[r].blocks.size());
-                block.channel = 1;
-                if (r == 0) block.steps[0].dep_block = block.steps[0].dep_step = 0;
+                block.id = plan::BlockId(block.id.index() + plan.gpus[r].blocks.size());
+                block.channel = plan::ChannelId(1);
+                if (r == 0)
+                    block.steps[0].dep_block = plan::BlockId(0), block.steps[0].dep_step = plan::StepId(0);
                 plan.gpus[r].blocks.push_back(block);
             }
         }

@@ -4,6 +4,7 @@
 #include "core/generators/full.hpp"
 #include "core/generators/ring.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/plan_ids.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ using Types = std::vector<std::string>;
 
 const plan::ThreadBlock& block_between(const plan::Gpu& gpu, int recv, int send) {
     for (const plan::ThreadBlock& block : gpu.blocks) {
-        if (block.recv_peer == recv && block.send_peer == send) return block;
+        if (test::number(block.recv_peer) == recv && test::number(block.send_peer) == send) return block;
     }
     FAIL("no such thread block");
     return gpu.blocks.front();
@@ -71,7 +72,7 @@ TEST_CASE("a ring all-gather sends, hands on and receives in one thread block") 
     CHECK(plan.collective == "allgather");
     for (const plan::Gpu& gpu : plan.gpus) {
         REQUIRE(gpu.blocks.size() == 2);
-        CHECK(types_of(block_between(gpu, (gpu.id + 3) % 4, (gpu.id + 1) % 4)) ==
+        CHECK(types_of(block_between(gpu, (test::number(gpu.id) + 3) % 4, (test::number(gpu.id) + 1) % 4)) ==
               Types{"s", "rcs", "rcs", "r"});
         CHECK(types_of(block_between(gpu, -1, -1)) == Types{"cpy"});
         CHECK(gpu.scratch_chunks == 0);
@@ -189,8 +190,8 @@ TEST_CASE("further dependencies stand on nops before the step, which keeps one i
                 {.target = plan::Target::Msccl}, MscclEffort::Merged);
     const plan::ThreadBlock& joint = block_between(burst.gpus[2], -1, 3);
     CHECK(types_of(joint) == Types{"nop", "s"});
-    CHECK(joint.steps[0].dep_block >= 0);
-    CHECK(joint.steps[1].dep_block >= 0);
+    CHECK(joint.steps[0].dep_block.has_value());
+    CHECK(joint.steps[1].dep_block.has_value());
     CHECK(joint.steps[0].dep_block != joint.steps[1].dep_block);
 }
 
@@ -204,7 +205,7 @@ TEST_CASE("an in-place exchange waits until the place was read") {
     CHECK(block_between(both.gpus[0], 1, -1).steps[0].dep_block == block_between(both.gpus[0], -1, 1).id);
     // Out of place nothing is overwritten.
     const plan::MscclPlan out = lowered(instance, schedule, {.in_place = false}, MscclEffort::Plain);
-    CHECK(block_between(out.gpus[0], 1, -1).steps[0].dep_block == -1);
+    CHECK(block_between(out.gpus[0], 1, -1).steps[0].dep_block == std::nullopt);
 }
 
 TEST_CASE("an all-to-all that would overwrite what it still sends is for out-of-place calls only") {

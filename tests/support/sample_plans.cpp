@@ -1,4 +1,5 @@
 #include "tests/support/sample_plans.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <deque>
 #include <map>
@@ -15,8 +16,9 @@ using plan::ThreadBlock;
 
 ThreadBlock block(std::int32_t id, std::int32_t send, std::int32_t recv, std::int32_t channel,
                   std::vector<Step> steps) {
-    for (std::size_t s = 0; s < steps.size(); ++s) steps[s].number = static_cast<std::int32_t>(s);
-    return {id, send, recv, channel, std::move(steps)};
+    for (std::size_t s = 0; s < steps.size(); ++s) steps[s].number = plan::StepId(s);
+    return {test::id<plan::BlockId>(id), maybe<Rank>(send), maybe<Rank>(recv),
+            maybe<plan::ChannelId>(channel), std::move(steps)};
 }
 
 Step step(StepType type, Buffer buffer, std::int32_t offset, std::int32_t count) {
@@ -34,7 +36,7 @@ MscclPlan empty_plan(CollectiveKind goal, std::int32_t ranks, std::int32_t chunk
     plan.in_place = true;
     plan.ranks = ranks;
     plan.chunks_per_loop = chunks;
-    for (std::int32_t rank = 0; rank < ranks; ++rank) plan.gpus.push_back({rank, chunks, chunks, 0, {}, {}});
+    for (const Rank rank : plan::ranks_below(ranks)) plan.gpus.push_back({rank, chunks, chunks, 0, {}, {}});
     return plan;
 }
 
@@ -122,7 +124,7 @@ MscclPlan tree_broadcast(const std::vector<std::int32_t>& parent, std::int32_t c
         }
         for (std::size_t i = r > 0 ? 1 : 0; i < children.size(); ++i) {
             Step send = step(StepType::Send, Buffer::Input, 0, chunks);
-            if (r > 0) send.dep_block = send.dep_step = 0;
+            if (r > 0) send.dep_block = plan::BlockId(0), send.dep_step = plan::StepId(0);
             blocks.push_back(block(static_cast<std::int32_t>(blocks.size()), children[i], -1, 0, {send}));
         }
     }
@@ -139,13 +141,15 @@ MscclPlan tree_reduce(const std::vector<std::int32_t>& parent, std::int32_t chun
             const auto id = static_cast<std::int32_t>(blocks.size());
             Step add = step(StepType::ReceiveReduceCopy, Buffer::Input, 0, chunks);
             add.signals = true;
-            if (id > 0) add.dep_block = id - 1, add.dep_step = 0;  // one sum after the other
+            if (id > 0)
+                add.dep_block = test::id<plan::BlockId>(id - 1),
+                add.dep_step = plan::StepId(0);  // one sum after the other
             blocks.push_back(block(id, -1, c, 0, {add}));
         }
         if (r == 0) continue;
         const auto id = static_cast<std::int32_t>(blocks.size());
         Step send = step(StepType::Send, Buffer::Input, 0, chunks);
-        if (id > 0) send.dep_block = id - 1, send.dep_step = 0;
+        if (id > 0) send.dep_block = test::id<plan::BlockId>(id - 1), send.dep_step = plan::StepId(0);
         blocks.push_back(block(id, parent[static_cast<std::size_t>(r)], -1, 0, {send}));
     }
     return plan;
@@ -176,7 +180,7 @@ plan::PlanVerdict believed_valid(CollectiveKind goal, std::optional<std::int32_t
     plan::PlanVerdict verdict;
     verdict.name = "sample";
     verdict.collective = std::string(plan_name_of(goal));
-    verdict.root = root;
+    if (root) verdict.root = id<Rank>(*root);
     return verdict;
 }
 
@@ -228,7 +232,7 @@ class ChunkRun {
         std::vector<Cursor> cursors;
         for (const auto& gpu : plan_.gpus) {
             for (const auto& block : gpu.blocks) {
-                cursors.push_back({gpu.id, &block, 0, carried.size()});
+                cursors.push_back({number(gpu.id), &block, 0, carried.size()});
                 for (const Step& step : block.steps) carried.resize(carried.size() + tasks(step));
             }
         }
@@ -239,9 +243,9 @@ class ChunkRun {
                 const Step& step = at.block->steps[at.step];
                 const auto waits_for = [&](const Cursor& c) {
                     return c.gpu == at.gpu && c.block->id == step.dep_block &&
-                           c.step <= static_cast<std::size_t>(step.dep_step);
+                           c.step <= (*step.dep_step).index();
                 };
-                if (step.dep_block >= 0 && std::ranges::any_of(cursors, waits_for)) continue;
+                if (step.dep_block && std::ranges::any_of(cursors, waits_for)) continue;
                 if (!act(at.gpu, *at.block, step, at.first, carried)) continue;
                 at.first += tasks(step);
                 ++at.step;
@@ -260,7 +264,8 @@ class ChunkRun {
     bool act(std::int32_t gpu, const ThreadBlock& block, const Step& step, std::size_t first,
              std::vector<Carried>& carried) {
         const auto count = static_cast<std::size_t>(step.count);
-        auto* in = receives(step.type) ? &fifo_[{block.recv_peer, gpu, block.channel}] : nullptr;
+        auto* in =
+            receives(step.type) ? &fifo_[{number(block.recv_peer), gpu, number(block.channel)}] : nullptr;
         if (in != nullptr && in->size() < count) return false;
         for (std::size_t i = 0; i < count && step.type != StepType::Nop; ++i) {
             const auto offset = static_cast<std::int32_t>(i);
@@ -278,7 +283,7 @@ class ChunkRun {
             if (!sends(step.type)) continue;
             if (chunk < 0) throw std::logic_error("the plan sends what it does not have");
             carried[first + i].chunk = chunk;
-            fifo_[{gpu, block.send_peer, block.channel}].push_back(first + i);
+            fifo_[{gpu, number(block.send_peer), number(block.channel)}].push_back(first + i);
         }
         return true;
     }

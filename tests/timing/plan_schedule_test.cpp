@@ -63,7 +63,7 @@ TEST_SUITE("run: properties") {
             const timing::TimedJob job{&plan, random_options(rng, topology, ranks)};
             const timing::PlanTiming timing = timing::time_plans({&job, 1}, topology, true);
             if (!can_be_a_schedule(timing.jobs[0])) return;
-            const cli::BoundJob asked{timing.jobs[0], timing.jobs[0].goal, 0};
+            const cli::BoundJob asked{timing.jobs[0], timing.jobs[0].goal, Rank(0)};
             const auto instance = cli::instance_of({&asked, 1}, topology);
             REQUIRE(instance);
             const Schedule schedule = test::schedule_of(plan, timing, *instance);

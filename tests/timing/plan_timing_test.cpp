@@ -107,7 +107,7 @@ TEST_SUITE("run: plan timing") {
         MscclPlan plan = empty_plan(CollectiveKind::Custom, 3, 4);
         auto a = step(StepType::Receive, Buffer::Scratch, 0), b = step(StepType::Receive, Buffer::Scratch, 1);
         auto out = step(StepType::Send, Buffer::Scratch, 0);
-        out.dep_block = out.dep_step = 0;
+        out.dep_block = plan::BlockId(0), out.dep_step = plan::StepId(0);
         plan.gpus[0].blocks = {block(
             0, 1, -1, 0, {step(StepType::Send, Buffer::Input, 0), step(StepType::Send, Buffer::Input, 1)})};
         plan.gpus[2].blocks = {block(0, -1, 1, 0, {step(StepType::Receive, Buffer::Output, 0)})};
@@ -130,7 +130,7 @@ TEST_SUITE("run: plan timing") {
         auto in = step(StepType::Receive, Buffer::Scratch, 0);
         in.signals = true;
         auto nop = step(StepType::Nop, Buffer::Input, -1, 0);
-        nop.dep_block = nop.dep_step = 0;
+        nop.dep_block = plan::BlockId(0), nop.dep_step = plan::StepId(0);
         nop.signals = true;
         plan.gpus[0].blocks = {block(0, 1, -1, 0, {step(StepType::Send, Buffer::Input, 0)})};
         plan.gpus[1].blocks = {block(0, -1, 0, 0, {in}),
@@ -138,9 +138,9 @@ TEST_SUITE("run: plan timing") {
         plan.gpus[2].blocks = {block(0, -1, 1, 0, {step(StepType::Receive, Buffer::Output, 0)})};
         CHECK(makespan(plan, test::line(3, 0, 10)) == Ticks(20));
         // A dependency on the nop is served by the next step that is none.
-        plan.gpus[1].blocks[1].steps[0].dep_block = -1;
-        plan.gpus[1].blocks[0].steps[0].dep_block = 1;
-        plan.gpus[1].blocks[0].steps[0].dep_step = 0;
+        plan.gpus[1].blocks[1].steps[0].dep_block = std::nullopt;
+        plan.gpus[1].blocks[0].steps[0].dep_block = plan::BlockId(1);
+        plan.gpus[1].blocks[0].steps[0].dep_step = plan::StepId(0);
         CHECK_THROWS_AS((void)makespan(plan, test::line(3, 0, 10)), InputError);
     }
 
@@ -241,13 +241,14 @@ TEST_SUITE("run: plan timing") {
         net.link(0, 1, 0, 10).link(0, 1, 0, 10);
         CHECK(makespan(plan, net) == Ticks(10));
         TimingOptions options;
-        options.routes = {{0, 1, std::nullopt, {LinkId(1)}}};
+        options.routes = {{Rank(0), Rank(1), std::nullopt, {LinkId(1)}}};
         CHECK(makespan(plan, net, options) == Ticks(20));
-        options.routes = {{0, 1, 0, {LinkId(1)}}, {0, 1, 1, {LinkId(0)}}};
+        options.routes = {{Rank(0), Rank(1), plan::ChannelId(0), {LinkId(1)}},
+                          {Rank(0), Rank(1), plan::ChannelId(1), {LinkId(0)}}};
         CHECK(makespan(plan, net, options) == Ticks(10));
-        options.routes = {{0, 1, 0, {LinkId(7)}}};
+        options.routes = {{Rank(0), Rank(1), plan::ChannelId(0), {LinkId(7)}}};
         CHECK_THROWS_AS((void)makespan(plan, net, options), InputError);
-        options.routes = {{0, 1, 0, {}}};
+        options.routes = {{Rank(0), Rank(1), plan::ChannelId(0), {}}};
         CHECK_THROWS_AS((void)makespan(plan, net, options), InputError);
     }
 

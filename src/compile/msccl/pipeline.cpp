@@ -143,7 +143,7 @@ MscclResult lower_to_msccl(const Instance& instance, const Schedule& schedule, C
     plan.min_bytes = options.min_bytes.value_or(0);
     plan.max_bytes = options.max_bytes.value_or(draft.limits.no_max_bytes);
     if (spelling == "custom") result.condition = condition_of(part, places);
-    if (places.root()) result.root = static_cast<std::int32_t>(*places.root());
+    if (places.root()) result.root = Rank(*places.root());
     return result;
 }
 

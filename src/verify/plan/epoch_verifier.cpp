@@ -60,10 +60,11 @@ class EpochVerifier {
     }
 
   private:
-    void report(const char* code, const std::string& message, std::int32_t node = -1) {
-        plan::PlanPlace place;
-        place.gpu = node;
-        violations_.add(code, message, place);
+    /// Verdicts call nodes by the numbers of the file.
+    static Rank named(std::int32_t number) { return Rank(static_cast<std::size_t>(number)); }
+
+    void report(const char* code, const std::string& message, OptionalId<Rank> node = {}) {
+        violations_.add(code, message, {.gpu = node});
     }
 
     void choose_goal() {
@@ -153,7 +154,7 @@ class EpochVerifier {
                         "0.000001 for each path",
                         chunks_.words(name), demand.node,
                         static_cast<double>(total) / static_cast<double>(kWholeVolume)),
-            demand.node);
+            named(demand.node));
     }
 
     void check_path(const EpochDemand& demand, const std::vector<EpochHop>& path) {
@@ -162,7 +163,7 @@ class EpochVerifier {
         report("path",
                fmt::format("the path of {} to node {}: {}",
                            chunks_.words(chunks_.name(demand.origin, demand.chunk)), demand.node, problem),
-               demand.node);
+               named(demand.node));
     }
 
     [[nodiscard]] std::string problem_of(const EpochDemand& demand, const std::vector<EpochHop>& path) {
@@ -197,16 +198,15 @@ class EpochVerifier {
     void finish() {
         verdict_.collective = plan_name_of(goal_);
         verdict_.root = verdict_root_;
-        if (verdict_root_)
-            verdict_.root = chunks_.number(chunks_.ranks()[static_cast<std::size_t>(*verdict_root_)]);
+        if (verdict_root_) verdict_.root = named(chunks_.number(chunks_.ranks()[verdict_root_->index()]));
         verdict_.ranks = static_cast<std::int32_t>(chunks_.ranks().size());
         verdict_.steps = schedule_.flows.size();
         tell_lacks();
         tell_cost();
         for (auto* findings : {&verdict_.violations, &verdict_.warnings}) {
             for (plan::PlanFinding& finding : *findings) {
-                std::int32_t& node = finding.place.gpu;
-                if (node >= 0) node = chunks_.number(node);
+                OptionalId<Rank>& node = finding.place.gpu;
+                if (node) node = named(chunks_.number(static_cast<std::int32_t>((*node).value())));
             }
         }
         // Faults of the file itself first: what follows from them comes after.
@@ -265,7 +265,7 @@ class EpochVerifier {
     std::set<EpochFlow> flows_;
     std::set<const EpochFlow*> used_;  ///< in flows_
     CollectiveKind goal_ = CollectiveKind::Custom;
-    std::optional<std::int32_t> verdict_root_;  ///< as a rank
+    std::optional<Rank> verdict_root_;  ///< as a rank
     bool parts_unknown_ = false, too_large_ = false;
 };
 

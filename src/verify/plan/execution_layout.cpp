@@ -45,7 +45,7 @@ std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Collecti
                             "same everywhere",
                             gpu.id, gpu.input_chunks, gpu.output_chunks, sizes.input, sizes.output,
                             plan_name_of(goal)),
-                {gpu.id, -1, -1, -1, std::nullopt, -1});
+                {.gpu = gpu.id});
             return std::nullopt;
         }
         sizes.input = std::max(sizes.input, gpu.input_chunks);
@@ -66,18 +66,16 @@ std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Collecti
 }
 
 ExecutionLayout::ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                                 std::int64_t places_per_chunk, std::int32_t root)
+                                 std::int64_t places_per_chunk, std::optional<Rank> root)
     : places_per_chunk_(places_per_chunk) {
     ranks_.resize(plan.gpus.size());
     memories_.reserve(plan.gpus.size() * kMemories);
-    for (std::size_t rank = 0; rank < plan.gpus.size(); ++rank) {
-        lay_out(static_cast<std::int32_t>(rank), plan, sizes, root);
-    }
+    for (const Rank rank : plan::ranks_below(std::ssize(plan.gpus))) lay_out(rank, plan, sizes, root);
 }
 
-void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                              std::int32_t root) {
-    const plan::ExecutionGpu& gpu = plan.gpus[static_cast<std::size_t>(rank)];
+void ExecutionLayout::lay_out(Rank rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+                              std::optional<Rank> root) {
+    const plan::ExecutionGpu& gpu = plan.gpus[rank.index()];
     const bool as_declared = sizes.input < 0 || has_root(sizes.goal);
     const bool rooted_alias = sizes.goal == CollectiveKind::Gather || sizes.goal == CollectiveKind::Scatter;
     const bool aliased = plan.in_place && (!rooted_alias || rank == root);
@@ -85,7 +83,7 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
     std::int64_t output = as_declared ? gpu.output_chunks : sizes.output;
     if (aliased && as_declared && !rooted_alias) input = output = std::max(input, output);
 
-    Rank& at = ranks_[static_cast<std::size_t>(rank)];
+    Buffers& at = ranks_[rank.index()];
     at.room[0] = input;
     at.room[1] = output;
     at.room[2] = gpu.scratch_chunks;
@@ -95,7 +93,7 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
     std::int64_t chunks[plan::kBuffers] = {input, output, gpu.scratch_chunks};
     if (aliased) {
         // The smaller buffer is a part of the larger one.
-        const std::int64_t shift = rank * sizes.block * places_per_chunk_;
+        const std::int64_t shift = rank.value() * sizes.block * places_per_chunk_;
         switch (sizes.goal) {
             case CollectiveKind::AllGather:
             case CollectiveKind::Gather:
@@ -112,9 +110,12 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
     }
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) {
         memories_.push_back(
-            {rank, static_cast<Buffer>(i), false, chunks[i] * places_per_chunk_, -1, 0, 0, 0});
+            {.gpu = rank, .buffer = static_cast<Buffer>(i), .chunks = chunks[i] * places_per_chunk_});
     }
-    memories_.push_back({rank, Buffer::Scratch, true, gpu.scratch_chunks * places_per_chunk_, -1, 0, 0, 0});
+    memories_.push_back({.gpu = rank,
+                         .buffer = Buffer::Scratch,
+                         .packets = true,
+                         .chunks = gpu.scratch_chunks * places_per_chunk_});
     plan::Memory& holder = memories_[in.memory];
     holder.origin = rank;
     holder.origin_shift = -in.first;
@@ -125,7 +126,7 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
 void ExecutionLayout::describe_to(plan::Program& program) const {
     program.memories = memories_;
     program.places_per_chunk = places_per_chunk_;
-    for (const Rank& rank : ranks_) {
+    for (const Buffers& rank : ranks_) {
         program.outputs.push_back(rank.at[static_cast<std::size_t>(Buffer::Output)]);
         program.output_places.push_back(rank.room[static_cast<std::size_t>(Buffer::Output)] *
                                         places_per_chunk_);

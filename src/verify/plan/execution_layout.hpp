@@ -29,19 +29,19 @@ class ExecutionLayout {
   public:
     /// `root`: of gather and scatter, whose in-place alias exists there only.
     ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                    std::int64_t places_per_chunk, std::int32_t root);
+                    std::int64_t places_per_chunk, std::optional<Rank> root);
 
     /// Chunks that may be named.
-    [[nodiscard]] std::int64_t room(std::int32_t gpu, plan::Buffer buffer) const {
-        return ranks_[static_cast<std::size_t>(gpu)].room[static_cast<std::size_t>(buffer)];
+    [[nodiscard]] std::int64_t room(Rank gpu, plan::Buffer buffer) const {
+        return ranks_[gpu.index()].room[static_cast<std::size_t>(buffer)];
     }
     /// Memory and place of a buffer's place; of the packets in scratch.
-    [[nodiscard]] plan::Range at(std::int32_t gpu, plan::Buffer buffer, std::int64_t place) const {
-        const plan::Range& first = ranks_[static_cast<std::size_t>(gpu)].at[static_cast<std::size_t>(buffer)];
+    [[nodiscard]] plan::Range at(Rank gpu, plan::Buffer buffer, std::int64_t place) const {
+        const plan::Range& first = ranks_[gpu.index()].at[static_cast<std::size_t>(buffer)];
         return {first.memory, first.first + place};
     }
-    [[nodiscard]] plan::Range packets_at(std::int32_t gpu, std::int64_t place) const {
-        return {static_cast<std::uint32_t>(gpu) * kMemories + plan::kBuffers, place};
+    [[nodiscard]] plan::Range packets_at(Rank gpu, std::int64_t place) const {
+        return {gpu.value() * kMemories + plan::kBuffers, place};
     }
 
     /// Its memories, places per chunk and outputs.
@@ -49,15 +49,15 @@ class ExecutionLayout {
 
   private:
     static constexpr std::uint32_t kMemories = plan::kBuffers + 1;
-    struct Rank {
+    struct Buffers {
         plan::Range at[plan::kBuffers];
         std::int64_t room[plan::kBuffers];
     };
-    void lay_out(std::int32_t rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                 std::int32_t root);
+    void lay_out(Rank rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+                 std::optional<Rank> root);
 
     std::int64_t places_per_chunk_;
-    std::vector<Rank> ranks_;
+    std::vector<Buffers> ranks_;
     std::vector<plan::Memory> memories_;
 };
 

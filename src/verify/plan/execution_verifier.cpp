@@ -68,7 +68,7 @@ class ExecutionVerifier {
                             fmt::format("min_message_size {} is larger than max_message_size {}",
                                         plan_.min_bytes, plan_.max_bytes));
         }
-        if (reading_.root && (*reading_.root < 0 || *reading_.root >= ranks_)) {
+        if (reading_.root && (*reading_.root).index() >= plan_.gpus.size()) {
             violations_.add("root", fmt::format("root {} is no rank; there are {}", *reading_.root, ranks_));
         }
         std::set<plan::ReduceOp> ops;
@@ -95,7 +95,7 @@ class ExecutionVerifier {
             plan_.in_place && (goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter);
         const bool search = root_moves_memory && !reading_.root && ranks_ <= kMostRoots;
         std::optional<Findings> first;
-        for (std::int32_t root = 0; root < (search ? ranks_ : 1); ++root) {
+        for (const Rank root : plan::ranks_below(search ? ranks_ : 1)) {
             Findings found(reading_.max_findings), warned(reading_.max_findings);
             judge_root(*sizes, search ? std::optional(root) : reading_.root, found, warned);
             if (!found.empty() && search) {
@@ -114,23 +114,23 @@ class ExecutionVerifier {
         to.add_all(from.take(), count);
     }
 
-    void judge_root(const ExecutionSizes& sizes, std::optional<std::int32_t> root, Findings& found,
+    void judge_root(const ExecutionSizes& sizes, std::optional<Rank> root, Findings& found,
                     Findings& warned) {
         Findings later(reading_.max_findings);
         ExecutionFindings findings{found, later, warned, false};
         const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
-        const auto program = program_of(plan_, sizes, rooted_memory ? root.value_or(-1) : -1, findings);
+        const auto program = program_of(plan_, sizes, rooted_memory ? root : std::nullopt, findings);
         too_large_ = too_large_ || findings.too_large;
         if (program) decide_on(*program, sizes, root, found, warned);
         add(later, found);
     }
 
-    void decide_on(const ExecutionProgram& lowered, const ExecutionSizes& sizes,
-                   std::optional<std::int32_t> root, Findings& found, Findings& warned) {
+    void decide_on(const ExecutionProgram& lowered, const ExecutionSizes& sizes, std::optional<Rank> root,
+                   Findings& found, Findings& warned) {
         const plan::Program& program = lowered.ordered.program;
         ProgramQuestion question;
-        question.postcondition = {goal_, ranks_,  sizes.block * program.places_per_chunk,
-                                  0,     nullptr, program.places_per_chunk};
+        question.postcondition = {goal_,   ranks_,  sizes.block * program.places_per_chunk,
+                                  Rank(0), nullptr, program.places_per_chunk};
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
         question.root = root;
         question.max_findings = reading_.max_findings;
@@ -153,8 +153,8 @@ class ExecutionVerifier {
                 "unfinished",
                 fmt::format("{} ({}) writes the output of another gpu, where nothing waits for it: the call "
                             "there may return before the data has come",
-                            text_of(place_of(step)), question.describe(op)),
-                place_of(step));
+                            text_of(step.place), question.describe(op)),
+                step.place);
         }
     }
 

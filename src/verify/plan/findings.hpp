@@ -13,8 +13,8 @@ class Findings {
   public:
     explicit Findings(std::size_t most) : most_(most) {}
 
-    void add(std::string code, std::string message, plan::PlanPlace place = {},
-             std::vector<plan::PlanPlace> others = {}) {
+    void add(std::string code, std::string message, plan::Place place = {},
+             std::vector<plan::Place> others = {}) {
         ++count_;
         if (kept_.size() < most_) {
             kept_.push_back({std::move(code), std::move(message), place, std::move(others)});

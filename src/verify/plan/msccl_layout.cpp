@@ -50,37 +50,36 @@ std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, CollectiveKind g
 }
 
 MscclLayout::MscclLayout(const std::vector<const plan::Gpu*>& gpus, const MscclSizes& sizes, bool in_place,
-                         std::int32_t root) {
+                         std::optional<Rank> root) {
     ranks_.resize(gpus.size());
     memories_.reserve(gpus.size() * plan::kBuffers);
-    for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-        lay_out(static_cast<std::int32_t>(rank), *gpus[rank], sizes, in_place, root);
-    }
+    for (const Rank rank : plan::ranks_below(std::ssize(gpus)))
+        lay_out(rank, *gpus[rank.index()], sizes, in_place, root);
 }
 
-void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
-                          std::int32_t root) {
+void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
+                          std::optional<Rank> root) {
     const bool known = sizes.goal != CollectiveKind::Custom;
     std::int64_t input = known ? sizes.input : gpu.input_chunks;
     std::int64_t output = known ? sizes.output : gpu.output_chunks;
     // Only the root has that buffer; as long as nobody knows which rank that is, whoever declares it.
     if (sizes.goal == CollectiveKind::Gather && rank != root) {
-        output = root < 0 ? std::min<std::int64_t>(output, gpu.output_chunks) : 0;
+        output = !root ? std::min<std::int64_t>(output, gpu.output_chunks) : 0;
     }
     if (sizes.goal == CollectiveKind::Scatter && rank != root) {
-        input = root < 0 ? std::min<std::int64_t>(input, gpu.input_chunks) : 0;
+        input = !root ? std::min<std::int64_t>(input, gpu.input_chunks) : 0;
     }
     if (!known && in_place) input = output = std::max(input, output);
 
     const auto first = static_cast<std::uint32_t>(memories_.size());
     const auto memory = [&](Buffer buffer, std::int64_t chunks) {
-        memories_.push_back({rank, buffer, false, chunks, -1, 0, 0, 0});
+        memories_.push_back({.gpu = rank, .buffer = buffer, .chunks = chunks});
     };
     memory(Buffer::Input, input);
     memory(Buffer::Output, output);
     memory(Buffer::Scratch, gpu.scratch_chunks);
 
-    Rank& at = ranks_[static_cast<std::size_t>(rank)];
+    Buffers& at = ranks_[rank.index()];
     at.output = output;
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) at.at[i] = {first + i, 0};
     plan::Range& in = at.at[static_cast<int>(Buffer::Input)];
@@ -89,14 +88,15 @@ void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSi
     const bool aliased = in_place && (!rooted || rank == root);
     if (aliased) {
         // The smaller buffer is a part of the larger one.
+        const std::int64_t shift = rank.value() * sizes.block;
         switch (sizes.goal) {
             case CollectiveKind::AllGather:
             case CollectiveKind::Gather:
-                in = {out.memory, rank * sizes.block};
+                in = {out.memory, shift};
                 break;
             case CollectiveKind::ReduceScatter:
             case CollectiveKind::Scatter:
-                out = {in.memory, rank * sizes.block};
+                out = {in.memory, shift};
                 break;
             default:
                 out = in;
@@ -117,19 +117,19 @@ void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSi
     at.room[2] = gpu.scratch_chunks;
 }
 
-plan::Range MscclLayout::resolve(std::int32_t gpu, const plan::Address& address) const {
-    plan::Range range = ranks_[static_cast<std::size_t>(gpu)].at[static_cast<int>(address.buffer)];
+plan::Range MscclLayout::resolve(Rank gpu, const plan::Address& address) const {
+    plan::Range range = ranks_[gpu.index()].at[static_cast<int>(address.buffer)];
     range.first += address.offset;
     return range;
 }
 
-std::int64_t MscclLayout::room(std::int32_t gpu, Buffer buffer) const {
-    return ranks_[static_cast<std::size_t>(gpu)].room[static_cast<int>(buffer)];
+std::int64_t MscclLayout::room(Rank gpu, Buffer buffer) const {
+    return ranks_[gpu.index()].room[static_cast<int>(buffer)];
 }
 
 void MscclLayout::describe_to(plan::Program& program) const {
     program.memories = memories_;
-    for (const Rank& rank : ranks_) {
+    for (const Buffers& rank : ranks_) {
         program.outputs.push_back(rank.at[static_cast<int>(Buffer::Output)]);
         program.output_places.push_back(rank.output);
     }

@@ -27,26 +27,26 @@ class MscclLayout {
   public:
     /// `root`: of gather and scatter, whose in-place alias exists there only.
     MscclLayout(const std::vector<const plan::Gpu*>& gpus, const MscclSizes& sizes, bool in_place,
-                std::int32_t root);
+                std::optional<Rank> root);
 
     /// The memory and first place that an address means. Precondition: it fits.
-    [[nodiscard]] plan::Range resolve(std::int32_t gpu, const plan::Address& address) const;
+    [[nodiscard]] plan::Range resolve(Rank gpu, const plan::Address& address) const;
     /// How many chunks the buffer may use: what the collective gives it and what is declared, seen through
     /// the alias.
-    [[nodiscard]] std::int64_t room(std::int32_t gpu, plan::Buffer buffer) const;
+    [[nodiscard]] std::int64_t room(Rank gpu, plan::Buffer buffer) const;
 
     void describe_to(plan::Program& program) const;
 
   private:
-    struct Rank {
+    struct Buffers {
         plan::Range at[plan::kBuffers];
         std::int64_t room[plan::kBuffers];
         std::int64_t output = 0;  ///< chunks of its output
     };
-    void lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
-                 std::int32_t root);
+    void lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
+                 std::optional<Rank> root);
 
-    std::vector<Rank> ranks_;
+    std::vector<Buffers> ranks_;
     std::vector<plan::Memory> memories_;
 };
 

@@ -90,7 +90,7 @@ class MscclVerifier {
             violations_.add("size-range", fmt::format("minBytes {} is larger than maxBytes {}",
                                                       *plan_.min_bytes, *plan_.max_bytes));
         }
-        if (reading_.root && (*reading_.root < 0 || *reading_.root >= plan_.ranks)) {
+        if (reading_.root && (*reading_.root).value() >= static_cast<std::uint32_t>(plan_.ranks)) {
             violations_.add("root",
                             fmt::format("root {} is no rank; there are {}", *reading_.root, plan_.ranks));
         }
@@ -128,13 +128,13 @@ class MscclVerifier {
         const bool search = root_moves_memory && !reading_.root && plan_.ranks <= kMostRootsTried;
         Findings nearest(reading_.max_findings);  // of the root for which least is wrong
         bool nearest_ran = false;
-        for (std::int32_t root = 0; root < (search ? plan_.ranks : 1); ++root) {
+        for (const Rank root : plan::ranks_below(search ? plan_.ranks : 1)) {
             Findings found(reading_.max_findings), warned(reading_.max_findings);
             const bool ran = judge_root(structure, sizes, in_place,
                                         search ? std::optional(root) : reading_.root, found, warned);
             if (!found.empty() && search) {
                 const bool is_nearer = ran != nearest_ran ? ran : found.count() < nearest.count();
-                if (root == 0 || is_nearer) nearest = std::move(found);
+                if (root == Rank(0) || is_nearer) nearest = std::move(found);
                 nearest_ran = nearest_ran || ran;
                 continue;
             }
@@ -147,14 +147,14 @@ class MscclVerifier {
 
     /// Whether it could be run.
     bool judge_root(const MscclStructure& structure, const MscclSizes& sizes, bool in_place,
-                    std::optional<std::int32_t> root, Findings& found, Findings& warned) {
+                    std::optional<Rank> root, Findings& found, Findings& warned) {
         const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
         // Without a root, every rank of an out-of-place gather may have an output, until one is found.
-        const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root.value_or(-1) : -1);
+        const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root : std::nullopt);
         const auto program = program_of(structure, layout, reading_, found);
         if (!program) return false;
         ProgramQuestion question;
-        question.postcondition = {goal_, plan_.ranks, sizes.block, 0, nullptr, 1};
+        question.postcondition = {goal_, plan_.ranks, sizes.block, Rank(0), nullptr, 1};
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
         question.root = root;
         question.max_findings = reading_.max_findings;
@@ -199,8 +199,8 @@ class MscclVerifier {
         warnings_.add(
             "written-input",
             fmt::format("{} steps write the input buffer, which an out-of-place call has promised not to "
-                        "change; the first is {} ({})",
-                        writes, text_of(structure.place(first)), structure.words(first)),
+                        "change; the first is {}",
+                        writes, structure.named(first)),
             structure.place(first));
     }
 

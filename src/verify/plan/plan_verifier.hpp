@@ -20,7 +20,7 @@ struct PlanReading {
     Operand operand = Operand::Source;           ///< the local operand of rrc, rrs, rrcs
     bool copies_first = false;                   ///< <copy> is executed before everything else
     std::optional<CollectiveKind> goal{};        ///< judge as this collective, whatever the file says
-    std::optional<std::int32_t> root{};          ///< searched where not given
+    std::optional<Rank> root{};                  ///< searched where not given
     bool strict_dependencies = false;            ///< a dependency must name a step that signals
     bool strict_descriptors = false;             ///< unused address halves of matched steps must agree
     std::optional<plan::Condition> condition{};  ///< a pre- and postcondition from outside

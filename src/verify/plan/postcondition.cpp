@@ -2,14 +2,14 @@
 
 namespace tutti::verify {
 
-bool Postcondition::demands_of(std::int32_t rank) const {
+bool Postcondition::demands_of(Rank rank) const {
     if (condition != nullptr) return condition->outputs.contains(rank);
     switch (goal) {
         case CollectiveKind::Reduce:
         case CollectiveKind::Gather:
             return rank == root;
         case CollectiveKind::AllToNext:
-            return rank > 0;
+            return rank > Rank(0);
         case CollectiveKind::Custom:
             return false;
         default:
@@ -17,7 +17,7 @@ bool Postcondition::demands_of(std::int32_t rank) const {
     }
 }
 
-std::optional<SumId> Postcondition::expected(std::int32_t rank, std::int64_t place, Sums& sums) const {
+std::optional<SumId> Postcondition::expected(Rank rank, std::int64_t place, Sums& sums) const {
     if (!demands_of(rank)) return std::nullopt;
     if (condition != nullptr) {
         const auto& chunks = condition->outputs.at(rank);
@@ -26,12 +26,15 @@ std::optional<SumId> Postcondition::expected(std::int32_t rank, std::int64_t pla
         std::vector<SumRun> runs;
         for (const plan::Contribution& part : wanted->second) {
             const std::int64_t at = part.chunk * places_per_chunk + place % places_per_chunk;
-            runs.push_back({at, part.rank, part.rank, 1});
+            const auto from = static_cast<std::int32_t>(part.rank.value());
+            runs.push_back({at, from, from, 1});
         }
         return sums.of(std::move(runs));
     }
     const auto everyone = [&](std::int64_t chunk) { return sums.of({SumRun{chunk, 0, ranks - 1, 1}}); };
     const auto share = [&](std::int64_t at) { return static_cast<std::int32_t>(at / block); };
+    const auto own = static_cast<std::int32_t>(rank.value()),
+               source = static_cast<std::int32_t>(root.value());
     switch (goal) {
         case CollectiveKind::AllReduce:
         case CollectiveKind::Reduce:
@@ -40,17 +43,17 @@ std::optional<SumId> Postcondition::expected(std::int32_t rank, std::int64_t pla
         case CollectiveKind::Gather:
             return sums.single(share(place), place % block);
         case CollectiveKind::ReduceScatter:
-            return everyone(rank * block + place);
+            return everyone(own * block + place);
         case CollectiveKind::AllToAll:
-            return sums.single(share(place), rank * block + place % block);
+            return sums.single(share(place), own * block + place % block);
         case CollectiveKind::Broadcast:
-            return sums.single(root, place);
+            return sums.single(source, place);
         case CollectiveKind::Scatter:
-            return sums.single(root, rank * block + place);
+            return sums.single(source, own * block + place);
         case CollectiveKind::AllToNext:
-            return sums.single(rank - 1, place);
+            return sums.single(own - 1, place);
         case CollectiveKind::SendRecv:
-            return sums.single((rank + ranks - 1) % ranks, place);
+            return sums.single((own + ranks - 1) % ranks, place);
         case CollectiveKind::AllToAllV:
         case CollectiveKind::Permute:
         case CollectiveKind::Custom:

@@ -14,7 +14,7 @@ struct Postcondition {
     CollectiveKind goal = CollectiveKind::Custom;
     std::int32_t ranks = 0;
     std::int64_t block = 0;  ///< places of one rank's share, where the goal has shares
-    std::int32_t root = 0;
+    Rank root{};
     const plan::Condition* condition = nullptr;  ///< rules where given
     std::int64_t places_per_chunk = 1;
 
@@ -22,9 +22,9 @@ struct Postcondition {
         return condition != nullptr || goal != CollectiveKind::Custom;
     }
     /// Whether any place of that rank's output is asked for.
-    [[nodiscard]] bool demands_of(std::int32_t rank) const;
+    [[nodiscard]] bool demands_of(Rank rank) const;
     /// The sum that a place of that rank's output must hold; nothing: it is free.
-    [[nodiscard]] std::optional<SumId> expected(std::int32_t rank, std::int64_t place, Sums& sums) const;
+    [[nodiscard]] std::optional<SumId> expected(Rank rank, std::int64_t place, Sums& sums) const;
 };
 
 }  // namespace tutti::verify

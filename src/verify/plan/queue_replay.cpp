@@ -157,8 +157,8 @@ class QueueReplay {
         }
         std::int64_t chunk = 0;
         while (holds({node, chunk})) ++chunk;
-        plan::PlanPlace place;
-        place.gpu = node;
+        plan::Place place;
+        place.gpu = Rank(static_cast<std::size_t>(node));
         violations_.add("value",
                         fmt::format("{} never gets {} of the {} chunks; the first is chunk {}",
                                     node_name(plan_, node), lacks, plan_.addresses, chunk),

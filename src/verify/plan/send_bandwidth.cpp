@@ -91,8 +91,8 @@ class Loads {
                 violations.count_one();
                 continue;
             }
-            plan::PlanPlace place;
-            place.step = static_cast<std::int32_t>(load->step);
+            plan::Place place;
+            place.step = plan::StepId(static_cast<std::size_t>(load->step));
             violations.add(
                 "bandwidth",
                 fmt::format("step {} sends {} chunks over {}, which carries {} per round, in {} rounds{}",

@@ -125,7 +125,7 @@ class TimedFlights {
     void warn_of_overlap() {
         std::uint64_t overlaps = 0;
         std::string first;
-        plan::PlanPlace place;
+        plan::Place place;
         for (std::size_t i = 1; i < batches_.size(); ++i) {
             const Batch &before = batches_[i - 1], &batch = batches_[i];
             if (before.link != batch.link || before.lane != batch.lane) continue;
@@ -195,11 +195,10 @@ std::vector<Flight> flights_of(const SendPlan& plan, Findings& violations, Findi
     return flights;
 }
 
-plan::PlanPlace place_of(const NodeSend& send) {
-    plan::PlanPlace place;
-    place.gpu = send.src;
-    place.step = send.list;
-    place.inner = send.position;
+plan::Place place_of(const NodeSend& send) {
+    plan::Place place{.gpu = Rank(static_cast<std::size_t>(send.src)),
+                      .step = plan::StepId(static_cast<std::size_t>(send.list))};
+    if (send.position >= 0) place.inner = plan::StepId(static_cast<std::size_t>(send.position));
     return place;
 }
 

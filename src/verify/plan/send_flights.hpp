@@ -20,7 +20,7 @@ struct Flight {
                                              Findings& warnings);
 
 /// "gpu 2, step 3.1": where a send stands.
-[[nodiscard]] plan::PlanPlace place_of(const plan::NodeSend& send);
+[[nodiscard]] plan::Place place_of(const plan::NodeSend& send);
 /// "in step 3", "at time 2756", "in epoch 4".
 [[nodiscard]] std::string when_text(const plan::SendPlan& plan, const plan::NodeSend& send);
 /// "node 2 sends address 5 to node 3 in step 1".

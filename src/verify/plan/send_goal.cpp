@@ -141,11 +141,11 @@ CollectiveKind ChunkShape::goal() const {
     return CollectiveKind::Custom;
 }
 
-std::optional<std::int32_t> ChunkShape::root(CollectiveKind goal) const {
+std::optional<Rank> ChunkShape::root(CollectiveKind goal) const {
     if (!has_root(goal) || !makes(goal)) return std::nullopt;
     const bool from = goal == CollectiveKind::Broadcast || goal == CollectiveKind::Scatter;
     const auto found = only(from ? from_ : to_);
-    return found ? std::optional(static_cast<std::int32_t>(*found)) : std::nullopt;
+    return found ? std::optional(Rank(*found)) : std::nullopt;
 }
 
 }  // namespace tutti::verify

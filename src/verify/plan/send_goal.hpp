@@ -20,7 +20,7 @@ class ChunkShape {
     /// The first collective that they make; None: none that has a name.
     [[nodiscard]] CollectiveKind goal() const;
     /// Of a collective with a root that they make.
-    [[nodiscard]] std::optional<std::int32_t> root(CollectiveKind goal) const;
+    [[nodiscard]] std::optional<Rank> root(CollectiveKind goal) const;
 
   private:
     struct Ends {

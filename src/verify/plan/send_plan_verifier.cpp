@@ -118,7 +118,7 @@ class SendPlanVerifier {
     void judge_queues() {
         QueueStart start;
         start.goal = reading_.goal.value_or(CollectiveKind::AllGather);
-        start.root = reading_.root.value_or(0);
+        start.root = static_cast<std::int32_t>(reading_.root.value_or(Rank(0)).value());
         verdict_.collective = plan_name_of(start.goal);
         if (!reading_.goal) {
             warnings_.add("lacks",
@@ -131,7 +131,8 @@ class SendPlanVerifier {
                 "only");
             return;
         }
-        if (start.goal == CollectiveKind::Broadcast) verdict_.root = start.root;
+        if (start.goal == CollectiveKind::Broadcast)
+            verdict_.root = Rank(static_cast<std::size_t>(start.root));
         if (start.root < 0 || start.root >= plan_.nodes) {
             violations_.add("root", fmt::format("root {} is no node; there are {}", start.root, plan_.nodes));
             return;

@@ -232,8 +232,8 @@ class Replay {
             violations_.count_one();
             return;
         }
-        plan::PlanPlace place;
-        place.gpu = node;
+        plan::Place place;
+        place.gpu = Rank(static_cast<std::size_t>(node));
         const std::string what = fmt::format("{} in the end", address_name(plan_, addresses_[address]));
         if (value == Sums::kUndefined) {
             violations_.add("value", fmt::format("{} has nothing of {}", node_name(plan_, node), what),

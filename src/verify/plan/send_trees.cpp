@@ -104,9 +104,9 @@ class TreeCheck {
     void report_unreached(std::uint32_t t) {
         std::int32_t node = 0;
         while (depth_[static_cast<std::size_t>(node)] != kUnreached) ++node;
-        plan::PlanPlace place;
-        place.gpu = node;
-        place.step = static_cast<std::int32_t>(t);
+        plan::Place place;
+        place.gpu = Rank(static_cast<std::size_t>(node));
+        place.step = plan::StepId(t);
         report("value",
                fmt::format("{} reaches {} of {} nodes; the first that it lacks is {}", tree_name(t),
                            touched_.size(), nodes(), node_name(plan_, node)),
@@ -128,8 +128,8 @@ class TreeCheck {
         for (std::int32_t node = 0; node < plan_.nodes; ++node) {
             const std::int64_t chunks = share[static_cast<std::size_t>(node)];
             if (chunks == plan_.tree_chunks) continue;
-            plan::PlanPlace place;
-            place.gpu = node;
+            plan::Place place;
+            place.gpu = Rank(static_cast<std::size_t>(node));
             report("value",
                    fmt::format("the trees of {} carry {} chunks, its share has {}", node_name(plan_, node),
                                chunks, plan_.tree_chunks),
@@ -137,7 +137,7 @@ class TreeCheck {
         }
     }
 
-    void report(const char* code, std::string message, const plan::PlanPlace& place) {
+    void report(const char* code, std::string message, const plan::Place& place) {
         if (violations_.open()) {
             violations_.add(code, std::move(message), place);
         } else {

@@ -63,7 +63,7 @@ TEST_CASE("a node sends on only what reached it in an earlier epoch") {
           "node 5 sends chunk 0 of node 4 to node 7 in epoch 0, but does not have it then: node 4 sends it "
           "there in "
           "epoch 0");
-    CHECK(verdict.violations[0].place.gpu == 5);
+    CHECK(verdict.violations[0].place.gpu == Rank(5));
 }
 
 TEST_CASE("an all-gather says when a chunk arrived, and it is sent on no earlier") {

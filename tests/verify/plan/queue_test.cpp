@@ -74,11 +74,11 @@ TEST_CASE("chunks of an all-gather are numbered round by round") {
 
 TEST_CASE("other collectives of queues are judged as far as the file says where chunks start") {
     auto reading = as(CollectiveKind::Broadcast);
-    reading.root = 1;
+    reading.root = Rank(1);
     CHECK(told(read("1,2,1,1,0\n2,0,1,1,0\n", 3, 1), reading) == "valid");
-    reading.root = 0;
+    reading.root = Rank(0);
     CHECK(told(read("1,2,1,1,0\n2,0,1,1,0\n", 3, 1), reading).starts_with("invalid"));
-    reading.root = 3;
+    reading.root = Rank(3);
     CHECK(told(read(kRing), reading) == "invalid: root");
     CHECK(told(read(kRing), as(CollectiveKind::AllToAll)) == "structure-only");
 }

@@ -42,9 +42,9 @@ TEST_CASE("collectives are known by where their chunks start and end") {
 }
 
 TEST_CASE("roots are found") {
-    CHECK(ChunkShape(pairs({{1, 0}, {1, 2}}), 3).root(CollectiveKind::Scatter) == 1);
-    CHECK(ChunkShape(pairs({{0, 1}, {2, 1}}), 3).root(CollectiveKind::Gather) == 1);
-    CHECK(ChunkShape({{{{0}, {1}, 0}, {{1}, {1}, 0}}}, 2).root(CollectiveKind::Reduce) == 1);
+    CHECK(ChunkShape(pairs({{1, 0}, {1, 2}}), 3).root(CollectiveKind::Scatter) == Rank(1));
+    CHECK(ChunkShape(pairs({{0, 1}, {2, 1}}), 3).root(CollectiveKind::Gather) == Rank(1));
+    CHECK(ChunkShape({{{{0}, {1}, 0}, {{1}, {1}, 0}}}, 2).root(CollectiveKind::Reduce) == Rank(1));
     CHECK(ChunkShape(all_gather_chunks(2), 2).root(CollectiveKind::AllGather) == std::nullopt);
 }
 

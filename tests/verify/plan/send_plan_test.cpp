@@ -49,7 +49,7 @@ TEST_CASE("algorithms that msccl-tools synthesised are valid as what they are") 
         CHECK(verdict.mode == "steps");
         CHECK(verdict.format == "sccl-json");
     }
-    CHECK(judged(file("Broadcast.n4.root1-Ring.n4-steps2.msccl.json")).root == 1);
+    CHECK(judged(file("Broadcast.n4.root1-Ring.n4-steps2.msccl.json")).root == Rank(1));
 }
 
 // `msccl compose allreduce` joins a reduce-scatter of four addresses and an all-gather, but describes them by
@@ -73,9 +73,9 @@ TEST_CASE("a send carries what its source has before the step, not what arrives 
     CHECK(verdict.violations[0].message ==
           "node 1 sends address 0 to node 2 in step 0, but does not have it then: node 0 sends it there in "
           "step 0");
-    CHECK(verdict.violations[0].place.gpu == 1);
-    CHECK(verdict.violations[0].place.step == 0);
-    CHECK(verdict.violations[0].place.inner == 1);
+    CHECK(verdict.violations[0].place.gpu == Rank(1));
+    CHECK(verdict.violations[0].place.step == plan::StepId(0));
+    CHECK(verdict.violations[0].place.inner == plan::StepId(1));
     CHECK(verdict.violations[1].message == "node 2 has nothing of address 0 in the end");
 }
 
@@ -208,8 +208,8 @@ TEST_CASE("the chunks must make the collective that was asked for") {
     CHECK(warned(judged(labelled)) == "collective");
     const auto cast = step_plan(2, {{{1}, {0, 1}, 0}}, {{{0, 1, 0}}});
     auto reading = as(CollectiveKind::Broadcast);
-    CHECK(judged(cast, reading).root == 1);
-    reading.root = 0;
+    CHECK(judged(cast, reading).root == Rank(1));
+    reading.root = Rank(0);
     CHECK(told(cast, reading) == "invalid: root");
 }
 
