@@ -19,7 +19,7 @@ struct Group {
 };
 
 /// What a collective does: of an instance what is asked for, of a plan what it is meant to achieve.
-enum class CollectiveKind : std::uint8_t {
+enum class CollectiveKind {
     Broadcast,
     Scatter,
     Gather,

@@ -212,6 +212,18 @@ struct ExecutionPlan {
     friend bool operator==(const ExecutionPlan&, const ExecutionPlan&) = default;
 };
 
+/// Calls visit(operation) for all operations in order, a pipeline before its body.
+template <class Visit>
+void for_each_operation(const ExecutionPlan& plan, Visit visit) {
+    for (const ExecutionGpu& gpu : plan.gpus) {
+        for (const ExecutionBlock& block : gpu.blocks) {
+            for (const Operation& op : block.ops) {
+                visit(op);
+                for (const Operation& inner : op.body) visit(inner);
+            }
+        }
+    }
+}
 /// All operations; a pipeline counts one, and its body.
 [[nodiscard]] std::size_t operations_of(const ExecutionPlan& plan);
 

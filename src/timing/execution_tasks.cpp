@@ -221,14 +221,7 @@ std::int64_t parts_per_chunk(const ExecutionPlan& plan) {
             throw InputError(
                 fmt::format("thread block groups cut chunks into more than {} parts", kMaxParts));
     };
-    for (const plan::ExecutionGpu& gpu : plan.gpus) {
-        for (const plan::ExecutionBlock& block : gpu.blocks) {
-            for (const Operation& op : block.ops) {
-                heed(op);
-                for (const Operation& inner : op.body) heed(inner);
-            }
-        }
-    }
+    plan::for_each_operation(plan, heed);
     return parts;
 }
 

@@ -3,8 +3,10 @@
 #include "core/collective.hpp"
 #include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
+#include "plan/forestcoll_plan.hpp"
 #include "plan/msccl_plan.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
+#include "plan/tacos_plan.hpp"
 #include "timing/simulator.hpp"
 
 #include <optional>
@@ -35,8 +37,8 @@ struct TimingOptions {
 
 /// One of the plans that run together.
 struct TimedJob {
-    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*, const plan::SendPlan*,
-                 const plan::EpochSchedule*>
+    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*, const plan::ScclPlan*,
+                 const plan::TacosPlan*, const plan::ForestCollPlan*, const plan::EpochSchedule*>
         plan;  ///< never null
     TimingOptions options{};
 };

@@ -42,10 +42,9 @@ std::vector<NodeId> random_group(Rng& rng, const Topology& topology, std::size_t
 
 /// Steps in which anybody sends on what they have until all have all; or sums that go up a random tree, and
 /// down another one.
-plan::SendPlan random_sends(Rng& rng, std::int32_t nodes) {
-    plan::SendPlan plan;
+plan::ScclPlan random_sends(Rng& rng, std::int32_t nodes) {
+    plan::ScclPlan plan;
     plan.nodes = nodes;
-    plan.format = "sccl-json";
     const auto draw = [&](std::int32_t below) {
         return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(below)));
     };
@@ -195,7 +194,7 @@ TEST_SUITE("cli: plan cost properties") {
         test::for_seeds(count, [&](Rng& rng, std::uint64_t) {
             const Topology topology = random_topology(rng);
             const std::size_t nodes = 2 + rng.below(topology.npus() - 1);
-            const plan::SendPlan plan = random_sends(rng, static_cast<std::int32_t>(nodes));
+            const plan::ScclPlan plan = random_sends(rng, static_cast<std::int32_t>(nodes));
             const plan::PlanVerdict verdict = verify::verify(plan);
             REQUIRE(verdict.verdict == plan::PlanClass::Valid);
             const Bytes bytes{static_cast<std::int64_t>(1 + rng.below(9999))};

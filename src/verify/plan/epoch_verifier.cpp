@@ -15,6 +15,8 @@
 #include "verify/plan/epoch_chunks.hpp"
 #include "verify/plan/findings.hpp"
 #include "verify/plan/plan_verifier.hpp"
+#include "verify/plan/send_flights.hpp"
+#include "verify/plan/send_replay.hpp"
 
 #include <fmt/format.h>
 
@@ -38,11 +40,12 @@ class EpochVerifier {
           reading_(reading),
           violations_(reading.max_findings),
           warnings_(reading.max_findings),
+          sends_violations_(reading.max_findings),
+          sends_warnings_(reading.max_findings),
           chunks_(schedule),
           flows_(schedule.flows.begin(), schedule.flows.end()) {}
 
     plan::PlanVerdict run() {
-        plan_.format = "teccl-json";
         plan_.clock = plan::SendClock::Epochs;
         plan_.nodes = static_cast<std::int32_t>(chunks_.numbers().size());
         for (const std::int32_t number : chunks_.numbers())
@@ -51,10 +54,7 @@ class EpochVerifier {
         add_whole_chunks();
         for (const EpochDemand& demand : schedule_.demands) check_demand(demand);
         warn_of_unused_flows();
-        PlanReading plain;
-        plain.max_findings = reading_.max_findings;
-        plain.condition = reading_.condition;
-        verdict_ = verify(plan_, plain);
+        judge_sends();
         finish();
         return std::move(verdict_);
     }
@@ -98,7 +98,7 @@ class EpochVerifier {
         send.src = chunks_.dense(hop.from);
         send.dst = chunks_.dense(hop.to);
         send.list = static_cast<std::int32_t>(list);
-        send.position = -1;
+        send.position.reset();
         send.when = hop.epoch;
         plan_.sends.push_back(send);
     }
@@ -196,6 +196,8 @@ class EpochVerifier {
     }
 
     void finish() {
+        verdict_.format = "teccl-json";
+        verdict_.mode = name_of(plan_.clock);
         verdict_.collective = plan_name_of(goal_);
         verdict_.root = verdict_root_;
         if (verdict_root_) verdict_.root = named(chunks_.number(chunks_.ranks()[verdict_root_->index()]));
@@ -203,25 +205,32 @@ class EpochVerifier {
         verdict_.steps = schedule_.flows.size();
         tell_lacks();
         tell_cost();
-        for (auto* findings : {&verdict_.violations, &verdict_.warnings}) {
-            for (plan::PlanFinding& finding : *findings) {
-                OptionalId<Rank>& node = finding.place.gpu;
-                if (node) node = named(chunks_.number(static_cast<std::int32_t>((*node).value())));
-            }
-        }
         // Faults of the file itself first: what follows from them comes after.
-        violations_.add_all(std::move(verdict_.violations), verdict_.violation_count);
-        warnings_.add_all(std::move(verdict_.warnings), verdict_.warning_count);
-        if (too_large_) verdict_.verdict = PlanClass::Malformed;
-        if (verdict_.verdict != PlanClass::Malformed) {
-            verdict_.verdict = !violations_.empty()                                ? PlanClass::Invalid
-                               : goal_ == CollectiveKind::Custom || parts_unknown_ ? PlanClass::StructureOnly
-                                                                                   : PlanClass::Valid;
+        add_renamed(sends_violations_, violations_);
+        add_renamed(sends_warnings_, warnings_);
+        settle(verdict_,
+               too_large_                                          ? PlanClass::Malformed
+               : !violations_.empty()                              ? PlanClass::Invalid
+               : goal_ == CollectiveKind::Custom || parts_unknown_ ? PlanClass::StructureOnly
+                                                                   : PlanClass::Valid,
+               violations_, warnings_);
+    }
+
+    /// The sends know nodes by dense numbers, the file by its own.
+    void add_renamed(Findings& from, Findings& to) const {
+        const std::uint64_t count = from.count();
+        std::vector<plan::PlanFinding> findings = from.take();
+        for (plan::PlanFinding& finding : findings) {
+            OptionalId<Rank>& node = finding.place.gpu;
+            if (node) node = named(chunks_.number(static_cast<std::int32_t>((*node).value())));
         }
-        verdict_.violation_count = violations_.count();
-        verdict_.violations = violations_.take();
-        verdict_.warning_count = warnings_.count();
-        verdict_.warnings = warnings_.take();
+        to.add_all(std::move(findings), count);
+    }
+
+    void judge_sends() {
+        warn_of_condition(reading_, sends_warnings_);
+        const auto flights = flights_of(plan_, nullptr, sends_violations_, sends_warnings_);
+        if (!replay(plan_, flights, sends_violations_, sends_warnings_)) too_large_ = true;
     }
 
     void tell_lacks() {
@@ -259,9 +268,10 @@ class EpochVerifier {
     const EpochSchedule& schedule_;
     const PlanReading& reading_;
     Findings violations_, warnings_;
+    Findings sends_violations_, sends_warnings_;  ///< of the sends, in dense numbers
     plan::PlanVerdict verdict_;
     EpochChunks chunks_;
-    plan::SendPlan plan_;
+    plan::SendProgram plan_;
     std::set<EpochFlow> flows_;
     std::set<const EpochFlow*> used_;  ///< in flows_
     CollectiveKind goal_ = CollectiveKind::Custom;

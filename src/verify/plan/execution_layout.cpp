@@ -1,5 +1,7 @@
 #include "verify/plan/execution_layout.hpp"
 
+#include "verify/plan/in_place.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,23 +93,7 @@ void ExecutionLayout::lay_out(Rank rank, const plan::ExecutionPlan& plan, const 
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) at.at[i] = {first + i, 0};
     plan::Range &in = at.at[0], &out = at.at[1];
     std::int64_t chunks[plan::kBuffers] = {input, output, gpu.scratch_chunks};
-    if (aliased) {
-        // The smaller buffer is a part of the larger one.
-        const std::int64_t shift = rank.value() * sizes.block * places_per_chunk_;
-        switch (sizes.goal) {
-            case CollectiveKind::AllGather:
-            case CollectiveKind::Gather:
-                in = {out.memory, shift};
-                break;
-            case CollectiveKind::ReduceScatter:
-            case CollectiveKind::Scatter:
-                out = {in.memory, shift};
-                break;
-            default:
-                out = in;
-                break;
-        }
-    }
+    if (aliased) share_memory(sizes.goal, rank.value() * sizes.block * places_per_chunk_, in, out);
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) {
         memories_.push_back(
             {.gpu = rank, .buffer = static_cast<Buffer>(i), .chunks = chunks[i] * places_per_chunk_});

@@ -40,14 +40,7 @@ std::optional<std::int64_t> places_per_chunk(const plan::ExecutionPlan& plan) {
             }
         }
     };
-    for (const plan::ExecutionGpu& gpu : plan.gpus) {
-        for (const plan::ExecutionBlock& block : gpu.blocks) {
-            for (const Operation& op : block.ops) {
-                refine(op);
-                for (const Operation& inner : op.body) refine(inner);
-            }
-        }
-    }
+    plan::for_each_operation(plan, refine);
     if (places > kMostPlacesPerChunk) return std::nullopt;
     return places;
 }

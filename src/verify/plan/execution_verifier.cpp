@@ -75,14 +75,7 @@ class ExecutionVerifier {
         const auto note = [&](const plan::Operation& op) {
             if (reduces(op.type)) ops.insert(op.reduce.value_or(plan::ReduceOp::Sum));
         };
-        for (const plan::ExecutionGpu& gpu : plan_.gpus) {
-            for (const plan::ExecutionBlock& block : gpu.blocks) {
-                for (const plan::Operation& op : block.ops) {
-                    note(op);
-                    for (const plan::Operation& inner : op.body) note(inner);
-                }
-            }
-        }
+        plan::for_each_operation(plan_, note);
         if (ops.size() < 2) return;
         (goal_ == CollectiveKind::Custom ? warnings_ : violations_)
             .add("reduce-op", "operations of the plan reduce with different operators (reduce_op)");
@@ -168,10 +161,7 @@ class ExecutionVerifier {
         } else {
             verdict_.verdict = PlanClass::Valid;
         }
-        verdict_.violation_count = violations_.count();
-        verdict_.violations = violations_.take();
-        verdict_.warning_count = warnings_.count();
-        verdict_.warnings = warnings_.take();
+        settle(verdict_, verdict_.verdict, violations_, warnings_);
     }
 
     const plan::ExecutionPlan& plan_;

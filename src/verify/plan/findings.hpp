@@ -41,4 +41,21 @@ class Findings {
     std::vector<plan::PlanFinding> kept_;
 };
 
+/// Plans without buffers have nothing that a condition could be about.
+template <class Reading>
+void warn_of_condition(const Reading& reading, Findings& warnings) {
+    if (reading.condition)
+        warnings.add("ignored", "conditions are for plans with buffers; this one is not used");
+}
+
+/// Ends a verdict: what was found, and what it comes to.
+inline void settle(plan::PlanVerdict& verdict, plan::PlanClass comes_to, Findings& violations,
+                   Findings& warnings) {
+    verdict.verdict = comes_to;
+    verdict.violation_count = violations.count();
+    verdict.violations = violations.take();
+    verdict.warning_count = warnings.count();
+    verdict.warnings = warnings.take();
+}
+
 }  // namespace tutti::verify

@@ -1,5 +1,7 @@
 #include "verify/plan/msccl_layout.hpp"
 
+#include "verify/plan/in_place.hpp"
+
 #include <algorithm>
 
 namespace tutti::verify {
@@ -86,23 +88,7 @@ void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& siz
     plan::Range& out = at.at[static_cast<int>(Buffer::Output)];
     const bool rooted = sizes.goal == CollectiveKind::Gather || sizes.goal == CollectiveKind::Scatter;
     const bool aliased = in_place && (!rooted || rank == root);
-    if (aliased) {
-        // The smaller buffer is a part of the larger one.
-        const std::int64_t shift = rank.value() * sizes.block;
-        switch (sizes.goal) {
-            case CollectiveKind::AllGather:
-            case CollectiveKind::Gather:
-                in = {out.memory, shift};
-                break;
-            case CollectiveKind::ReduceScatter:
-            case CollectiveKind::Scatter:
-                out = {in.memory, shift};
-                break;
-            default:
-                out = in;
-                break;
-        }
-    }
+    if (aliased) share_memory(sizes.goal, rank.value() * sizes.block, in, out);
     plan::Memory& holder = memories_[in.memory];
     holder.origin = rank;
     holder.origin_shift = -in.first;

@@ -230,10 +230,7 @@ class MscclVerifier {
         } else {
             verdict_.verdict = shallow ? PlanClass::ValidIfBuffered : PlanClass::Valid;
         }
-        verdict_.violation_count = violations_.count();
-        verdict_.violations = violations_.take();
-        verdict_.warning_count = warnings_.count();
-        verdict_.warnings = warnings_.take();
+        settle(verdict_, verdict_.verdict, violations_, warnings_);
     }
 
     const plan::MscclPlan& plan_;

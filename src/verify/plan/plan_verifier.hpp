@@ -4,9 +4,11 @@
 #include "plan/condition.hpp"
 #include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
+#include "plan/forestcoll_plan.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
+#include "plan/tacos_plan.hpp"
 #include "plan/target.hpp"
 
 #include <cstddef>
@@ -35,10 +37,11 @@ struct PlanReading {
 [[nodiscard]] plan::PlanVerdict verify(const plan::MscclPlan& plan, const PlanReading& reading = {});
 [[nodiscard]] plan::PlanVerdict verify(const plan::ExecutionPlan& plan, const PlanReading& reading = {});
 
-/// Sends of addresses between nodes (SCCL, TACCL, TACOS, ForestColl; docs/step-formats.md). Near-linear in
-/// the sends and the contributions of the sums that they make.
-[[nodiscard]] plan::PlanVerdict verify(const plan::SendPlan& plan, const PlanReading& reading = {});
-/// A schedule of TE-CCL: brought into the form above, then the same.
+/// Plans of sends between nodes (docs/step-formats.md). Near-linear in the sends and the contributions of the
+/// sums that they make.
+[[nodiscard]] plan::PlanVerdict verify(const plan::ScclPlan& plan, const PlanReading& reading = {});
+[[nodiscard]] plan::PlanVerdict verify(const plan::TacosPlan& plan, const PlanReading& reading = {});
+[[nodiscard]] plan::PlanVerdict verify(const plan::ForestCollPlan& plan, const PlanReading& reading = {});
 [[nodiscard]] plan::PlanVerdict verify(const plan::EpochSchedule& schedule, const PlanReading& reading = {});
 
 }  // namespace tutti::verify

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/collective.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/tacos_plan.hpp"
 #include "verify/plan/findings.hpp"
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct QueueStart {
 /// Plays the links' queues: a link sends its chunks in order, each when its source has it and the link is
 /// free. Reports queues that stop (`deadlock`, or `not-held` where no link ever brings the chunk) and chunks
 /// that a node lacks in the end (`value`). Returns when the last chunk arrives, in picoseconds.
-std::int64_t replay_queues(const plan::SendPlan& plan, const QueueStart& start, Findings& violations,
+std::int64_t replay_queues(const plan::TacosPlan& plan, const QueueStart& start, Findings& violations,
                            Findings& warnings);
 
 }  // namespace tutti::verify

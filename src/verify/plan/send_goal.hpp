@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/collective.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/send_program.hpp"
 
 #include <optional>
 #include <span>

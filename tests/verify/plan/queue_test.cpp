@@ -9,11 +9,11 @@
 
 using namespace tutti;
 using namespace tutti::test;
-using plan::SendPlan;
+using plan::TacosPlan;
 
 namespace {
 
-SendPlan read(const std::string& lines, int npus = 3, int chunks = 3) {
+TacosPlan read(const std::string& lines, int npus = 3, int chunks = 3) {
     const auto links = std::count(lines.begin(), lines.end(), '\n');
     io::Source source =
         io::Source::of_text("NPUs Count," + std::to_string(npus) + "\nLinks Count," + std::to_string(links) +
@@ -85,7 +85,7 @@ TEST_CASE("other collectives of queues are judged as far as the file says where 
 
 TEST_CASE("a file that counts a million million chunks and sends ten is judged at once") {
     auto plan = read(kRing);
-    plan.addresses = 3'000'000'000'000;
+    plan.chunks = 3'000'000'000'000;
     const auto verdict = judged(plan);
     CHECK(told(verdict) == "invalid: value value value");
     CHECK(verdict.violations[0].message ==

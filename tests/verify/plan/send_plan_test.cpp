@@ -9,18 +9,18 @@
 
 using namespace tutti;
 using namespace tutti::test;
+using plan::ScclPlan;
 using plan::SendChunk;
-using plan::SendPlan;
 
 namespace {
 
-SendPlan file(const std::string& name) {
+ScclPlan file(const std::string& name) {
     io::Source source(step_file(name));
     return io::read_sccl_json(source);
 }
 
 /// Three nodes, all exchanged at once.
-SendPlan gathered() {
+ScclPlan gathered() {
     return step_plan(3, all_gather_chunks(3),
                      {{{0, 0, 1}, {0, 0, 2}, {1, 1, 0}, {1, 1, 2}, {2, 2, 0}, {2, 2, 1}}});
 }
@@ -95,7 +95,7 @@ TEST_CASE("every node of the postcondition must get its chunk") {
 
 TEST_CASE("a step of a plan sends only over links that are there") {
     auto plan = gathered();
-    std::erase_if(plan.links, [](const plan::NodeLink& link) { return link.src == 1 && link.dst == 2; });
+    std::erase_if(plan.links, [](const plan::ScclLink& link) { return link.src == 1 && link.dst == 2; });
     const auto verdict = judged(plan);
     CHECK(told(verdict) == "invalid: link");
     CHECK(verdict.violations[0].message ==
