@@ -10,6 +10,8 @@
 
 #include "heuristics/compaction.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -22,6 +24,7 @@ namespace {
 std::vector<std::uint32_t> order_of(const std::vector<Ticks>& times) {
     constexpr unsigned kBits = 11;
     constexpr std::size_t kBuckets = std::size_t{1} << kBits;
+    expects(std::ranges::all_of(times, [](Ticks time) { return time >= Ticks(0); }));
     std::vector<std::uint32_t> order(times.size()), sorted(times.size());
     std::iota(order.begin(), order.end(), 0U);
     std::uint64_t used = 0;

@@ -35,7 +35,9 @@ class HopGraph::RigidSearch {
     }
 
     void add_all() {
-        graph_.ends_.reserve(topology_.links().size());
+        graph_.from_.reserve(topology_.links().size());
+        graph_.to_.reserve(topology_.links().size());
+        graph_.leg_begin_.reserve(topology_.links().size() + 1);
         graph_.legs_.reserve(topology_.links().size());
         for (std::size_t n = 0; n < is_stop_.size(); ++n) {
             if (is_stop_[n]) add_from(NodeId(n));
@@ -81,8 +83,10 @@ class HopGraph::RigidSearch {
         }
         auto& legs = graph_.legs_;
         const std::uint32_t count = paths_[path].legs + 1;
-        graph_.ends_.push_back({from, to, static_cast<std::uint32_t>(legs.size()), count});
+        graph_.from_.push_back(from);
+        graph_.to_.push_back(to);
         legs.resize(legs.size() + count);
+        graph_.leg_begin_.push_back(static_cast<std::uint32_t>(legs.size()));
         auto leg = legs.rbegin();
         *leg++ = link;
         for (std::size_t p = path; p != 0; p = paths_[p].before) *leg++ = paths_[p].link;
@@ -111,42 +115,44 @@ HopGraph::HopGraph(const Instance& instance, Use use) : instance_(&instance), us
         branches_[n] = topology.is_npu(NodeId(n)) || topology.rule(NodeId(n)).copy;
     }
     RigidSearch(*this).add_all();
-    direct_ = std::ranges::all_of(
-                  ends_, [&](const Ends& e) { return topology.is_npu(e.from) && topology.is_npu(e.to); }) &&
-              std::ranges::all_of(ends_, [](const Ends& e) { return e.legs == 1; });
-    index_hops();
+    const auto is_npu = [&](NodeId node) { return topology.is_npu(node); };
+    direct_ = is_simple() && std::ranges::all_of(from_, is_npu) && std::ranges::all_of(to_, is_npu);
+    index_hops(from_, to_, out_begin_, out_);
+    index_hops(to_, from_, in_begin_, in_);
 }
 
-void HopGraph::index_hops() {
-    out_begin_.assign(instance_->topology().nodes() + 1, 0);
-    for (const Ends& ends : ends_) ++out_begin_[ends.from.index() + 1];
-    for (std::size_t i = 1; i < out_begin_.size(); ++i) out_begin_[i] += out_begin_[i - 1];
-    out_.resize(ends_.size());
-    auto next = out_begin_;
-    for (std::size_t i = 0; i < ends_.size(); ++i) out_[next[ends_[i].from.index()]++] = HopId(i);
+/// Lists the hops of each node, given which end of theirs it is and which is the other.
+void HopGraph::index_hops(std::span<const NodeId> own, std::span<const NodeId> other,
+                          std::vector<std::uint32_t>& begin, std::vector<HopEnd>& list) const {
+    begin.assign(instance_->topology().nodes() + 1, 0);
+    for (const NodeId node : own) ++begin[node.index() + 1];
+    for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+    list.resize(own.size());
+    auto next = begin;
+    for (std::size_t i = 0; i < own.size(); ++i) list[next[own[i].index()]++] = {other[i], HopId(i)};
 }
 
 HopGraph HopGraph::reversed() const {
     HopGraph result = *this;
     result.backwards_ = !backwards_;
-    for (Ends& ends : result.ends_) {
-        std::swap(ends.from, ends.to);
-        const auto first = result.legs_.begin() + ends.first_leg;
-        std::reverse(first, first + ends.legs);
+    std::swap(result.from_, result.to_);
+    std::swap(result.out_, result.in_);
+    std::swap(result.out_begin_, result.in_begin_);
+    for (std::size_t h = 0; h < hops(); ++h) {
+        std::reverse(result.legs_.begin() + leg_begin_[h], result.legs_.begin() + leg_begin_[h + 1]);
     }
     const Topology& topology = instance_->topology();
     for (std::size_t n = topology.npus(); n < topology.nodes(); ++n) {
         const SwitchRule& rule = topology.rule(NodeId(n));
         result.branches_[n] = result.backwards_ ? rule.reduce : rule.copy;
     }
-    result.index_hops();
     return result;
 }
 
 template <class Take>
 void HopGraph::each_leg(HopId id, ChunkId chunk, Take take) const {
     const Topology& topology = instance_->topology();
-    const auto legs = hop(id).legs;
+    const auto legs = this->legs(id);
     Ticks offset;
     for (std::size_t i = 0; i < legs.size();) {
         // Links joined by cut-through switches move at the pace of the slowest.
@@ -167,11 +173,7 @@ void HopGraph::each_leg(HopId id, ChunkId chunk, Take take) const {
 }
 
 Ticks HopGraph::transit(HopId id, ChunkId chunk) const {
-    const Ends& ends = ends_[id.index()];
-    if (ends.legs == 1) {
-        const LinkId link = legs_[ends.first_leg];
-        return instance_->alpha(link) + instance_->beta(link, chunk);
-    }
+    if (const auto link = only_link(id)) return instance_->alpha(*link) + instance_->beta(*link, chunk);
     Ticks end;
     each_leg(id, chunk, [&](const LegTime& leg) {
         const bool pays_alpha = instance_->topology().busy() == Busy::Beta;

@@ -18,6 +18,12 @@ struct Hop {
     std::span<const LinkId> legs;
 };
 
+/// A hop as a node sees it: the node at its other end.
+struct HopEnd {
+    NodeId node;
+    HopId hop;
+};
+
 /// When a hop uses one of its links, counted from the start of the hop.
 struct LegTime {
     LinkId link;
@@ -32,6 +38,9 @@ struct LegTime {
 /// buffer.
 ///
 /// A stop **branches** if it may send what it received more than once: every NPU, and switches that copy.
+///
+/// It is the one adjacency of all searches and simulations here: their tables of times, prices and costs are
+/// by hop, or by place in its lists. Lists are in order of the hops' numbers.
 class HopGraph {
   public:
     /// What the hops are for. When reductions gather, two different sums of one chunk must not wait at a
@@ -48,25 +57,37 @@ class HopGraph {
 
     [[nodiscard]] const Instance& instance() const { return *instance_; }
     [[nodiscard]] std::size_t nodes() const { return out_begin_.size() - 1; }
-    [[nodiscard]] std::size_t hops() const { return ends_.size(); }
-    [[nodiscard]] Hop hop(HopId id) const {
-        const Ends& ends = ends_[id.index()];
-        return {ends.from, ends.to, std::span(legs_).subspan(ends.first_leg, ends.legs)};
+    [[nodiscard]] std::size_t hops() const { return to_.size(); }
+    [[nodiscard]] NodeId from(HopId id) const { return from_[id.index()]; }
+    [[nodiscard]] NodeId to(HopId id) const { return to_[id.index()]; }
+    [[nodiscard]] std::span<const LinkId> legs(HopId id) const {
+        const std::uint32_t first = leg_begin_[id.index()];
+        return std::span(legs_).subspan(first, leg_begin_[id.index() + 1] - first);
     }
-    [[nodiscard]] std::span<const HopId> out(NodeId node) const {
-        const std::size_t i = node.index();
-        return std::span(out_).subspan(out_begin_[i], out_begin_[i + 1] - out_begin_[i]);
+    [[nodiscard]] Hop hop(HopId id) const { return {from(id), to(id), legs(id)}; }
+
+    /// The hops that leave the node, each with its head.
+    [[nodiscard]] std::span<const HopEnd> out(NodeId node) const {
+        const std::uint32_t first = first_out(node);
+        return std::span(out_).subspan(first, out_begin_[node.index() + 1] - first);
+    }
+    /// The position of the first of them in a table over the `out` lists of all nodes, one after the other.
+    [[nodiscard]] std::uint32_t first_out(NodeId node) const { return out_begin_[node.index()]; }
+    /// The hops that enter the node, each with its tail.
+    [[nodiscard]] std::span<const HopEnd> in(NodeId node) const {
+        const std::uint32_t first = in_begin_[node.index()];
+        return std::span(in_).subspan(first, in_begin_[node.index() + 1] - first);
     }
     [[nodiscard]] bool branches(NodeId node) const { return branches_[node.index()]; }
     /// Whether every hop is a link between two NPUs.
     [[nodiscard]] bool is_direct() const { return direct_; }
     /// Whether every hop is one link.
-    [[nodiscard]] bool is_simple() const { return legs_.size() == ends_.size(); }
+    [[nodiscard]] bool is_simple() const { return legs_.size() == to_.size(); }
 
     /// The hop's one link, if it is one link.
     [[nodiscard]] std::optional<LinkId> only_link(HopId id) const {
-        const Ends& ends = ends_[id.index()];
-        return ends.legs == 1 ? std::optional(legs_[ends.first_leg]) : std::nullopt;
+        const std::uint32_t first = leg_begin_[id.index()];
+        return leg_begin_[id.index() + 1] - first == 1 ? std::optional(legs_[first]) : std::nullopt;
     }
 
     /// From the start of the hop to the arrival at its end.
@@ -75,13 +96,10 @@ class HopGraph {
     void leg_times(HopId id, ChunkId chunk, std::vector<LegTime>& times) const;
 
   private:
-    struct Ends {
-        NodeId from, to;
-        std::uint32_t first_leg, legs;
-    };
     class RigidSearch;
     HopGraph() = default;
-    void index_hops();
+    void index_hops(std::span<const NodeId> own, std::span<const NodeId> other,
+                    std::vector<std::uint32_t>& begin, std::vector<HopEnd>& list) const;
     template <class Take>
     void each_leg(HopId id, ChunkId chunk, Take take) const;
 
@@ -91,10 +109,11 @@ class HopGraph {
     Use use_ = Use::Spread;
     bool backwards_ = false;
     bool direct_ = true;
-    std::vector<Ends> ends_;
-    std::vector<LinkId> legs_;
-    std::vector<HopId> out_;
-    std::vector<std::uint32_t> out_begin_;
+    std::vector<NodeId> from_, to_;            ///< by hop
+    std::vector<std::uint32_t> leg_begin_{0};  ///< by hop
+    std::vector<LinkId> legs_;                 ///< hop by hop
+    std::vector<HopEnd> out_, in_;             ///< node by node
+    std::vector<std::uint32_t> out_begin_, in_begin_;
     std::vector<bool> branches_;
 };
 

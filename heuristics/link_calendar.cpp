@@ -1,24 +1,12 @@
 #include "heuristics/link_calendar.hpp"
 
+#include "core/expects.hpp"
 #include "core/rng.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace tutti::heuristics {
-
-Ticks LinkCalendar::earliest(LinkId link, Ticks ready, Ticks length) const {
-    const auto& busy = busy_[link.index()];
-    // Mostly the answer is after all bookings, or at their end.
-    if (busy.empty() || busy.back().end <= ready) return ready;
-    if (busy.back().begin <= ready) return busy.back().end;
-    auto next = std::ranges::upper_bound(busy, ready, {}, &Interval::end);
-    while (next != busy.end() && next->begin < ready + length) {
-        ready = std::max(ready, next->end);
-        ++next;
-    }
-    return ready;
-}
 
 Ticks LinkCalendar::earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready) const {
     if (const auto link = graph.only_link(hop)) {
@@ -59,43 +47,16 @@ void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks s
     }
 }
 
-void LinkCalendar::release(LinkId link, Ticks begin, Ticks end) {
-    auto& busy = busy_[link.index()];
-    const auto held = std::ranges::upper_bound(busy, begin, {}, &Interval::end);
-    const Interval whole = *held;
-    if (whole.begin == begin && whole.end == end) {
-        busy.erase(held);
-    } else if (whole.begin == begin) {
-        held->begin = end;
-    } else {
-        held->end = begin;
-        if (whole.end != end) busy.insert(std::next(held), {end, whole.end});
-    }
-}
-
 void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {
+    expects(earliest(link, begin, end - begin) == begin);
     horizon_ = std::max(horizon_, end);
-    auto& busy = busy_[link.index()];
-    const auto next = busy.empty() || busy.back().end <= begin
-                          ? busy.end()
-                          : std::ranges::lower_bound(busy, begin, {}, &Interval::begin);
-    const bool joins_next = next != busy.end() && next->begin == end;
-    const bool joins_last = next != busy.begin() && std::prev(next)->end == begin;
-    if (joins_last && joins_next) {
-        std::prev(next)->end = next->end;
-        busy.erase(next);
-    } else if (joins_last) {
-        std::prev(next)->end = end;
-    } else if (joins_next) {
-        next->begin = begin;
-    } else {
-        busy.insert(next, {begin, end});
-    }
+    busy_[link.index()].book(begin, end);
 }
 
 std::size_t LinkCalendar::Passages::place(const Passage& passage) const {
     Rng mix((std::uint64_t{passage.at.value()} << 32 | passage.chunk.value()) +
             static_cast<std::uint64_t>(passage.when.count()) * 0x9E3779B97F4A7C15ULL);
+    expects(count_ < places_.size());
     const std::size_t mask = places_.size() - 1;
     std::size_t i = mix.next() & mask;
     while (places_[i].when >= Ticks(0) && places_[i] != passage) i = (i + 1) & mask;

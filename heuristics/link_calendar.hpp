@@ -1,13 +1,13 @@
 #pragma once
 
+#include "core/busy_intervals.hpp"
 #include "heuristics/hop_graph.hpp"
 
 #include <vector>
 
 namespace tutti::heuristics {
 
-/// The time-expanded network: for each link, when it is busy. Intervals that touch are kept as one, so a link
-/// without gaps costs one interval however much it carries.
+/// The time-expanded network: for each link, when it is busy (BusyIntervals).
 ///
 /// A switch that holds nothing is also kept from passing one chunk twice at one tick: two copies that meet
 /// there could leave in each other's place.
@@ -19,7 +19,9 @@ class LinkCalendar {
     /// skipped).
     [[nodiscard]] Ticks earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready) const;
     /// The same for one link that is busy for `length`.
-    [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const;
+    [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const {
+        return busy_[link.index()].earliest(ready, length);
+    }
     /// Precondition: the links are free then.
     void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
     /// Whether nothing is booked on the link at that tick.
@@ -27,14 +29,11 @@ class LinkCalendar {
         return earliest(link, tick, Ticks(1)) == tick;
     }
     /// Takes a booking back, on networks where every hop is one link. Precondition: it was made.
-    void release(LinkId link, Ticks begin, Ticks end);
+    void release(LinkId link, Ticks begin, Ticks end) { busy_[link.index()].release(begin, end); }
     /// The end of the last booking.
     [[nodiscard]] Ticks horizon() const { return horizon_; }
 
   private:
-    struct Interval {
-        Ticks begin, end;
-    };
     void book(LinkId link, Ticks begin, Ticks end);
     [[nodiscard]] bool meets_itself(ChunkId chunk, Ticks start) const;
 
@@ -57,7 +56,7 @@ class LinkCalendar {
         std::size_t count_ = 0;
     };
 
-    std::vector<std::vector<Interval>> busy_;
+    std::vector<BusyIntervals<Ticks>> busy_;
     Passages passages_;
     Ticks horizon_;
     mutable std::vector<LegTime> times_;

@@ -11,8 +11,7 @@ std::optional<std::vector<HopId>> quiet_way(const HopGraph& graph, const Demand&
     std::vector<std::optional<HopId>> by(graph.nodes());
     std::vector<NodeId> queue{from};
     for (std::size_t next = 0; next < queue.size(); ++next) {
-        for (const HopId id : graph.out(queue[next])) {
-            const NodeId at = graph.hop(id).to;
+        for (const auto& [at, id] : graph.out(queue[next])) {
             const bool counts = std::ranges::binary_search(demand.holders, at) ||
                                 std::ranges::binary_search(demand.receivers, at);
             if (by[at.index()] || at == from || (counts && at != to)) continue;
@@ -23,7 +22,7 @@ std::optional<std::vector<HopId>> quiet_way(const HopGraph& graph, const Demand&
     }
     if (!by[to.index()]) return std::nullopt;
     std::vector<HopId> way;
-    for (NodeId at = to; at != from; at = graph.hop(way.back()).from) way.push_back(*by[at.index()]);
+    for (NodeId at = to; at != from; at = graph.from(way.back())) way.push_back(*by[at.index()]);
     std::ranges::reverse(way);
     return way;
 }

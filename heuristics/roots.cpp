@@ -17,8 +17,7 @@ std::optional<std::size_t> farthest(const HopGraph& graph, NodeId from, Collecti
     std::vector<NodeId> queue{from};
     depth[from.index()] = 0;
     for (std::size_t next = 0; next < queue.size(); ++next) {
-        for (const HopId id : graph.out(queue[next])) {
-            const NodeId to = graph.hop(id).to;
+        for (const auto& [to, hop] : graph.out(queue[next])) {
             if (depth[to.index()] != kFar || !graph.instance().may_carry(to, collective)) continue;
             depth[to.index()] = depth[queue[next].index()] + 1;
             queue.push_back(to);
@@ -76,8 +75,7 @@ const std::vector<bool>& Roots::reached_from(NodeId node, CollectiveId collectiv
     while (!queue.empty()) {
         const NodeId at = queue.back();
         queue.pop_back();
-        for (const HopId id : graph_.out(at)) {
-            const NodeId to = graph_.hop(id).to;
+        for (const auto& [to, hop] : graph_.out(at)) {
             if (reached[to.index()] || !graph_.instance().may_carry(to, collective)) continue;
             reached[to.index()] = true;
             queue.push_back(to);

@@ -22,10 +22,13 @@ struct Abilities {
 };
 
 struct SolveLimits {
-    Stop stop;  ///< polled often; a solver ends within about a second of it
+    Stop stop;  ///< polled often; a solver ends within about a second of it, or later if the model is large
     unsigned threads = 1;
     std::uint64_t seed = 1;
     std::optional<std::size_t> memory_bytes = {};  ///< where the solver can limit itself
+    /// Not before `stop`: from then on nobody waits for the answer. Only a solver in a process of its own
+    /// (models/remote) can be made to heed it. None: the same as `stop`.
+    std::optional<Stop> must_end = {};
 };
 
 /// Why a solve ended. Infeasible and Optimal are proofs (as far as the solver is to be believed).

@@ -13,6 +13,7 @@
 #include "models/backends/registry.hpp"
 #include "models/encode/interval.hpp"
 #include "models/encode/time_indexed.hpp"
+#include "models/remote/remote_backend.hpp"
 
 #include <fmt/format.h>
 
@@ -83,11 +84,14 @@ class Walk {
         result_.bound = request.bound;
         result_.schedule = request.incumbent;
         low_ = (request.bound.value.count() + routing_.unit() - 1) / routing_.unit();
-        open_runners();
+        if (!request.stop.requested()) open_runners();
     }
 
     WalkResult run() {
-        if (low_ < high() && runners_.empty()) result_.obstacle = kTooLarge;
+        if (low_ < high() && runners_.empty()) {
+            result_.stopped = request_.stop.requested();
+            if (!result_.stopped) result_.obstacle = kTooLarge;
+        }
         double slice = kFirstSlice;
         while (low_ < high() && !runners_.empty()) {
             if (request_.stop.requested()) {
@@ -147,7 +151,7 @@ class Walk {
                 continue;
             // Contributions make poor linear programs: HiGHS only if nobody else is asked.
             if (routing_.has_sums() && pairing.backend == "highs" && !runners_.empty()) continue;
-            OpenedBackend opened = find_backend(pairing.backend)->open();
+            OpenedBackend opened = remote::open_stoppable(pairing.backend, helper_memory_);
             if (!opened) continue;
             Runner runner;
             runner.name = fmt::format("{} {}", pairing.backend, name_of(pairing.encoding));
@@ -215,14 +219,20 @@ class Walk {
         bool refutes = false;
     };
 
-    Finish solve(const Runner& runner, Units64 horizon, const Stop& stop, unsigned threads) const {
-        const Asked asked{horizon, hint_};
+    /// `stop` ends the slice: who is late with his answer is still heard. Not so after `must_end`.
+    Finish solve(const Runner& runner, Units64 horizon, const Stop& stop, const Stop& must_end,
+                 unsigned threads) const {
+        const Asked asked{horizon, hint_, must_end};
         const Question question =
             runner.encoding == Encoding::Intervals
                 ? interval(routing_, asked)
                 : time_indexed(routing_, quotient(runner.encoding, runner.group), asked);
-        SolveLimits limits{stop, threads, request_.seed, request_.memory_bytes};
         Finish finish;
+        if (question.stopped) {
+            finish.answer = {.ended = Ended::Stopped, .words = "stopped while it was written"};
+            return finish;
+        }
+        const SolveLimits limits{stop, threads, request_.seed, request_.memory_bytes, must_end};
         finish.answer = runner.backend->solve(question.program, limits);
         finish.refutes = question.refutes;
         if (finish.answer.has_solution()) finish.transfers = question.read(finish.answer.values);
@@ -232,13 +242,14 @@ class Walk {
     Reply race(std::span<Runner* const> group, Units64 horizon, double slice) {
         ++races_;
         std::atomic<bool> answered = false;
-        const Stop stop = request_.stop.within(Stop::Seconds(slice), &answered);
+        const Stop must_end = request_.stop.within(std::nullopt, &answered);
+        const Stop stop = must_end.within(Stop::Seconds(slice));
         const unsigned each = std::max(1U, request_.threads / static_cast<unsigned>(group.size()));
         std::vector<std::future<Finish>> running;
         for (const Runner* runner : group) {
             running.push_back(
                 std::async(group.size() > 1 ? std::launch::async : std::launch::deferred, [&, runner] {
-                    Finish finish = solve(*runner, horizon, stop, each);
+                    Finish finish = solve(*runner, horizon, stop, must_end, each);
                     const Ended ended = finish.answer.ended;
                     if (finish.answer.has_solution() || (ended == Ended::Infeasible && finish.refutes))
                         answered = true;
@@ -321,6 +332,8 @@ class Walk {
     const Routing routing_;
     const Quotient none_;
     std::vector<Quotient> quotients_;  ///< the largest group first
+    /// Of the helper processes of all runners.
+    const std::shared_ptr<remote::HelperMemory> helper_memory_ = std::make_shared<remote::HelperMemory>(0);
     std::vector<Runner> runners_;
     std::size_t races_ = 0;  ///< in the present slice
     std::vector<Transfer> hint_;

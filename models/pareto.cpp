@@ -6,6 +6,8 @@
 
 #include "models/pareto.hpp"
 
+#include "models/remote/remote_backend.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +47,7 @@ StepOracle::StepOracle(const StepProblem& problem, const ParetoRequest& request)
         if (!choose && name != request.backend) continue;
         const BackendEntry* entry = find_backend(name);
         if (entry == nullptr) continue;
-        OpenedBackend opened = entry->open();
+        OpenedBackend opened = remote::open_stoppable(name);
         if (!opened) {
             absence_ += fmt::format("{}{}: {}", absence_.empty() ? "" : "; ", name, opened.absence);
             continue;
@@ -90,8 +92,8 @@ void StepOracle::solve(PointAnswer& answer) {
     for (const bool symmetric : {true, false}) {
         if (symmetric && symmetries_.size() == 1) continue;
         const StepModel model(problem_, answer.point, symmetric ? symmetries_ : std::vector<StepSymmetry>());
-        const Answer solved =
-            backend_->solve(model.program(), {next_stop(symmetric), request_.threads, request_.seed, {}});
+        const Answer solved = backend_->solve(
+            model.program(), {next_stop(symmetric), request_.threads, request_.seed, {}, stop_});
         answer.by = solver_;
         if (solved.has_solution()) {
             answer.decision = Decision::Feasible;

@@ -1,9 +1,10 @@
 #include "models/program.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 
 namespace tutti::models {
 namespace {
@@ -103,7 +104,7 @@ std::optional<std::string> overlap(const Program& program, std::span<const Inter
 }  // namespace
 
 Var Program::integer(std::int64_t lower, std::int64_t upper, std::string name) {
-    assert(lower <= upper);
+    expects(lower <= upper);
     bounds_.push_back({lower, upper});
     names_.push_back(std::move(name));
     return {static_cast<std::uint32_t>(bounds_.size() - 1)};
@@ -111,19 +112,21 @@ Var Program::integer(std::int64_t lower, std::int64_t upper, std::string name) {
 
 void Program::row(std::span<const Term> terms, std::int64_t lower, std::int64_t upper,
                   std::optional<Literal> only_if) {
+    expects(!only_if || is_boolean(only_if->var));
     const std::size_t begin = terms_.size();
     terms_.insert(terms_.end(), terms.begin(), terms.end());
     rows_.push_back({begin, terms_.size(), lower, upper, only_if});
 }
 
 void Program::choice(Promise promise, std::span<const Literal> literals) {
+    expects(std::ranges::all_of(literals, [&](Literal literal) { return is_boolean(literal.var); }));
     const std::size_t begin = literals_.size();
     literals_.insert(literals_.end(), literals.begin(), literals.end());
     choices_.push_back({begin, literals_.size(), promise});
 }
 
 void Program::no_overlap(std::span<const Interval> intervals) {
-    assert(std::ranges::all_of(intervals, [](const Interval& interval) { return interval.duration >= 1; }));
+    expects(std::ranges::all_of(intervals, [](const Interval& interval) { return interval.duration >= 1; }));
     no_overlap_begin_.push_back(intervals_.size());
     intervals_.insert(intervals_.end(), intervals.begin(), intervals.end());
 }

@@ -7,6 +7,8 @@
 
 #include "models/step_bounds.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,6 +43,7 @@ Ratio Ratio::of(std::int64_t num, std::int64_t den) {
 }
 
 StepBounds::StepBounds(const StepProblem& problem) : problem_(problem), out_(problem.nodes) {
+    expects(problem.nodes <= kMostStepNodes);
     for (const StepArc& arc : problem.arcs) out_[arc.src.index()] |= bit(arc.dst);
     std::vector<std::uint64_t> candidates;
     const std::uint64_t all = everybody(problem.nodes);
@@ -49,6 +52,7 @@ StepBounds::StepBounds(const StepProblem& problem) : problem_(problem), out_(pro
         receivers_.push_back(set_of(kind.receivers));
         const auto distance = hops(problem, kind.holders, false);
         for (const NodeId receiver : kind.receivers) {
+            expects(static_cast<std::size_t>(distance[receiver.index()]) < problem.nodes);
             fewest_steps_ = std::max(fewest_steps_, distance[receiver.index()]);
         }
         within_.emplace_back();

@@ -1,6 +1,18 @@
 #pragma once
 
-/// tutti as a library, in one header.
+/// tutti as a library, in one header: what the command can do, a program can do.
+///
+/// tutti::app has one call for each thing that a user asks for, from files to files; each takes its options
+/// as a struct and an optional app::Watch (whom to tell how it goes, what ends it early), and has a
+/// json_of():
+///
+///     tutti::app::SynthesisOptions options{.instance = "mesh4x4.json", .output = "mesh4x4.schedule.json"};
+///     const tutti::app::Synthesized found = tutti::app::synthesize(options);
+///     std::cout << tutti::app::json_of(found).dump(2) << '\n';
+///
+///     for (const tutti::app::Judged& judged : tutti::app::judge({.files = {"allreduce.xml"}})) …
+///
+/// The nouns and the rooms below are for programs that hold instances and schedules in memory:
 ///
 ///     const tutti::Instance instance = tutti::io::read_instance("mesh4x4-ag-corners.json");
 ///     const tutti::synth::Result result = tutti::synth::synthesize(instance, {});
@@ -14,9 +26,21 @@
 ///
 ///     tutti::io::write_schedule_json("corners.schedule.json", result.schedule);
 ///
-/// tests/api/example_test.cpp is this example. Link tutti_synth and tutti_io; a verifier alone links
-/// tutti_verify.
+/// tests/api/example_test.cpp has these examples. A verifier alone links tutti_verify.
 
+#include "app/batch.hpp"                    // directories of instances in child processes
+#include "app/bound.hpp"                    // every lower bound, with its certificate
+#include "app/convert.hpp"                  // schedules to other formats and to plans
+#include "app/cost.hpp"                     // what a plan takes on a network, with bound and gap
+#include "app/doctor.hpp"                   // which solvers are there
+#include "app/judge.hpp"                    // any schedule or plan file to its verdict
+#include "app/model.hpp"                    // the question to solvers, as text
+#include "app/pareto.hpp"                   // synchronous algorithms: steps, rounds, chunks
+#include "app/plan_json.hpp"                // a judged plan as JSON
+#include "app/results.hpp"                  // what batches left behind
+#include "app/synthesize.hpp"               // from an instance's file to a verified schedule's
+#include "app/topology.hpp"                 // generated, or read from any format
+#include "app/view.hpp"                     // pages to look at
 #include "bounds/bounds.hpp"                // lower bounds and their certificates
 #include "core/instance.hpp"                // topology, groups, collectives, demands
 #include "core/schedule.hpp"                // sends

@@ -35,8 +35,8 @@ ClusterWays::ClusterWays(const FloodNetwork& network, const ClusterLevel& level,
     std::vector<Crossing> crossings;
     for (std::size_t h = 0; h < network.hops(); ++h) {
         if (!level.crosses(network, h)) continue;
-        const std::uint32_t from = level.cluster_of[network.from[h]];
-        const std::uint32_t to = level.cluster_of[network.to[h]];
+        const std::uint32_t from = level.cluster_of[network.from(h)];
+        const std::uint32_t to = level.cluster_of[network.to(h)];
         const Ticks transit = network.times(0, h).transit;
         const auto [place, is_new] =
             numbers.try_emplace({from, to}, static_cast<std::uint32_t>(crossings.size()));

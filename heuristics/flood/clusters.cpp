@@ -19,7 +19,7 @@ ClusterLevel joined_below(const FloodNetwork& network, Ticks threshold) {
     std::iota(parent.begin(), parent.end(), 0U);
     for (std::size_t h = 0; h < network.hops(); ++h) {
         if (network.times(0, h).busy < threshold) {
-            parent[find(parent, network.from[h])] = find(parent, network.to[h]);
+            parent[find(parent, network.from(h))] = find(parent, network.to(h));
         }
     }
     ClusterLevel level;
@@ -37,9 +37,9 @@ ClusterLevel joined_below(const FloodNetwork& network, Ticks threshold) {
     std::vector<double> rate(clusters, 0);
     for (std::size_t h = 0; h < network.hops(); ++h) {
         if (!level.crosses(network, h)) continue;
-        const std::uint32_t cluster = level.cluster_of[network.to[h]];
+        const std::uint32_t cluster = level.cluster_of[network.to(h)];
         level.entrances[cluster].push_back(static_cast<std::uint32_t>(h));
-        level.exits[level.cluster_of[network.from[h]]].push_back(cluster);
+        level.exits[level.cluster_of[network.from(h)]].push_back(cluster);
         const Ticks busy = network.times(0, h).busy;
         rate[cluster] += 1.0 / static_cast<double>(busy.count());
         level.slack[cluster] = std::max(level.slack[cluster], busy);

@@ -15,7 +15,7 @@ struct ClusterLevel {
 
     [[nodiscard]] std::size_t clusters() const { return entrances.size(); }
     [[nodiscard]] bool crosses(const FloodNetwork& network, std::size_t hop) const {
-        return cluster_of[network.from[hop]] != cluster_of[network.to[hop]];
+        return cluster_of[network.from(hop)] != cluster_of[network.to(hop)];
     }
 };
 

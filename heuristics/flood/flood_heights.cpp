@@ -43,22 +43,21 @@ Heights::Heights(const FloodNetwork& network, const std::vector<Spread>& spreads
             heap.pop_back();
             if (tick > distance[node]) continue;
             settled.push_back(node);
-            for (const std::uint32_t hop : network.out(node)) {
-                const Ticks arrival = tick + network.times(0, hop).transit;
-                Ticks& best = distance[network.to[hop]];
+            for (const auto& [to, hop] : network.out(node)) {
+                const Ticks arrival = tick + network.times(0, hop.index()).transit;
+                Ticks& best = distance[to.index()];
                 if (arrival >= best) continue;
                 best = arrival;
-                heap.emplace_back(arrival, network.to[hop]);
+                heap.emplace_back(arrival, to.value());
                 std::ranges::push_heap(heap, std::greater{});
             }
         }
         for (std::size_t i = settled.size(); i-- > 0;) {
             const std::uint32_t node = settled[i];
-            for (const std::uint32_t hop : network.out(node)) {
-                const Ticks transit = network.times(0, hop).transit;
-                const std::uint32_t to = network.to[hop];
-                if (distance[node] + transit != distance[to]) continue;
-                height[node] = std::max(height[node], height[to] + transit);
+            for (const auto& [to, hop] : network.out(node)) {
+                const Ticks transit = network.times(0, hop.index()).transit;
+                if (distance[node] + transit != distance[to.index()]) continue;
+                height[node] = std::max(height[node], height[to.index()] + transit);
             }
             heights_[r * nodes_ + node] = static_cast<std::uint32_t>(height[node].count() >> shift);
         }

@@ -21,7 +21,7 @@
 // All sets are bit rows over the chunks; rarity is counted for 256 chunks at a time (flood_rarest). More than
 // 1024 chunks are cut into windows of 512; all links that are served at one tick look at the same one first,
 // a random one, so that it stays in the cache, and go on only if it has nothing for them. An event costs
-// O(1): see EventLanes.
+// O(1): see EventQueue.
 //
 // Tried and dropped: oldest or newest first, farthest source first, exact
 // counters of global rarity (cache misses).
@@ -57,8 +57,8 @@ Ticks FloodMatcher::least_by_ingress() const {
     double most = 0;
     for (std::size_t n = 0; n < network_.nodes(); ++n) {
         double rate = 0;
-        for (const std::uint32_t hop : network_.in(n)) {
-            rate += 1.0 / static_cast<double>(network_.times(0, hop).busy.count());
+        for (const HopEnd& in : network_.in(n)) {
+            rate += 1.0 / static_cast<double>(network_.times(0, in.hop.index()).busy.count());
         }
         if (rate > 0) most = std::max(most, static_cast<double>(wanted[n]) / rate);
     }

@@ -5,27 +5,9 @@
 
 namespace tutti::heuristics {
 
-FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
+FloodNetwork::FloodNetwork(const SpreadProblem& problem) : graph_(problem.graph) {
     const HopGraph& graph = problem.graph;
     const Instance& instance = graph.instance();
-    out_begin.push_back(0);
-    for (std::size_t n = 0; n < graph.nodes(); ++n) {
-        for (const HopId hop : graph.out(NodeId(n))) out_hop.push_back(hop.value());
-        out_begin.push_back(static_cast<std::uint32_t>(out_hop.size()));
-    }
-    for (std::size_t h = 0; h < graph.hops(); ++h) {
-        const Hop hop = graph.hop(HopId(h));
-        from.push_back(hop.from.value());
-        to.push_back(hop.to.value());
-    }
-
-    in_begin.assign(nodes() + 1, 0);
-    for (const std::uint32_t node : to) ++in_begin[node + 1];
-    for (std::size_t n = 0; n < nodes(); ++n) in_begin[n + 1] += in_begin[n];
-    in_hop.resize(hops());
-    std::vector<std::uint32_t> next(in_begin.begin(), in_begin.end() - 1);
-    for (std::size_t h = 0; h < hops(); ++h) in_hop[next[to[h]]++] = static_cast<std::uint32_t>(h);
-
     std::map<std::int64_t, std::uint32_t> sizes;
     std::vector<ChunkId> example;
     for (const Spread& spread : problem.spreads) {
@@ -35,11 +17,18 @@ FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
         size_of.push_back(place->second);
     }
 
-    // A lane holds arrivals, hops that become free, or, where both are one, events that are both.
     enum class Kind { Arrival, Free, Both };
     std::map<std::pair<Ticks, Kind>, std::uint32_t> lane_of;
+    Ticks last_delay;
     const auto lane = [&](Ticks delay, Kind kind) {
-        return lane_of.try_emplace({delay, kind}, static_cast<std::uint32_t>(lane_of.size())).first->second;
+        const auto [place, is_new] =
+            lane_of.try_emplace({delay, kind}, static_cast<std::uint32_t>(lane_of.size()));
+        if (is_new) {
+            lanes_fall = lanes_fall && (lanes == 0 || delay < last_delay);
+            last_delay = delay;
+            ++lanes;
+        }
+        return place->second;
     };
     std::vector<LegTime> legs;
     std::map<std::pair<Ticks, Ticks>, std::uint32_t> kinds;
@@ -59,7 +48,6 @@ FloodNetwork::FloodNetwork(const SpreadProblem& problem) {
             kind_of_.push_back(place->second);
         }
     }
-    lanes = lane_of.size();
 
     std::vector<Ticks> speeds;
     for (std::size_t h = 0; h < hops() && !example.empty(); ++h) speeds.push_back(times(0, h).transit);

@@ -5,6 +5,8 @@
 
 #include "heuristics/flood/flood_rarest.hpp"
 
+#include "core/expects.hpp"
+
 #include <bit>
 
 namespace tutti::heuristics {
@@ -61,6 +63,7 @@ __attribute__((target_clones("avx2", "default"))) bool candidates(const Word* ha
 }
 
 __attribute__((target_clones("avx2", "default"))) void keep_rarest(const RowList& rows, Choice& choice) {
+    expects(full_words(choice) != 0);
     switch (std::bit_width(rows.rows().size())) {
         case 0:
             return;

@@ -1,5 +1,7 @@
 #include "heuristics/flood/flood_run.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -50,16 +52,7 @@ FloodRun::FloodRun(const FloodTask& task, Rng& rng, const Stop& stop)
       stop_(stop),
       has_(net_.nodes(), task.problem.spreads.size()),
       claimed_(net_.nodes(), task.problem.spreads.size(), true),
-      states_(net_.hops(), State::Idle),
-      frees_(net_.lanes, 0),
-      brings_(net_.lanes, 0),
-      events_(net_.lanes) {
-    for (std::size_t size = 0; size < net_.sizes(); ++size) {
-        for (std::size_t h = 0; h < net_.hops(); ++h) {
-            frees_[net_.times(size, h).free_lane] = 1;
-            brings_[net_.times(size, h).arrival_lane] = 1;
-        }
-    }
+      states_(net_.hops(), State::Idle) {
     ready_.reserve(net_.hops());
     batch_.reserve(net_.hops());
     keys_.reserve(net_.hops());
@@ -93,14 +86,15 @@ void FloodRun::set_up_claims() {
 
 void FloodRun::set_up_releases() {
     const auto& spreads = task_.problem.spreads;
+    Ticks first = Ticks::max();
     for (std::size_t i = 0; i < spreads.size(); ++i) {
         const Ticks ready = std::max(spreads[i].ready, task_.problem.calendar.horizon());
+        first = std::min(first, ready);
         for (const NodeId source : spreads[i].sources) {
-            releases_.push_back({ready, source.value(), static_cast<std::uint32_t>(i)});
+            events_.push({ready.count(), source.value() << kFlags, static_cast<std::uint32_t>(i)});
         }
     }
-    std::ranges::stable_sort(releases_, {}, &Release::tick);
-    if (!releases_.empty()) now_ = releases_.front().tick;
+    if (!events_.empty()) now_ = first;
 }
 
 void FloodRun::set_up_clusters() {
@@ -134,13 +128,11 @@ void FloodRun::set_up_clusters() {
 
 std::optional<SpreadSolution> FloodRun::run() {
     while (missing_ > 0) {
-        const bool releases = next_release_ < releases_.size();
-        if (events_.empty() && !releases && !relax()) return std::nullopt;
-        if (!events_.empty() || releases) {
-            Ticks now = releases ? releases_[next_release_].tick : Ticks::max();
-            if (!events_.empty()) now = std::min(now, events_.next_tick());
-            advance(now);
-            if (now > last_start_ && deadline_ != Ticks::max()) {
+        if (events_.empty()) {
+            if (!relax()) return std::nullopt;
+        } else {
+            advance();
+            if (now_ > last_start_ && deadline_ != Ticks::max()) {
                 deadline_ = Ticks::max();
                 wake_all();
             }
@@ -151,25 +143,50 @@ std::optional<SpreadSolution> FloodRun::run() {
 }
 
 /// All that happens at one tick.
-void FloodRun::advance(Ticks now) {
-    now_ = now;
-    for (; next_release_ < releases_.size() && releases_[next_release_].tick == now; ++next_release_) {
-        arrive(releases_[next_release_].node, releases_[next_release_].spread);
-    }
-    if (events_.empty() || events_.next_tick() != now) return;
-    events_.take_tick([&](std::uint32_t lane, Event event) {
-        if (brings_[lane] != 0) arrive(net_.to[event.hop], event.spread);
-        if (frees_[lane] != 0) {
-            states_[event.hop] = State::Idle;
-            wake(event.hop);
+void FloodRun::advance() {
+    events_.pop(happening_);
+    now_ = Ticks(happening_.front().time);
+    if (!net_.lanes_fall && happening_.size() > 1) order_by_lane();
+    for (const Event& event : happening_) {
+        const std::uint32_t place = event.what >> kFlags;
+        if ((event.what & (kBrings | kFrees)) == 0) arrive(place, event.spread);
+        if ((event.what & kBrings) != 0) arrive(net_.to(place), event.spread);
+        if ((event.what & kFrees) != 0) {
+            states_[place] = State::Idle;
+            wake(place);
         }
-    });
+    }
+}
+
+/// FloodNetwork's and one more; releases come first.
+std::uint32_t FloodRun::lane(const Event& event) const {
+    const std::uint32_t flags = event.what & (kBrings | kFrees);
+    if (flags == 0) return 0;
+    const FloodNetwork::Times& times = net_.times(net_.size_of[event.spread], event.what >> kFlags);
+    return 1 + ((flags & kBrings) != 0 ? times.arrival_lane : times.free_lane);
+}
+
+/// The events of a tick by lane, those of one lane in the order in which they were caused.
+void FloodRun::order_by_lane() {
+    lanes_.clear();
+    for (const Event& event : happening_) lanes_.push_back(lane(event));
+    if (std::ranges::is_sorted(lanes_)) return;
+    if (net_.lanes >= happening_.size()) {
+        std::ranges::stable_sort(happening_, {}, [&](const Event& event) { return lane(event); });
+        return;
+    }
+    lane_end_.assign(net_.lanes + 2, 0);
+    for (const std::uint32_t l : lanes_) ++lane_end_[l + 1];
+    for (std::size_t l = 1; l < lane_end_.size(); ++l) lane_end_[l] += lane_end_[l - 1];
+    sorted_.resize(happening_.size());
+    for (std::size_t i = 0; i < lanes_.size(); ++i) sorted_[lane_end_[lanes_[i]]++] = happening_[i];
+    std::swap(happening_, sorted_);
 }
 
 void FloodRun::arrive(std::size_t node, std::size_t spread) {
     has_.set(node, spread);
-    for (const std::uint32_t hop : net_.out(node)) {
-        if (states_[hop] == State::Idle && !claimed_.test(net_.to[hop], spread)) wake(hop);
+    for (const auto& [to, hop] : net_.out(node)) {
+        if (states_[hop.index()] == State::Idle && !claimed_.test(to.index(), spread)) wake(hop.index());
     }
 }
 
@@ -211,10 +228,10 @@ void FloodRun::order_ready() {
 
 /// Asks for the rows that the hop will look at.
 void FloodRun::prefetch(std::size_t hop) const {
-    __builtin_prefetch(has_.window(net_.from[hop], first_window_));
-    __builtin_prefetch(claimed_.window(net_.to[hop], first_window_));
-    for (const std::uint32_t next : net_.out(net_.to[hop])) {
-        __builtin_prefetch(claimed_.window(net_.to[next], first_window_));
+    __builtin_prefetch(has_.window(net_.from(hop), first_window_));
+    __builtin_prefetch(claimed_.window(net_.to(hop), first_window_));
+    for (const HopEnd& next : net_.out(net_.to(hop))) {
+        __builtin_prefetch(claimed_.window(next.node.index(), first_window_));
     }
 }
 
@@ -241,15 +258,20 @@ bool FloodRun::serve() {
 
 void FloodRun::send(std::size_t hop, std::size_t spread) {
     const FloodNetwork::Times& times = net_.times(net_.size_of[spread], hop);
-    const std::uint32_t to = net_.to[hop];
+    const std::uint32_t to = net_.to(hop);
     states_[hop] = State::Busy;  // first: claims may wake hops, and not this one
     claimed_.set(to, spread);
     if (use_clusters_) claim_for_clusters(to, spread);
     --missing_;
     const Ticks arrival = now_ + times.transit;
-    const Event event{static_cast<std::uint32_t>(hop), static_cast<std::uint32_t>(spread)};
-    events_.push(times.arrival_lane, arrival, event);
-    if (times.free_lane != times.arrival_lane) events_.push(times.free_lane, now_ + times.busy, event);
+    const auto what = static_cast<std::uint32_t>(hop) << kFlags;
+    const auto bit = static_cast<std::uint32_t>(spread);
+    if (times.transit == times.busy) {
+        events_.push({arrival.count(), what | kBrings | kFrees, bit});
+    } else {
+        events_.push({arrival.count(), what | kBrings, bit});
+        events_.push({(now_ + times.busy).count(), what | kFrees, bit});
+    }
     solution_.transfers.push_back({HopId(hop), task_.problem.spreads[spread].chunk, now_});
     solution_.makespan = std::max(solution_.makespan, arrival);
 }
@@ -282,7 +304,7 @@ unsigned FloodRun::tight_levels(std::size_t hop) {
     unsigned tight = 0;
     for (std::size_t l = 0; l < levels_.size(); ++l) {
         if (!task_.levels[l].crosses(net_, hop)) continue;
-        const std::uint32_t cluster = task_.levels[l].cluster_of[net_.to[hop]];
+        const std::uint32_t cluster = task_.levels[l].cluster_of[net_.to(hop)];
         if (!is_tight(l, cluster)) continue;
         levels_[l].held[cluster] = 1;
         tight |= 1U << l;
@@ -301,14 +323,14 @@ void FloodRun::add_some(std::size_t size, RowList& rows, RowAt&& row_at) {
 
 /// What the hop may bring of one window of chunks. Whether that is anything.
 bool FloodRun::look(std::size_t hop, unsigned tight, std::size_t window, Choice& choice) {
-    const std::size_t node = net_.to[hop];
+    const std::size_t node = net_.to(hop);
     RowList barred;
     for (unsigned rest = tight; rest != 0; rest &= rest - 1) {
         const auto l = static_cast<std::size_t>(std::countr_zero(rest));
         barred.add(levels_[l].claimed.window(task_.levels[l].cluster_of[node], window));
     }
     const std::size_t words = has_.window_words();
-    if (!candidates(has_.window(net_.from[hop], window), claimed_.window(node, window), barred, words,
+    if (!candidates(has_.window(net_.from(hop), window), claimed_.window(node, window), barred, words,
                     choice)) {
         return false;
     }
@@ -325,7 +347,7 @@ bool FloodRun::look(std::size_t hop, unsigned tight, std::size_t window, Choice&
     }
     RowList around;
     const auto out = net_.out(node);
-    add_some(out.size(), around, [&](std::size_t i) { return claimed_.window(net_.to[out[i]], window); });
+    add_some(out.size(), around, [&](std::size_t i) { return claimed_.window(out[i].node.index(), window); });
     keep_rarest(around, choice);
     return true;
 }
@@ -339,13 +361,14 @@ std::optional<std::size_t> FloodRun::choose(std::size_t hop) {
             first_window_ + k < windows ? first_window_ + k : first_window_ + k - windows;
         if (!look(hop, tight, window, choice)) continue;
         const std::size_t first = window * has_.window_words() * kWordBits;
-        return first + (task_.options.by_height ? highest_of(choice, first, net_.to[hop]) : any_of(choice));
+        return first + (task_.options.by_height ? highest_of(choice, first, net_.to(hop)) : any_of(choice));
     }
     return std::nullopt;
 }
 
 /// Any bit that is set. Precondition: there is one.
 std::size_t FloodRun::any_of(const Choice& choice) {
+    expects(full_words(choice) != 0);
     const std::uint64_t random = rng_.next();
     const auto turn_words = static_cast<int>(random / kWordBits % kWindowWords);
     const auto turn_bits = static_cast<int>(random % kWordBits);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "heuristics/event_queue.hpp"
 #include "heuristics/flood/bit_rows.hpp"
-#include "heuristics/flood/event_lanes.hpp"
 #include "heuristics/flood/flood_matcher.hpp"
 #include "heuristics/flood/flood_rarest.hpp"
 
@@ -28,13 +28,13 @@ class FloodRun {
 
   private:
     enum class State : std::uint8_t { Busy, Idle, Woken };  ///< woken: idle, and among the ready
+    static constexpr std::uint32_t kBrings = 1;             ///< the chunk arrives over the hop
+    static constexpr std::uint32_t kFrees = 2;              ///< the hop is free
+    static constexpr std::uint32_t kFlags = 2;              ///< bits
+    /// Without flags the chunk is released.
     struct Event {
-        std::uint32_t hop;
-        std::uint32_t spread;
-    };
-    struct Release {
-        Ticks tick;
-        std::uint32_t node;
+        std::int64_t time;
+        std::uint32_t what;  ///< the hop, or the node of a release; then the flags
         std::uint32_t spread;
     };
     /// What a cluster lacks: chunks that a member wants and no member has claimed.
@@ -47,7 +47,9 @@ class FloodRun {
     void set_up_claims();
     void set_up_clusters();
     void set_up_releases();
-    void advance(Ticks now);
+    void advance();
+    void order_by_lane();
+    [[nodiscard]] std::uint32_t lane(const Event& event) const;
     void arrive(std::size_t node, std::size_t spread);
     void wake(std::size_t hop);
     void wake_all();
@@ -72,14 +74,12 @@ class FloodRun {
     const Stop& stop_;
     BitRows has_, claimed_;
     std::vector<LevelState> levels_;
-    std::vector<State> states_;         ///< per hop
-    std::vector<std::uint8_t> frees_;   ///< per lane: whether its events free their hop
-    std::vector<std::uint8_t> brings_;  ///< per lane: whether its events are arrivals
+    std::vector<State> states_;  ///< per hop
     std::vector<std::uint32_t> ready_, batch_;
     std::vector<std::uint64_t> keys_;
-    EventLanes<Event> events_;
-    std::vector<Release> releases_;
-    std::size_t next_release_ = 0;
+    EventQueue<Event> events_;
+    std::vector<Event> happening_, sorted_;        ///< the events of a tick; scratch
+    std::vector<std::uint32_t> lanes_, lane_end_;  ///< scratch
     std::size_t first_window_ = 0;  ///< where all look first at this tick, so that it stays in the cache
     Ticks now_;
     double target_ = 0;

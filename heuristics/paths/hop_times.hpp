@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "heuristics/spread.hpp"
 
 #include <cstdint>
@@ -23,7 +24,10 @@ class HopTimes {
     /// A chunk of that kind.
     [[nodiscard]] ChunkId chunk(std::uint32_t kind) const { return chunks_[kind]; }
     /// Precondition: a time of this problem, ready times included.
-    [[nodiscard]] std::int64_t units(Ticks ticks) const { return ticks.count() / unit_; }
+    [[nodiscard]] std::int64_t units(Ticks ticks) const {
+        expects(ticks.count() % unit_ == 0);
+        return ticks.count() / unit_;
+    }
     [[nodiscard]] Ticks ticks(std::int64_t units) const { return Ticks(unit_) * units; }
 
   private:

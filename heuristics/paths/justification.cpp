@@ -9,6 +9,7 @@
 
 #include "heuristics/paths/justification.hpp"
 
+#include "core/busy_intervals.hpp"
 #include "heuristics/paths/hop_times.hpp"
 #include "heuristics/paths/urgency.hpp"
 
@@ -21,54 +22,10 @@ namespace {
 /// So many rounds in a row may gain nothing.
 constexpr unsigned kFruitlessRounds = 4;
 
-/// When a link is busy; intervals that touch are one.
-class Gaps {
-  public:
-    void clear() { busy_.clear(); }
-
-    /// The first begin >= ready of a gap of that length.
-    [[nodiscard]] std::int64_t earliest(std::int64_t ready, std::int64_t length) const {
-        auto next = std::ranges::upper_bound(busy_, ready, {}, &Interval::end);
-        for (; next != busy_.end() && next->begin < ready + length; ++next)
-            ready = std::max(ready, next->end);
-        return ready;
-    }
-    /// The last begin of a gap of that length that ends by `due`.
-    [[nodiscard]] std::int64_t latest(std::int64_t due, std::int64_t length) const {
-        auto next = std::ranges::lower_bound(busy_, due, {}, &Interval::begin);
-        while (next != busy_.begin() && std::prev(next)->end > due - length) {
-            --next;
-            due = std::min(due, next->begin);
-        }
-        return due - length;
-    }
-    void book(std::int64_t begin, std::int64_t end) {
-        const auto next = std::ranges::lower_bound(busy_, begin, {}, &Interval::begin);
-        const bool joins_next = next != busy_.end() && next->begin == end;
-        const bool joins_last = next != busy_.begin() && std::prev(next)->end == begin;
-        if (joins_last && joins_next) {
-            std::prev(next)->end = next->end;
-            busy_.erase(next);
-        } else if (joins_last) {
-            std::prev(next)->end = end;
-        } else if (joins_next) {
-            next->begin = begin;
-        } else {
-            busy_.insert(next, {begin, end});
-        }
-    }
-
-  private:
-    struct Interval {
-        std::int64_t begin, end;
-    };
-    std::vector<Interval> busy_;
-};
-
 class Justifier {
   public:
     Justifier(const SpreadProblem& problem, const TreePlan& plan, const std::vector<Ticks>& starts)
-        : times_(problem), plan_(plan), gaps_(problem.graph.hops()), arcs_(plan.hops.size()) {
+        : times_(problem), plan_(plan), busy_(problem.graph.hops()), arcs_(plan.hops.size()) {
         for (std::size_t i = 0; i + 1 < plan.begin.size(); ++i) {
             for (std::uint32_t a = plan.begin[i]; a < plan.begin[i + 1]; ++a) {
                 const std::uint32_t kind = times_.kind(i);
@@ -90,33 +47,34 @@ class Justifier {
         // A child may end with its parent's start only after the parent is placed: children first.
         sort([&](std::uint32_t a) { return -(arcs_[a].start + arcs_[a].transit); });
         std::ranges::fill(bound_, makespan_);
-        for (Gaps& gaps : gaps_) gaps.clear();
+        for (Busy& busy : busy_) busy.clear();
         for (const std::uint32_t a : order_) {
             Timed& arc = arcs_[a];
-            Gaps& gaps = gaps_[plan_.hops[a].index()];
-            arc.start = gaps.latest(bound_[a] - arc.transit + arc.busy, arc.busy);
-            gaps.book(arc.start, arc.start + arc.busy);
+            Busy& busy = busy_[plan_.hops[a].index()];
+            arc.start = busy.latest(bound_[a] - arc.transit + arc.busy, arc.busy);
+            busy.book(arc.start, arc.start + arc.busy);
             if (arc.parent != TreePlan::kRoot) bound_[arc.parent] = std::min(bound_[arc.parent], arc.start);
         }
     }
 
     void move_early() {
         sort([&](std::uint32_t a) { return arcs_[a].start; });
-        for (Gaps& gaps : gaps_) gaps.clear();
+        for (Busy& busy : busy_) busy.clear();
         makespan_ = 0;
         for (const std::uint32_t a : order_) {
             Timed& arc = arcs_[a];
-            Gaps& gaps = gaps_[plan_.hops[a].index()];
+            Busy& busy = busy_[plan_.hops[a].index()];
             const std::int64_t ready = arc.parent == TreePlan::kRoot
                                            ? arc.ready
                                            : arcs_[arc.parent].start + arcs_[arc.parent].transit;
-            arc.start = gaps.earliest(ready, arc.busy);
-            gaps.book(arc.start, arc.start + arc.busy);
+            arc.start = busy.earliest(ready, arc.busy);
+            busy.book(arc.start, arc.start + arc.busy);
             makespan_ = std::max(makespan_, arc.start + arc.transit);
         }
     }
 
   private:
+    using Busy = BusyIntervals<std::int64_t>;
     struct Timed {
         std::int64_t start, transit, busy, ready;
         std::uint32_t parent;
@@ -137,7 +95,7 @@ class Justifier {
 
     const HopTimes times_;
     const TreePlan& plan_;
-    std::vector<Gaps> gaps_;  ///< by hop
+    std::vector<Busy> busy_;  ///< by hop
     std::vector<Timed> arcs_;
     std::vector<std::uint32_t> order_;
     std::vector<std::int64_t> bound_;  ///< by when an arc must have arrived

@@ -1,5 +1,7 @@
 #include "heuristics/paths/link_prices.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -49,6 +51,7 @@ LinkPrices::LinkPrices(const SpreadProblem& problem, const HopTimes& times, cons
 }
 
 void LinkPrices::set_base(std::int64_t base) {
+    expects(base > 0);
     scale_ = static_cast<double>(kSteps) / static_cast<double>(base);
     for (std::size_t link = 0; link < load_.size(); ++link) update(link);
 }

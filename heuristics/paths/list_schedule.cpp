@@ -15,7 +15,8 @@
 
 #include "heuristics/paths/list_schedule.hpp"
 
-#include "heuristics/paths/event_queue.hpp"
+#include "core/expects.hpp"
+#include "heuristics/event_queue.hpp"
 #include "heuristics/paths/hop_times.hpp"
 #include "heuristics/paths/port_schedule.hpp"
 #include "heuristics/paths/urgency.hpp"
@@ -243,6 +244,7 @@ class ListScheduler {
 
     /// Precondition: something waits.
     static unsigned most_urgent(const Queue& queue) {
+        expects(queue.filled != 0);
         return 63U - static_cast<unsigned>(std::countl_zero(queue.filled));
     }
 

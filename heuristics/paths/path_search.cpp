@@ -15,15 +15,10 @@ constexpr std::array<double, 2> kBarred{1e300, 0};
 }  // namespace
 
 PathSearch::PathSearch(const HopGraph& graph, const LinkPrices& prices)
-    : prices_(prices), to_go_(graph.nodes()), labels_(graph.nodes()) {
-    out_begin_.push_back(0);
-    for (std::size_t n = 0; n < graph.nodes(); ++n) {
-        for (const HopId hop : graph.out(NodeId(n))) out_.push_back({graph.hop(hop).to.value(), hop});
-        out_begin_.push_back(static_cast<std::uint32_t>(out_.size()));
-    }
+    : graph_(graph), prices_(prices), to_go_(graph.nodes()), labels_(graph.nodes()) {
     for (std::uint32_t kind = 0; kind < prices.kinds(); ++kind) {
-        double least = out_.empty() ? 0 : prices.toll(HopId(0), kind);
-        for (std::size_t h = 0; h < out_.size(); ++h) least = std::min(least, prices.toll(HopId(h), kind));
+        double least = graph.hops() == 0 ? 0 : prices.toll(HopId(0), kind);
+        for (std::size_t h = 0; h < graph.hops(); ++h) least = std::min(least, prices.toll(HopId(h), kind));
         least_toll_.push_back(least);
     }
 }
@@ -65,12 +60,12 @@ std::span<const HopId> PathSearch::shortest(std::span<const NodeId> sources, Nod
         next_layer_.clear();
         for (const std::uint32_t at : layer_) {
             const double cost = labels_[at].cost;
-            for (std::uint32_t i = out_begin_[at]; i < out_begin_[at + 1]; ++i) {
-                const Step step = out_[i];
-                if (distance[step.to] + 1U != depth) continue;
-                const bool reached = labels_[step.to].search == search_;
-                const bool better = improve(step.to, cost + prices_.price(step.hop, kind), step.hop, at);
-                if (better && !reached) next_layer_.push_back(step.to);
+            for (const HopEnd step : graph_.out(NodeId(at))) {
+                if (distance[step.node.index()] + 1U != depth) continue;
+                const bool reached = labels_[step.node.index()].search == search_;
+                const bool better =
+                    improve(step.node.value(), cost + prices_.price(step.hop, kind), step.hop, at);
+                if (better && !reached) next_layer_.push_back(step.node.value());
             }
         }
         std::swap(layer_, next_layer_);
@@ -84,10 +79,9 @@ void PathSearch::survey(std::span<const std::uint32_t> nearest_first, std::uint3
     for (const std::uint32_t at : nearest_first.subspan(1)) {
         const std::uint32_t nearer = distance[at] - 1U;
         double least = std::numeric_limits<double>::max();
-        for (std::uint32_t i = out_begin_[at]; i < out_begin_[at + 1]; ++i) {
-            const Step step = out_[i];
-            const double cost = prices_.price(step.hop, kind) + to_go_[step.to];
-            least = std::min(least, cost + kBarred[distance[step.to] == nearer ? 1 : 0]);
+        for (const HopEnd step : graph_.out(NodeId(at))) {
+            const double cost = prices_.price(step.hop, kind) + to_go_[step.node.index()];
+            least = std::min(least, cost + kBarred[distance[step.node.index()] == nearer ? 1 : 0]);
         }
         to_go_[at] = least;
     }
@@ -105,17 +99,16 @@ std::span<const HopId> PathSearch::follow(std::span<const NodeId> sources, std::
     while (distance[at] > 0) {
         const std::uint32_t nearer = distance[at] - 1U;
         double least = std::numeric_limits<double>::max();
-        Step best{};
-        for (std::uint32_t i = out_begin_[at]; i < out_begin_[at + 1]; ++i) {
-            const Step step = out_[i];
-            const double cost = prices_.price(step.hop, kind) + to_go_[step.to] +
-                                kBarred[distance[step.to] == nearer ? 1 : 0];
+        HopEnd best{};
+        for (const HopEnd step : graph_.out(NodeId(at))) {
+            const double cost = prices_.price(step.hop, kind) + to_go_[step.node.index()] +
+                                kBarred[distance[step.node.index()] == nearer ? 1 : 0];
             if (cost >= least) continue;
             least = cost;
             best = step;
         }
         path_.push_back(best.hop);
-        at = best.to;
+        at = best.node.value();
     }
     return path_;
 }
@@ -131,11 +124,10 @@ void PathSearch::price_everywhere(std::span<const NodeId> sources, std::uint32_t
         std::pop_heap(heap_.begin(), heap_.end());
         heap_.pop_back();
         if (entry.cost > labels_[entry.node].cost) continue;
-        for (std::uint32_t i = out_begin_[entry.node]; i < out_begin_[entry.node + 1]; ++i) {
-            const Step step = out_[i];
+        for (const HopEnd step : graph_.out(NodeId(entry.node))) {
             const double cost = entry.cost + prices_.price(step.hop, kind);
-            if (!improve(step.to, cost, step.hop, entry.node)) continue;
-            heap_.push_back({cost, cost, step.to});
+            if (!improve(step.node.value(), cost, step.hop, entry.node)) continue;
+            heap_.push_back({cost, cost, step.node.value()});
             std::push_heap(heap_.begin(), heap_.end());
         }
     }
@@ -160,11 +152,10 @@ std::span<const HopId> PathSearch::any(std::span<const NodeId> sources, NodeId t
         heap_.pop_back();
         if (entry.node == target.value()) break;
         if (entry.cost > labels_[entry.node].cost) continue;
-        for (std::uint32_t i = out_begin_[entry.node]; i < out_begin_[entry.node + 1]; ++i) {
-            const Step step = out_[i];
-            if (distance[step.to] == TargetDistances::kFar) continue;
+        for (const HopEnd step : graph_.out(NodeId(entry.node))) {
+            if (distance[step.node.index()] == TargetDistances::kFar) continue;
             const double cost = entry.cost + prices_.price(step.hop, kind) + prices_.toll(step.hop, kind);
-            if (improve(step.to, cost, step.hop, entry.node)) push(step.to, cost);
+            if (improve(step.node.value(), cost, step.hop, entry.node)) push(step.node.value(), cost);
         }
     }
     return trace(target);

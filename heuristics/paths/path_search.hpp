@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "heuristics/paths/link_prices.hpp"
 
 #include <span>
@@ -35,13 +36,12 @@ class PathSearch {
     /// carry, for `price_to`. O(hops log nodes).
     void price_everywhere(std::span<const NodeId> sources, std::uint32_t kind);
     /// Precondition: a source of the last price_everywhere reaches it.
-    [[nodiscard]] double price_to(NodeId target) const { return labels_[target.index()].cost; }
+    [[nodiscard]] double price_to(NodeId target) const {
+        expects(labels_[target.index()].search == search_);
+        return labels_[target.index()].cost;
+    }
 
   private:
-    struct Step {
-        std::uint32_t to;
-        HopId hop;
-    };
     struct Label {
         std::uint64_t search = 0;
         double cost = 0;
@@ -59,9 +59,8 @@ class PathSearch {
     [[nodiscard]] bool improve(std::uint32_t node, double cost, HopId by, std::uint32_t from);
     [[nodiscard]] std::span<const HopId> trace(NodeId target);
 
+    const HopGraph& graph_;
     const LinkPrices& prices_;
-    std::vector<std::uint32_t> out_begin_;
-    std::vector<Step> out_;
     std::vector<double> to_go_;       ///< by node, of the last survey
     std::vector<double> least_toll_;  ///< by kind
     std::vector<Label> labels_;

@@ -14,7 +14,7 @@
 
 #include "heuristics/paths/port_schedule.hpp"
 
-#include "heuristics/paths/event_queue.hpp"
+#include "heuristics/event_queue.hpp"
 #include "heuristics/paths/hop_times.hpp"
 #include "heuristics/paths/urgency.hpp"
 
@@ -94,8 +94,8 @@ class PortScheduler {
         port_of_.resize(graph_.hops());
         std::vector<std::uint32_t> port_of_link(link_free_.size(), kNoPort);
         for (std::size_t n = 0; n < graph_.nodes(); ++n) {
-            for (const HopId hop : graph_.out(NodeId(n))) {
-                std::uint32_t& port = port_of_link[graph_.hop(hop).legs.front().index()];
+            for (const auto& [to, hop] : graph_.out(NodeId(n))) {
+                std::uint32_t& port = port_of_link[graph_.legs(hop).front().index()];
                 if (port == kNoPort) {
                     port = static_cast<std::uint32_t>(ports_.size());
                     ports_.emplace_back();

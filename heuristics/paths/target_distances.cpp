@@ -9,9 +9,7 @@ TargetDistances::TargetDistances(const SpreadProblem& problem, std::span<const N
     : graph_(problem.graph),
       nodes_(graph_.nodes()),
       block_rows_(std::max<std::size_t>(1, kBlockBytes / (nodes_ * 6))),
-      row_of_(targets.size()),
-      in_begin_(nodes_ + 1, 0),
-      in_from_(graph_.hops()) {
+      row_of_(targets.size()) {
     const Instance& instance = graph_.instance();
     std::map<CollectiveId, std::vector<std::uint32_t>> rows;  // by forwarding rule, then target
     for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -25,13 +23,6 @@ TargetDistances::TargetDistances(const SpreadProblem& problem, std::span<const N
             rows_.push_back({targets[i], own});
         }
         row_of_[i] = row;
-    }
-    for (std::size_t h = 0; h < graph_.hops(); ++h) ++in_begin_[graph_.hop(HopId(h)).to.index() + 1];
-    for (std::size_t n = 0; n < nodes_; ++n) in_begin_[n + 1] += in_begin_[n];
-    auto next = in_begin_;
-    for (std::size_t h = 0; h < graph_.hops(); ++h) {
-        const Hop hop = graph_.hop(HopId(h));
-        in_from_[next[hop.to.index()]++] = hop.from.value();
     }
     const std::size_t slots = std::min(rows_.size(), block_rows_);
     distance_.resize(slots * nodes_);
@@ -60,12 +51,11 @@ void TargetDistances::fill_row(const Row& row, std::size_t slot) {
         const std::uint32_t at = queue[next];
         // Beyond that many hops a distance would not fit; such ways are left to other heuristics.
         if (distance[at] + 1 == kFar) break;
-        for (std::uint32_t i = in_begin_[at]; i < in_begin_[at + 1]; ++i) {
-            const std::uint32_t from = in_from_[i];
-            if (distance[from] != kFar || !graph_.instance().may_carry(NodeId(from), row.collective))
-                continue;
+        for (const HopEnd& in : graph_.in(NodeId(at))) {
+            const std::size_t from = in.node.index();
+            if (distance[from] != kFar || !graph_.instance().may_carry(in.node, row.collective)) continue;
             distance[from] = static_cast<std::uint16_t>(distance[at] + 1);
-            queue[count++] = from;
+            queue[count++] = in.node.value();
         }
     }
     reached_[slot] = count;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "heuristics/spread.hpp"
 
 #include <cstdint>
@@ -24,11 +25,13 @@ class TargetDistances {
     void fill(std::size_t block);
     /// Distances to the target of the spread, by node. Precondition: its block is filled.
     [[nodiscard]] std::span<const std::uint16_t> row(std::size_t spread) const {
+        expects(block_of(spread) == filled_);
         return std::span(distance_).subspan(row_of_[spread] % block_rows_ * nodes_, nodes_);
     }
 
     /// The nodes that reach the target, nearest first.
     [[nodiscard]] std::span<const std::uint32_t> nearest_first(std::size_t spread) const {
+        expects(block_of(spread) == filled_);
         const std::size_t slot = row_of_[spread] % block_rows_;
         return std::span(order_).subspan(slot * nodes_, reached_[slot]);
     }
@@ -51,7 +54,6 @@ class TargetDistances {
     std::vector<Row> rows_;
     std::vector<std::uint32_t> row_of_;
     std::vector<std::uint16_t> distance_;
-    std::vector<std::uint32_t> in_begin_, in_from_;  ///< who has a hop to a node
     std::vector<std::uint32_t> order_, reached_;
 };
 

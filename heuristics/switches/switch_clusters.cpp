@@ -50,8 +50,7 @@ std::vector<Ticks> from_npus(const HopGraph& graph, ChunkId chunk) {
         const auto [at, node] = queue.top();
         queue.pop();
         if (at != reached[node.index()]) continue;
-        for (const HopId id : graph.out(node)) {
-            const NodeId to = graph.hop(id).to;
+        for (const auto& [to, id] : graph.out(node)) {
             if (topology.is_npu(to)) continue;
             const Ticks arrival = at + graph.transit(id, chunk);
             if (arrival >= reached[to.index()]) continue;

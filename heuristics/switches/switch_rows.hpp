@@ -14,6 +14,9 @@ class BitTable {
     BitTable(std::size_t rows, std::size_t columns) : words_((columns + 63) / 64), bits_(rows * words_, 0) {}
 
     [[nodiscard]] std::span<Word> row(std::size_t r) { return std::span(bits_).subspan(r * words_, words_); }
+    [[nodiscard]] std::span<const Word> row(std::size_t r) const {
+        return std::span(bits_).subspan(r * words_, words_);
+    }
     [[nodiscard]] bool test(std::size_t r, std::size_t i) const {
         return ((bits_[r * words_ + i / 64] >> (i % 64)) & 1U) != 0;
     }

@@ -14,7 +14,7 @@ constexpr std::size_t kWaysTried = 12;
 }  // namespace
 
 bool WaySearch::can_leave(NodeId holder, HopId last, Ticks now) const {
-    const NodeId leaf = graph_.hop(last).from;
+    const NodeId leaf = graph_.from(last);
     if (leaf == holder) return is_free(last, now);
     const auto distances = ways_.distances(leaf);
     return std::ranges::any_of(ways_.onward(holder), [&](const SwitchWays::Onward& onward) {
@@ -25,7 +25,7 @@ bool WaySearch::can_leave(NodeId holder, HopId last, Ticks now) const {
 bool WaySearch::find(NodeId holder, HopId last, ChunkId chunk, Ticks now) {
     way_.clear();
     path_.clear();
-    const NodeId leaf = graph_.hop(last).from;
+    const NodeId leaf = graph_.from(last);
     if (leaf == holder) {
         if (calendar_.earliest(graph_, last, chunk, now) == now) way_.push_back({last, now});
         return !way_.empty();
@@ -80,7 +80,7 @@ bool WaySearch::finish(Ticks ready) {
 }
 
 Ticks WaySearch::busy(HopId hop) const {
-    const LinkId link = graph_.hop(hop).legs.front();
+    const LinkId link = graph_.legs(hop).front();
     return graph_.instance().busy(link, graph_.instance().beta(link, chunk_));
 }
 

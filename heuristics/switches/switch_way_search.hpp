@@ -32,7 +32,7 @@ class WaySearch {
     bool step(const SwitchWays::Onward& onward, std::uint16_t distance, Ticks ready, bool first);
     bool finish(Ticks ready);
     [[nodiscard]] bool is_free(HopId hop, Ticks now) const {
-        return calendar_.is_free(graph_.hop(hop).legs.front(), now);
+        return calendar_.is_free(graph_.legs(hop).front(), now);
     }
     [[nodiscard]] Ticks busy(HopId hop) const;
 

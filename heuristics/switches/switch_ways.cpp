@@ -19,7 +19,7 @@ bool SwitchWays::is_too_large(const HopGraph& graph) {
     std::size_t leaves = 0;
     for (std::size_t n = topology.npus(); n < topology.nodes(); ++n) {
         leaves += std::ranges::any_of(graph.out(NodeId(n)),
-                                      [&](HopId id) { return topology.is_npu(graph.hop(id).to); })
+                                      [&](const HopEnd& out) { return topology.is_npu(out.node); })
                       ? 1U
                       : 0U;
     }
@@ -41,8 +41,7 @@ void SwitchWays::number_stops(const HopGraph& graph) {
     leaf_.assign(graph.nodes(), UINT32_MAX);
     for (std::size_t n = 0; n < graph.nodes(); ++n) {
         onward_begin_.push_back(static_cast<std::uint32_t>(onward_.size()));
-        for (const HopId id : graph.out(NodeId(n))) {
-            const NodeId to = graph.hop(id).to;
+        for (const auto& [to, id] : graph.out(NodeId(n))) {
             if (!is_holder(to)) {
                 onward_.push_back({id, to, fabric_[to.index()]});
             } else if (!is_holder(NodeId(n)) && leaf_[n] == UINT32_MAX) {
@@ -55,7 +54,6 @@ void SwitchWays::number_stops(const HopGraph& graph) {
 }
 
 void SwitchWays::measure_distances(const HopGraph& graph) {
-    const HopGraph backwards = graph.reversed();
     distances_.assign(leaves_.size() * fabric_stops_, kFar);
     std::vector<NodeId> queue;
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
@@ -64,8 +62,7 @@ void SwitchWays::measure_distances(const HopGraph& graph) {
         distance[fabric_[leaves_[i].index()]] = 0;
         for (std::size_t next = 0; next < queue.size(); ++next) {
             const NodeId at = queue[next];
-            for (const HopId id : backwards.out(at)) {
-                const NodeId from = backwards.hop(id).to;
+            for (const auto& [from, hop] : graph.in(at)) {
                 if (is_holder(from) || distance[fabric_[from.index()]] != kFar) continue;
                 distance[fabric_[from.index()]] =
                     static_cast<std::uint16_t>(distance[fabric_[at.index()]] + 1);
@@ -105,7 +102,7 @@ void SwitchWays::add_ports(const HopGraph& graph, const SwitchClusters& clusters
     // Hops into holders, by holder and last link.
     std::vector<HopId> last;
     for (std::size_t i = 0; i < graph.hops(); ++i) {
-        if (is_holder(graph.hop(HopId(i)).to)) last.emplace_back(i);
+        if (is_holder(graph.to(HopId(i)))) last.emplace_back(i);
     }
     const auto key = [&](HopId id) {
         const Hop hop = graph.hop(id);
@@ -117,7 +114,7 @@ void SwitchWays::add_ports(const HopGraph& graph, const SwitchClusters& clusters
         std::size_t end = i;
         while (end < last.size() && key(last[end]) == key(last[i])) ++end;
         const auto [holder, link] = key(last[i]);
-        const NodeId from = graph.hop(last[i]).from;
+        const NodeId from = graph.from(last[i]);
         if (end == i + 1 && !is_holder(from)) {
             std::uint32_t& list = list_of_leaf[leaf_[from.index()]];
             if (list == UINT32_MAX) {
@@ -130,7 +127,7 @@ void SwitchWays::add_ports(const HopGraph& graph, const SwitchClusters& clusters
         } else {
             std::vector<Source> sources;
             for (std::size_t k = i; k < end; ++k) {
-                const NodeId stop = graph.hop(last[k]).from;
+                const NodeId stop = graph.from(last[k]);
                 if (is_holder(stop)) {
                     sources.push_back({stop, last[k]});
                 } else {

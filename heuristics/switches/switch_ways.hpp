@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "heuristics/switches/switch_clusters.hpp"
 
 #include <algorithm>
@@ -64,6 +65,7 @@ class SwitchWays {
     /// For each fabric stop, the hops from it to `leaf`; kFar if there is no way. Precondition: a hop leads
     /// from the leaf to a holder.
     [[nodiscard]] std::span<const std::uint16_t> distances(NodeId leaf) const {
+        expects(leaf_[leaf.index()] != UINT32_MAX);
         return std::span(distances_).subspan(leaf_[leaf.index()] * fabric_stops_, fabric_stops_);
     }
     static constexpr std::uint16_t kFar = UINT16_MAX;

@@ -15,7 +15,7 @@
 
 #include "heuristics/trees/pipelined_all_reduce.hpp"
 
-#include "heuristics/paths/event_queue.hpp"
+#include "heuristics/event_queue.hpp"
 #include "heuristics/paths/hop_times.hpp"
 #include "heuristics/paths/list_schedule.hpp"
 #include "heuristics/trees/steiner_trees.hpp"

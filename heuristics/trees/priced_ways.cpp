@@ -7,20 +7,19 @@ namespace tutti::heuristics {
 PricedWays::PricedWays(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape)
     : graph_(problem.graph), prices_(problem, times, shape) {
     for (std::size_t n = 0; n < graph_.nodes(); ++n) {
-        for (const HopId hop : graph_.out(NodeId(n))) ways_.push_back({graph_.hop(hop).to, hop});
-        begin_.push_back(static_cast<std::uint32_t>(ways_.size()));
+        for (const HopEnd& out : graph_.out(NodeId(n))) hop_at_.push_back(out.hop);
     }
-    costs_.resize(ways_.size() * times.kinds());
+    costs_.resize(hop_at_.size() * times.kinds());
     users_begin_.assign(prices_.loads().size() + 1, 0);
-    for (const Way& way : ways_) {
-        for (const LinkId link : graph_.hop(way.hop).legs) ++users_begin_[link.index() + 1];
+    for (const HopId hop : hop_at_) {
+        for (const LinkId link : graph_.legs(hop)) ++users_begin_[link.index() + 1];
     }
     std::partial_sum(users_begin_.begin(), users_begin_.end(), users_begin_.begin());
     users_.resize(users_begin_.back());
     auto next = users_begin_;
-    for (std::size_t w = 0; w < ways_.size(); ++w) {
-        for (const LinkId link : graph_.hop(ways_[w].hop).legs) {
-            users_[next[link.index()]++] = static_cast<std::uint32_t>(w);
+    for (std::size_t place = 0; place < hop_at_.size(); ++place) {
+        for (const LinkId link : graph_.legs(hop_at_[place])) {
+            users_[next[link.index()]++] = static_cast<std::uint32_t>(place);
         }
     }
     set_base(1);
@@ -28,22 +27,22 @@ PricedWays::PricedWays(const SpreadProblem& problem, const HopTimes& times, cons
 
 void PricedWays::set_base(std::int64_t base) {
     prices_.set_base(base);
-    for (std::size_t way = 0; way < ways_.size(); ++way) set_cost(static_cast<std::uint32_t>(way));
+    for (std::size_t place = 0; place < hop_at_.size(); ++place) set_cost(static_cast<std::uint32_t>(place));
 }
 
 void PricedWays::update(HopId hop) {
-    for (const LinkId link : graph_.hop(hop).legs) {
+    for (const LinkId link : graph_.legs(hop)) {
         for (std::uint32_t u = users_begin_[link.index()]; u < users_begin_[link.index() + 1]; ++u) {
             set_cost(users_[u]);
         }
     }
 }
 
-void PricedWays::set_cost(std::uint32_t way) {
+void PricedWays::set_cost(std::uint32_t place) {
     const std::size_t kinds = prices_.kinds();
     for (std::uint32_t kind = 0; kind < kinds; ++kind) {
-        const HopId hop = ways_[way].hop;
-        costs_[kind * ways_.size() + way] = prices_.price(hop, kind) + prices_.toll(hop, kind);
+        const HopId hop = hop_at_[place];
+        costs_[kind * hop_at_.size() + place] = prices_.price(hop, kind) + prices_.toll(hop, kind);
     }
 }
 

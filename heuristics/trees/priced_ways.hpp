@@ -7,24 +7,17 @@
 
 namespace tutti::heuristics {
 
-/// The hops out of each node, with what each costs at the present prices: laid out for searches that look at
-/// every hop of the network for every chunk, while only some prices change in between.
+/// What the hops out of each node cost at the present prices: laid out for searches that look at every hop of
+/// the network for every chunk, while only some prices change in between.
 class PricedWays {
   public:
-    struct Way {
-        NodeId to;
-        HopId hop;
-    };
-
+    /// The problem's graph must outlive this.
     PricedWays(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape);
 
-    /// Positions in `ways` and `costs` of the hops out of the node.
-    [[nodiscard]] std::uint32_t begin(NodeId node) const { return begin_[node.index()]; }
-    [[nodiscard]] std::uint32_t end(NodeId node) const { return begin_[node.index() + 1]; }
-    [[nodiscard]] const std::vector<Way>& ways() const { return ways_; }
-    /// Price and toll of each way, for chunks of one kind.
-    [[nodiscard]] std::span<const double> costs(std::uint32_t kind) const {
-        return std::span(costs_).subspan(kind * ways_.size(), ways_.size());
+    /// Price and toll of each hop out of the node, in the graph's order, for chunks of one kind.
+    [[nodiscard]] std::span<const double> costs(NodeId node, std::uint32_t kind) const {
+        return std::span(costs_).subspan(kind * graph_.hops() + graph_.first_out(node),
+                                         graph_.out(node).size());
     }
     [[nodiscard]] double toll(HopId hop, std::uint32_t kind) const { return prices_.toll(hop, kind); }
     [[nodiscard]] std::span<const std::int64_t> loads() const { return prices_.loads(); }
@@ -45,14 +38,13 @@ class PricedWays {
 
   private:
     void update(HopId hop);
-    void set_cost(std::uint32_t way);
+    void set_cost(std::uint32_t place);
 
     const HopGraph& graph_;
     LinkPrices prices_;
-    std::vector<std::uint32_t> begin_{0};  ///< by node
-    std::vector<Way> ways_;
-    std::vector<double> costs_;                       ///< by kind and way
-    std::vector<std::uint32_t> users_begin_, users_;  ///< by link: the ways over it
+    std::vector<HopId> hop_at_;                       ///< by place in the graph's lists, node by node
+    std::vector<double> costs_;                       ///< by kind and place
+    std::vector<std::uint32_t> users_begin_, users_;  ///< by link: the places of the hops over it
 };
 
 }  // namespace tutti::heuristics

@@ -1,4 +1,4 @@
-// Destroy and repair on a reservation table. A move takes out the trees of a few chunks and grows them again
+// Destroy and repair on a table of bookings. A move takes out the trees of a few chunks and grows them again
 // one by one, in random order, each by earliest arrival through the gaps (TreeGrowth). The chunks are one
 // that is late together with others that use the links into a node where it is late, or any. A move stays if
 // the total lateness does not rise, or a little at times: lateness is what arrivals exceed the goal by, and
@@ -32,8 +32,8 @@ class Repair {
           rng_(rng),
           best_(std::move(best)),
           net_(problem),
-          reservations_(net_.hops()),
-          growth_(problem, net_, reservations_),
+          busy_(net_.hops()),
+          growth_(problem, net_, busy_),
           trees_(problem.spreads.size()),
           is_taken_(problem.spreads.size(), 0),
           fastest_(Ticks::max()) {
@@ -75,12 +75,15 @@ class Repair {
         Tree& tree = trees_[i];
         for (const TreeSend& send : tree.sends) {
             const Ticks busy = net_.times(net_.size_of[i], send.hop).busy;
-            reservations_.add(send.hop, {send.start, send.start + busy, static_cast<std::uint32_t>(i)});
+            busy_[send.hop].book(send.start, send.start + busy, static_cast<std::uint32_t>(i));
         }
         measure(i);
     }
     void release(std::size_t i) {
-        for (const TreeSend& send : trees_[i].sends) reservations_.remove(send.hop, send.start);
+        for (const TreeSend& send : trees_[i].sends) {
+            const Ticks busy = net_.times(net_.size_of[i], send.hop).busy;
+            busy_[send.hop].release(send.start, send.start + busy);
+        }
     }
     [[nodiscard]] Ticks arrival(std::size_t i, const TreeSend& send) const {
         return send.start + net_.times(net_.size_of[i], send.hop).transit;
@@ -168,11 +171,11 @@ class Repair {
             place = s;
             break;
         }
-        const std::uint32_t node = net_.to[sends[place].hop];
+        const std::uint32_t node = net_.to(sends[place].hop);
         for (std::size_t tries = 0; taken_.size() < count && tries < 3 * count; ++tries) {
             const auto in = net_.in(node);
-            const auto& slots = reservations_.slots(in[rng_.below(in.size())]);
-            if (!slots.empty()) pick(slots[rng_.below(slots.size())].owner);
+            const auto bookings = busy_[in[rng_.below(in.size())].hop.index()].intervals();
+            if (!bookings.empty()) pick(bookings[rng_.below(bookings.size())].owner);
         }
     }
 
@@ -215,7 +218,7 @@ class Repair {
     Rng& rng_;
     SpreadSolution best_;
     const FloodNetwork net_;
-    Reservations reservations_;
+    std::vector<OwnedIntervals> busy_;  ///< by hop; the owner is the spread
     TreeGrowth growth_;
     std::vector<Tree> trees_, old_;
     std::vector<std::uint32_t> taken_;

@@ -177,16 +177,15 @@ class TreePlanner {
 
     void leave(NodeId node, double cost, std::uint32_t kind, CollectiveId collective) {
         const Instance& instance = graph_.instance();
-        const auto costs = ways_.costs(kind);
-        const auto& ways = ways_.ways();
-        const std::uint32_t end = ways_.end(node);
-        for (std::uint32_t w = ways_.begin(node); w < end; ++w) {
-            const NodeId to = ways[w].to;
+        const auto costs = ways_.costs(node, kind);
+        const auto out = graph_.out(node);
+        for (std::size_t k = 0; k < out.size(); ++k) {
+            const NodeId to = out[k].node;
             Label& label = labels_[to.index()];
-            const double total = cost + costs[w];
+            const double total = cost + costs[k];
             if (label.search == search_ && label.cost <= total) continue;
             if (in_tree_[to.index()] == tree_ || !instance.may_carry(to, collective)) continue;
-            label = {search_, kRoot, total, ways[w].hop};
+            label = {search_, kRoot, total, out[k].hop};
             push(total, to);
         }
     }

@@ -40,22 +40,17 @@ TimedGrowth::TimedGrowth(const HopGraph& graph, LinkCalendar calendar, Rng& rng)
       per_hop_(kHopCost),
       labels_(graph.nodes()),
       in_tree_(graph.nodes(), 0),
-      wanted_(graph.nodes(), 0) {
-    arcs_begin_.push_back(0);
-    for (std::size_t n = 0; n < graph.nodes(); ++n) {
-        arcs_begin_.push_back(arcs_begin_.back() + static_cast<std::uint32_t>(graph.out(NodeId(n)).size()));
-    }
-}
+      wanted_(graph.nodes(), 0) {}
 
 const std::vector<TimedGrowth::Arc>& TimedGrowth::arcs_for(ChunkId chunk) {
     std::vector<Arc>& arcs = arcs_[graph_.instance().demand(chunk).bytes];
     if (!arcs.empty()) return arcs;
     std::vector<LegTime> legs;
     for (std::size_t n = 0; n < graph_.nodes(); ++n) {
-        for (const HopId id : graph_.out(NodeId(n))) {
+        for (const auto& [to, id] : graph_.out(NodeId(n))) {
             graph_.leg_times(id, chunk, legs);
-            arcs.push_back({graph_.hop(id).to, id, legs.front().link, legs.size() > 1, legs.front().busy,
-                            graph_.transit(id, chunk)});
+            arcs.push_back(
+                {to, id, legs.front().link, legs.size() > 1, legs.front().busy, graph_.transit(id, chunk)});
             if (arcs.back().transit > kLongTransit) {
                 per_tick_ = 1;
                 per_hop_ = 0;
@@ -139,8 +134,7 @@ void TimedGrowth::enter(NodeId node, Ticks arrival, Ticks cost, HopId by) {
 
 void TimedGrowth::leave(NodeId node, const std::vector<Arc>& arcs, ChunkId chunk) {
     const Label from = labels_[node.index()];
-    for (std::uint32_t a = arcs_begin_[node.index()]; a < arcs_begin_[node.index() + 1]; ++a) {
-        const Arc& arc = arcs[a];
+    for (const Arc& arc : std::span(arcs).subspan(graph_.first_out(node), graph_.out(node).size())) {
         const std::size_t to = arc.to.index();
         if (in_tree_[to] == tree_ || !graph_.instance().may_carry(arc.to, collective_)) continue;
         const Label& old = labels_[to];

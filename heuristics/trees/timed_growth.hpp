@@ -78,9 +78,9 @@ class TimedGrowth {
     const HopGraph& graph_;
     LinkCalendar calendar_;
     Rng& rng_;
-    std::int64_t per_tick_, per_hop_;         ///< the cost of a tick, and of a tick spent on a link besides
-    std::vector<std::uint32_t> arcs_begin_;   ///< by node
-    std::map<Bytes, std::vector<Arc>> arcs_;  ///< by size of the chunk
+    std::int64_t per_tick_, per_hop_;  ///< the cost of a tick, and of a tick spent on a link besides
+    /// By size of the chunk, then in the order of the graph's lists, node by node.
+    std::map<Bytes, std::vector<Arc>> arcs_;
     CollectiveId collective_;
     Ticks deadline_;
     Ticks makespan_;

@@ -10,6 +10,8 @@
 
 #include "heuristics/trees/tree_exchange.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -31,13 +33,9 @@ TreeExchange::TreeExchange(const SpreadProblem& problem, TimedForest& forest, Ti
       rng_(rng),
       stop_(stop),
       tries_left_(kTriesInAll),
-      in_hops_(problem.graph.nodes()),
       occupants_(problem.graph.hops()),
       in_tree_(problem.graph.nodes(), 0),
       arrivals_(problem.graph.nodes()) {
-    for (std::size_t h = 0; h < problem.graph.hops(); ++h) {
-        in_hops_[problem.graph.hop(HopId(h)).to.index()].emplace_back(h);
-    }
     for (std::size_t i = 0; i < forest.trees.size(); ++i) {
         for (const Transfer& transfer : forest.trees[i]) {
             occupants_[transfer.hop.index()].push_back({static_cast<std::uint32_t>(i), transfer.start});
@@ -58,12 +56,12 @@ bool TreeExchange::complete(std::uint32_t spread, unsigned depth) {
 }
 
 bool TreeExchange::bring(std::uint32_t spread, NodeId target, unsigned depth) {
-    auto hops = in_hops_[target.index()];
+    const auto in = problem_.graph.in(target);
+    std::vector<HopEnd> hops(in.begin(), in.end());
     rng_.shuffle(hops);
     std::size_t tries = kTreeTries[depth];
-    for (const HopId hop : hops) {
+    for (const auto& [from, hop] : hops) {
         const std::size_t mark = journal_.size();
-        const NodeId from = problem_.graph.hop(hop).from;
         missing_target(spread);  // other trees were looked at since
         if (in_tree_[from.index()] != look_ && !extend(spread, from)) continue;
         for (const Place& place : places_on(hop, spread)) {
@@ -180,6 +178,7 @@ void TreeExchange::clear(std::uint32_t spread) {
 
 /// Precondition: the tree is clear.
 void TreeExchange::set(std::uint32_t spread, std::vector<Transfer> tree) {
+    expects(forest_.trees[spread].empty());
     forest_.growth.book(tree);
     for (const Transfer& transfer : tree) {
         occupants_[transfer.hop.index()].push_back({spread, transfer.start});

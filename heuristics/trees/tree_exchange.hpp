@@ -55,7 +55,6 @@ class TreeExchange {
     Rng& rng_;
     const Stop& stop_;
     std::uint64_t tries_left_;
-    std::vector<std::vector<HopId>> in_hops_;       ///< by node
     std::vector<std::vector<Occupant>> occupants_;  ///< by hop
     std::vector<std::uint64_t> in_tree_;            ///< by node: the look at a tree in which it is there
     std::vector<Ticks> arrivals_;                   ///< by node of that tree

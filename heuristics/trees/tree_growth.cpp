@@ -21,10 +21,10 @@ std::int64_t noise(std::uint64_t turn, std::uint32_t hop) {
 }  // namespace
 
 TreeGrowth::TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network,
-                       const Reservations& reservations)
+                       std::span<const OwnedIntervals> busy)
     : problem_(problem),
       net_(network),
-      reservations_(reservations),
+      busy_(busy),
       has_bookings_(problem.calendar.horizon() > Ticks(0)),
       labels_(network.nodes()),
       places_(network.nodes()),
@@ -79,8 +79,9 @@ void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, Tolls tolls, 
     const auto out = net_.out(node);
     const std::size_t first = ((turn >> (node % 32U)) & UINT32_MAX) * out.size() >> 32U;
     for (std::size_t i = 0; i < out.size(); ++i) {
-        const std::uint32_t hop = out[first + i < out.size() ? first + i : first + i - out.size()];
-        const std::uint32_t to = net_.to[hop];
+        const HopEnd& next = out[first + i < out.size() ? first + i : first + i - out.size()];
+        const std::uint32_t hop = next.hop.value();
+        const std::uint32_t to = next.node.value();
         if (places_[to] == Place::Tree) continue;
         const FloodNetwork::Times& times = net_.times(net_.size_of[spread], hop);
         const bool is_seen = places_[to] == Place::Seen;
@@ -102,10 +103,10 @@ void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, Tolls tolls, 
 /// Takes the way to a target into the tree.
 void TreeGrowth::join(std::uint32_t node, std::size_t spread, std::vector<TreeSend>& tree) {
     path_.clear();
-    for (; places_[node] != Place::Tree; node = net_.from[labels_[node].hop]) path_.push_back(node);
+    for (; places_[node] != Place::Tree; node = net_.from(labels_[node].hop)) path_.push_back(node);
     for (std::size_t i = path_.size(); i-- > 0;) {
         Label& label = labels_[path_[i]];
-        const Ticks ready = labels_[net_.from[label.hop]].arrival;
+        const Ticks ready = labels_[net_.from(label.hop)].arrival;
         if (path_.size() > 1) {
             label.start = earliest(label.hop, spread, ready);
             label.arrival = label.start + net_.times(net_.size_of[spread], label.hop).transit;
@@ -120,13 +121,13 @@ void TreeGrowth::join(std::uint32_t node, std::size_t spread, std::vector<TreeSe
 
 Ticks TreeGrowth::earliest(std::size_t hop, std::size_t spread, Ticks ready) const {
     const Ticks busy = net_.times(net_.size_of[spread], hop).busy;
-    Ticks start = reservations_.earliest(hop, ready, busy);
+    Ticks start = busy_[hop].earliest(ready, busy);
     if (!has_bookings_) return start;
     // Until both agree.
     for (;;) {
         const Ticks free =
             problem_.calendar.earliest(problem_.graph, HopId(hop), problem_.spreads[spread].chunk, start);
-        start = reservations_.earliest(hop, free, busy);
+        start = busy_[hop].earliest(free, busy);
         if (start == free) return start;
     }
 }

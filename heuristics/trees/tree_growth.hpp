@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/busy_intervals.hpp"
 #include "heuristics/flood/flood_network.hpp"
-#include "heuristics/trees/reservations.hpp"
 
 namespace tutti::heuristics {
 
@@ -11,12 +11,16 @@ struct TreeSend {
     Ticks start;
 };
 
+/// When a hop is busy, and for which spread.
+using OwnedIntervals = BusyIntervals<Ticks, std::uint32_t>;
+
 /// Grows the tree of one chunk by earliest arrival through the gaps that others left (tree_growth.cpp). Its
 /// arrays are kept from tree to tree.
 class TreeGrowth {
   public:
     /// All must outlive this.
-    TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network, const Reservations& reservations);
+    TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network,
+               std::span<const OwnedIntervals> busy);
 
     /// The transfers that bring the spread to its targets, each after the one it depends on, into `tree`; not
     /// reserved. A relay that wants nothing counts as if it made its chunk later by `tolls.relay` tenths of
@@ -52,7 +56,7 @@ class TreeGrowth {
 
     const SpreadProblem& problem_;
     const FloodNetwork& net_;
-    const Reservations& reservations_;
+    std::span<const OwnedIntervals> busy_;  ///< by hop
     const bool has_bookings_;
     std::vector<Label> labels_;
     std::vector<Place> places_;

@@ -27,8 +27,7 @@ std::vector<std::uint32_t> distances(const HopGraph& graph, const std::vector<Sp
             std::vector<NodeId> queue(spreads[i].sources.begin(), spreads[i].sources.end());
             for (const NodeId source : queue) depth[source.index()] = 0;
             for (std::size_t next = 0; next < queue.size(); ++next) {
-                for (const HopId id : graph.out(queue[next])) {
-                    const NodeId to = graph.hop(id).to;
+                for (const auto& [to, hop] : graph.out(queue[next])) {
                     if (depth[to.index()] != kFar) continue;
                     depth[to.index()] = depth[queue[next].index()] + 1;
                     queue.push_back(to);

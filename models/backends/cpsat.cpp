@@ -2,12 +2,18 @@
 // CpModelProto and of SatParameters in, bytes of a CpSolverResponse out. cpsat_messages writes and reads them
 // with protozero, so that no header of OR-Tools and no protobuf is needed to build.
 //
-// libortools carries its own HiGHS, protobuf, abseil, SCIP and zlib. It is therefore loaded, not linked, with
-// RTLD_LOCAL, so that nobody else sees its symbols, and RTLD_DEEPBIND, so that it sees its own HiGHS and not
-// the newer one that we link. AddressSanitizer refuses RTLD_DEEPBIND (its malloc would be bypassed); a
-// sanitized build loads without it. Then libortools' calls into HiGHS would meet ours, but CP-SAT makes none:
-// it solves its linear programs with Glop. (Tried under ASan with 8 workers on a knapsack of 60 integers and
-// 25 rows: the same optimum as without, and no report.)
+// libortools carries its own HiGHS, protobuf, abseil, SCIP and zlib. It is therefore loaded by the module,
+// not linked to it, with RTLD_LOCAL, so that nobody else sees its symbols, and RTLD_DEEPBIND, so that it sees
+// its own HiGHS and protobuf and not those that the program may have linked. AddressSanitizer refuses
+// RTLD_DEEPBIND (its malloc would be bypassed); a sanitized build loads without it. Then libortools' calls
+// into HiGHS could meet the program's, but CP-SAT makes none: it solves its linear programs with Glop. (Tried
+// under ASan with 8 workers on a knapsack of 60 integers and 25 rows: the same optimum as without, and no
+// report.)
+//
+// It is loaded by its bare name, and the loader finds it by the module's own RUNPATH, as it finds the solvers
+// that the other modules link. Under AddressSanitizer it is loaded by the full path of when it was
+// configured: there dlopen is called by the sanitizer's library, so the loader looks at that library's
+// RUNPATH.
 //
 // Memory: the response is malloc'ed by libortools and ours to free. Under RTLD_DEEPBIND "its malloc" is the C
 // library's even where the program has another (a preloaded jemalloc, say), so the matching free is looked up
@@ -15,7 +21,7 @@
 
 #include "models/backends/cpsat_messages.hpp"
 #include "models/backends/library_file.hpp"
-#include "models/backends/openers.hpp"
+#include "models/backends/open_backend.hpp"
 #include "models/backends/watcher.hpp"
 
 #include <dlfcn.h>
@@ -29,8 +35,10 @@ namespace {
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr int kBinding = 0;
+constexpr const char* kLibrary = TUTTI_ORTOOLS_LIBRARY;
 #else
 constexpr int kBinding = RTLD_DEEPBIND;
+constexpr const char* kLibrary = TUTTI_ORTOOLS_NAME;
 #endif
 
 // An environment is a solve that another thread may stop.
@@ -71,11 +79,11 @@ class CpsatBackend final : public Backend {
         std::string version;
         for (const char* const part : kVersionParts) {
             auto* const number = find<VersionFunction>(library_, part);
-            if (number == nullptr) return {"unknown", library_file(library_, kSolve)};
+            if (number == nullptr) return {"unknown", library_file(dlsym(library_, kSolve))};
             if (!version.empty()) version += '.';
             version += std::to_string(number());
         }
-        return {version, library_file(library_, kSolve)};
+        return {version, library_file(dlsym(library_, kSolve))};
     }
 
     [[nodiscard]] Abilities abilities() const override {
@@ -129,10 +137,10 @@ class CpsatBackend final : public Backend {
 
 }  // namespace
 
-OpenedBackend open_cpsat() {
+OpenedBackend open_backend() {
     const char* const chosen = std::getenv("TUTTI_ORTOOLS");
     const bool from_user = chosen != nullptr && *chosen != '\0';
-    const std::string file = from_user ? chosen : TUTTI_ORTOOLS_LIBRARY;
+    const std::string file = from_user ? chosen : kLibrary;
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | kBinding);
     if (library == nullptr) {
         return {nullptr,

@@ -1,5 +1,5 @@
-// HiGHS through its C API, linked. Never its C++ API: the wheel is built with the old std::string ABI, so
-// that calls with strings would link to nothing, or worse.
+// HiGHS through its C API, linked into the module tutti_highs.so. Never its C++ API: the wheel is built with
+// the old std::string ABI, so that calls with strings would link to nothing, or worse.
 //
 // It knows rows only: models/linearise writes everything else as rows. It computes in doubles with
 // tolerances, so what it finds is rounded and checked like every backend's answer.
@@ -11,10 +11,9 @@
 
 #include "models/backends/claim.hpp"
 #include "models/backends/library_file.hpp"
-#include "models/backends/openers.hpp"
+#include "models/backends/open_backend.hpp"
 #include "models/linearise.hpp"
 
-#include <dlfcn.h>
 #include <interfaces/highs_c_api.h>
 
 #include <algorithm>
@@ -244,7 +243,7 @@ void interrupt_if_stopped(int, const char*, const HighsCallbackDataOut*, HighsCa
 class HighsBackend final : public Backend {
   public:
     [[nodiscard]] SolverLibrary library() const override {
-        return {Highs_version(), library_file(RTLD_DEFAULT, "Highs_version")};
+        return {Highs_version(), library_file(reinterpret_cast<const void*>(&Highs_version))};
     }
 
     [[nodiscard]] Abilities abilities() const override {
@@ -274,6 +273,6 @@ class HighsBackend final : public Backend {
 
 }  // namespace
 
-OpenedBackend open_highs() { return {std::make_unique<HighsBackend>(), {}}; }
+OpenedBackend open_backend() { return {std::make_unique<HighsBackend>(), {}}; }
 
 }  // namespace tutti::models

@@ -4,8 +4,8 @@
 
 namespace tutti::models {
 
-/// The file from which `symbol` was loaded, symbolic links resolved; empty if nothing loaded has it. `handle`
-/// is what dlopen gave, or RTLD_DEFAULT for a library that is linked.
-[[nodiscard]] std::string library_file(void* handle, const char* symbol);
+/// The file from which the code or data at `address` was loaded, symbolic links resolved: a shared library,
+/// or the program itself. Empty if no file holds it.
+[[nodiscard]] std::string library_file(const void* address);
 
 }  // namespace tutti::models

@@ -1,42 +1,24 @@
-// The table of backends, written out: self-registering objects in a static library are dropped by the linker
-// without a word. TUTTI_WITHOUT_<NAME> comes from models/cmake/TuttiBackend.cmake and holds the reason as
-// text.
+// The table of backends, written out. TUTTI_WITHOUT_<NAME> comes from models/cmake/TuttiBackend.cmake: the
+// reason why a module was left out of the build, or an empty text.
 
 #include "models/backends/registry.hpp"
 
-#include "models/backends/openers.hpp"
+#include "models/backends/module.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 namespace tutti::models {
 
-#ifdef TUTTI_WITHOUT_CPSAT
-OpenedBackend open_cpsat() { return {nullptr, TUTTI_WITHOUT_CPSAT}; }
-constexpr bool kHasCpsat = false;
-#else
-constexpr bool kHasCpsat = true;
-#endif
-
-#ifdef TUTTI_WITHOUT_HIGHS
-OpenedBackend open_highs() { return {nullptr, TUTTI_WITHOUT_HIGHS}; }
-constexpr bool kHasHighs = false;
-#else
-constexpr bool kHasHighs = true;
-#endif
-
-#ifdef TUTTI_WITHOUT_Z3
-OpenedBackend open_z3() { return {nullptr, TUTTI_WITHOUT_Z3}; }
-constexpr bool kHasZ3 = false;
-#else
-constexpr bool kHasZ3 = true;
-#endif
-
 std::span<const BackendEntry> backends() {
     static constexpr std::array kTable{
-        BackendEntry{"cpsat", "OR-Tools CP-SAT", kHasCpsat, open_cpsat},
-        BackendEntry{"highs", "HiGHS", kHasHighs, open_highs},
-        BackendEntry{"z3", "Z3", kHasZ3, open_z3},
+        BackendEntry{"cpsat", "OR-Tools CP-SAT", TUTTI_WITHOUT_CPSAT},
+        BackendEntry{"highs", "HiGHS", TUTTI_WITHOUT_HIGHS},
+        BackendEntry{"z3", "Z3", TUTTI_WITHOUT_Z3},
     };
     return kTable;
 }
@@ -45,6 +27,19 @@ const BackendEntry* find_backend(std::string_view name) {
     const auto table = backends();
     const auto entry = std::ranges::find(table, name, &BackendEntry::name);
     return entry == table.end() ? nullptr : &*entry;
+}
+
+OpenedBackend BackendEntry::open() const {
+    const std::string file = fmt::format("tutti_{}.so", name);
+    std::string searched;
+    for (const std::filesystem::path& folder : module_folders()) {
+        std::error_code error;
+        if (std::filesystem::exists(folder / file, error)) return open_module(folder / file);
+        searched += fmt::format("{}{}", searched.empty() ? "" : ", ", folder.string());
+    }
+    if (!built()) return {nullptr, std::string(left_out)};
+    return {nullptr,
+            fmt::format("there is no {} in {} (TUTTI_MODULE_PATH may name another folder)", file, searched)};
 }
 
 }  // namespace tutti::models

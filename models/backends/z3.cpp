@@ -1,4 +1,4 @@
-// Z3 through its C++ API, linked. Its exceptions end in this file.
+// Z3 through its C++ API, linked into the module tutti_z3.so. Its exceptions end in this file.
 //
 // Booleans become Bool, other integers Int with bounds; rows of Booleans alone become pseudo-Boolean
 // constraints, other rows linear arithmetic; no_overlap becomes a disjunction for every pair that can meet.
@@ -9,10 +9,9 @@
 
 #include "models/backends/claim.hpp"
 #include "models/backends/library_file.hpp"
-#include "models/backends/openers.hpp"
+#include "models/backends/open_backend.hpp"
 #include "models/backends/watcher.hpp"
 
-#include <dlfcn.h>
 #include <z3++.h>
 
 #include <algorithm>
@@ -256,7 +255,7 @@ class Z3Backend final : public Backend {
         Z3_get_version(&major, &minor, &build, &revision);
         std::ostringstream version;
         version << major << '.' << minor << '.' << build << '.' << revision;
-        return {version.str(), library_file(RTLD_DEFAULT, "Z3_get_version")};
+        return {version.str(), library_file(reinterpret_cast<const void*>(&Z3_get_version))};
     }
 
     [[nodiscard]] Abilities abilities() const override {
@@ -348,6 +347,6 @@ class Z3Backend final : public Backend {
 
 }  // namespace
 
-OpenedBackend open_z3() { return {std::make_unique<Z3Backend>(), {}}; }
+OpenedBackend open_backend() { return {std::make_unique<Z3Backend>(), {}}; }
 
 }  // namespace tutti::models

@@ -10,3 +10,7 @@ tutti_find_solver(TuttiHighs DEPS highs LIBRARY highs HEADER interfaces/highs_c_
                   CLASH ${TUTTI_DEPS_DIR}/ortools/ortools/.libs/libhighs.so.1)
 find_package_handle_standard_args(TuttiHighs REQUIRED_VARS TuttiHighs_LIBRARY TuttiHighs_INCLUDE)
 tutti_import_solver(TuttiHighs)
+
+# What an installed tree carries of the wheel. The OpenBLAS beside it is for an interior-point solver that we do not ask.
+set(TuttiHighs_FILES ${TuttiHighs_LIBRARY})
+set(TuttiHighs_LICENCE ${TUTTI_DEPS_DIR}/highs/share/doc/HIGHS/LICENSE.txt)

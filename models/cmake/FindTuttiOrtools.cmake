@@ -16,10 +16,15 @@ else()
   set(TuttiOrtools_NOT_FOUND_MESSAGE "the headers of protozero are missing (Debian: libprotozero-dev)")
 endif()
 
+# What an installed tree carries of the wheel: the library, and those in two folders that it needs.
+file(GLOB TuttiOrtools_FILES ${TUTTI_DEPS_DIR}/ortools/ortools/.libs/*.so* ${TUTTI_DEPS_DIR}/ortools/ortools.libs/*.so*)
+file(GLOB TuttiOrtools_LICENCE ${TUTTI_DEPS_DIR}/ortools/ortools-*.dist-info/licenses/LICENSE)
+
 find_package_handle_standard_args(TuttiOrtools REQUIRED_VARS TuttiOrtools_LIBRARY TuttiOrtools_INCLUDE)
 if(TuttiOrtools_FOUND AND NOT TARGET Tutti::TuttiOrtools)
   add_library(Tutti::TuttiOrtools INTERFACE IMPORTED)
   set_target_properties(Tutti::TuttiOrtools PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${TuttiOrtools_INCLUDE}"
-    INTERFACE_COMPILE_DEFINITIONS "TUTTI_ORTOOLS_LIBRARY=\"${TuttiOrtools_LIBRARY}\"")
+    INTERFACE_COMPILE_DEFINITIONS
+      "TUTTI_ORTOOLS_LIBRARY=\"${TuttiOrtools_LIBRARY}\";TUTTI_ORTOOLS_NAME=\"libortools.so.9\"")
 endif()

@@ -1,12 +1,39 @@
-# tutti_backend(NAME SOURCES PACKAGE VERSION): adds a backend to tutti_models if its solver is here and wanted.
+# The modules of the solvers, and what the program knows of them.
+include(GNUInstallDirs)
+include(${PROJECT_SOURCE_DIR}/src/included_headers.cmake)
+
+# Where an installed tree keeps the modules, and the solvers that scripts/setup brought.
+set(TUTTI_INSTALL_MODULES ${CMAKE_INSTALL_LIBDIR}/tutti/modules)
+set(TUTTI_INSTALL_SOLVERS ${CMAKE_INSTALL_LIBDIR}/tutti/solvers)
+
+# tutti_backend_interface(): tells the program and the modules what they must agree on (backends/module_interface.hpp),
+# and the program where installed modules lie.
+function(tutti_backend_interface)
+  tutti_included_headers(headers ${PROJECT_SOURCE_DIR} models/backends/registry.hpp)
+  set(hashes)
+  foreach(header IN LISTS headers)
+    file(SHA256 ${PROJECT_SOURCE_DIR}/${header} hash)
+    string(APPEND hashes ${hash})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
+  endforeach()
+  string(SHA256 hash "${hashes}")
+  string(SUBSTRING ${hash} 0 16 hash)
+  file(RELATIVE_PATH from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${TUTTI_INSTALL_MODULES})
+  set_property(SOURCE backends/module.cpp backends/module_entry.cpp APPEND PROPERTY
+               COMPILE_DEFINITIONS "TUTTI_BACKEND_INTERFACE=\"${hash}\"")
+  set_property(SOURCE backends/module.cpp APPEND PROPERTY COMPILE_DEFINITIONS "TUTTI_MODULES_FROM_BIN=\"${from_bin}\"")
+endfunction()
+
+# tutti_backend(NAME SOURCES PACKAGE VERSION): builds the module tutti_<name>.so if its solver is here and wanted.
 #
 # The user decides with TUTTI_WITH_<NAME>: AUTO (if found), ON (or it is an error), OFF. Find<PACKAGE>.cmake gives
-# the target Tutti::<PACKAGE>. A backend left out leaves its reason in the registry, for `tutti doctor` to tell.
+# the target Tutti::<PACKAGE>. A module left out leaves its reason in the registry, for `tutti doctor` to tell.
 function(tutti_backend name sources package version)
   set(TUTTI_WITH_${name} AUTO CACHE STRING "The ${name} backend: AUTO (if found), ON (required) or OFF")
   set_property(CACHE TUTTI_WITH_${name} PROPERTY STRINGS AUTO ON OFF)
   set(wanted "${TUTTI_WITH_${name}}")
 
+  set(absence "")
   if(NOT wanted STREQUAL "AUTO" AND NOT wanted)
     set(absence "left out when it was configured (TUTTI_WITH_${name}=${wanted})")
   else()
@@ -16,17 +43,44 @@ function(tutti_backend name sources package version)
     endif()
   endif()
 
-  if(NOT DEFINED absence)
+  if(absence STREQUAL "")
     message(STATUS "Backend ${name}: ${${package}_LIBRARY}")
-    string(TOLOWER tutti_backend_${name} target)
-    add_library(${target} OBJECT ${sources}) # its own target: no other source gets to see the solver's headers
-    target_link_libraries(${target} PRIVATE tutti_core Tutti::${package})
-    target_link_libraries(tutti_models PRIVATE ${target})
+    tutti_module(${name} "${sources}" ${package})
   elseif(wanted STREQUAL "AUTO" OR NOT wanted)
     message(STATUS "Backend ${name}: ${absence}")
-    set_property(SOURCE backends/registry.cpp APPEND PROPERTY
-                 COMPILE_DEFINITIONS "TUTTI_WITHOUT_${name}=\"${absence}\"")
   else()
     message(FATAL_ERROR "Backend ${name} is required (TUTTI_WITH_${name}=${wanted}) but ${absence}")
   endif()
+  set_property(SOURCE backends/registry.cpp APPEND PROPERTY
+               COMPILE_DEFINITIONS "TUTTI_WITHOUT_${name}=\"${absence}\"")
+endfunction()
+
+# tutti_module(NAME SOURCES PACKAGE): the module itself. It finds its solver by its own RUNPATH: in the build tree where
+# the solver was found, installed in a folder beside the module's if scripts/setup brought it, else where it was found.
+function(tutti_module name sources package)
+  string(TOLOWER ${name} lower)
+  set(target tutti_module_${lower})
+  add_library(${target} MODULE backends/module_entry.cpp ${sources})
+  target_link_libraries(${target} PRIVATE tutti_options tutti_models_program Tutti::${package})
+  target_link_options(${target} PRIVATE LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/module.map)
+  cmake_path(GET ${package}_LIBRARY PARENT_PATH found)
+  set(installed ${found})
+  cmake_path(IS_PREFIX TUTTI_DEPS_DIR ${found} NORMALIZE ours)
+  if(ours)
+    # Within a solver's folder everything stays where it is, because its libraries find each other by such paths.
+    cmake_path(RELATIVE_PATH found BASE_DIRECTORY ${TUTTI_DEPS_DIR} OUTPUT_VARIABLE folder)
+    set(installed "\$ORIGIN/../solvers/${folder}")
+    foreach(file IN LISTS ${package}_FILES)
+      cmake_path(GET file PARENT_PATH folder)
+      cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${TUTTI_DEPS_DIR})
+      install(FILES ${file} DESTINATION ${TUTTI_INSTALL_SOLVERS}/${folder})
+    endforeach()
+    install(FILES ${${package}_LICENCE} DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME ${lower}.txt)
+  endif()
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME tutti_${lower} SUFFIX .so
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules
+    LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/module.map
+    BUILD_RPATH "${found}" INSTALL_RPATH "${installed}")
+  install(TARGETS ${target} LIBRARY DESTINATION ${TUTTI_INSTALL_MODULES})
+  add_dependencies(tutti_modules ${target})
 endfunction()

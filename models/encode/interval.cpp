@@ -8,6 +8,8 @@
 
 #include "models/encode/interval.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,6 +73,7 @@ class IntervalEncoder {
 
     Question make() {
         for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {
+            if (asked_.stop.requested()) return stopped();
             const Commodity& commodity = routing_.commodities()[c];
             if (commodity.moves != Moves::Flow) {
                 add(c, commodity, commodity.targets);
@@ -78,6 +81,7 @@ class IntervalEncoder {
             }
             for (const NodeId target : commodity.targets) add(c, commodity, {target});
         }
+        if (asked_.stop.requested()) return stopped();
         for (const auto& uses : uses_) {
             if (uses.size() > 1) program_.no_overlap(uses);
         }
@@ -100,6 +104,12 @@ class IntervalEncoder {
     }
 
   private:
+    [[nodiscard]] static Question stopped() {
+        Question question;
+        question.stopped = true;
+        return question;
+    }
+
     /// The own time of a hop's start is base + sign * var.
     struct Started {
         std::uint32_t hop;
@@ -171,6 +181,7 @@ class IntervalEncoder {
         }
         std::vector<std::vector<Literal>> in(network.rule.size()), out(network.rule.size());
         for (const Way& way : ways_[commodity.network]) {
+            if (asked_.stop.requested()) return;
             const std::size_t from = way.from.index(), to = way.to.index();
             if (!there[from] || !there[to] || !at[to].var) continue;
             if (windows.earliest[from] + way.length > windows.latest[to]) continue;
@@ -179,6 +190,7 @@ class IntervalEncoder {
             if (at[from].var) out[from].push_back(literal);
         }
         for (std::size_t n = 0; n < network.rule.size(); ++n) {
+            if (asked_.stop.requested()) return;
             const bool is_target = std::ranges::find(targets, NodeId(n)) != targets.end();
             if (is_target) {
                 program_.choice(Promise::ExactlyOne, in[n]);  // I1
@@ -275,6 +287,7 @@ class IntervalEncoder {
 }  // namespace
 
 Question interval(const Routing& routing, const Asked& asked) {
+    expects(why_no_interval(routing).empty());
     return IntervalEncoder(routing, asked).make();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/stop.hpp"
 #include "models/program.hpp"
 #include "models/routing.hpp"
 
@@ -14,12 +15,15 @@ struct Question {
     /// Whether "no" is the answer for every schedule; else only for those of some form (invariant under a
     /// symmetry).
     bool refutes = true;
+    /// The stop came while it was written: the program is only a part of it.
+    bool stopped = false;
 };
 
 /// The horizon asked about, and where to look first.
 struct Asked {
     Units64 horizon = 0;
     std::span<const Transfer> hint = {};
+    Stop stop = {};  ///< a large question takes seconds to write
 };
 
 }  // namespace tutti::models

@@ -14,10 +14,11 @@
 
 #include "models/encode/step.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <deque>
 #include <map>
 
@@ -57,7 +58,7 @@ std::vector<int> hops(const StepProblem& problem, std::span<const NodeId> from, 
 
 StepModel::StepModel(const StepProblem& problem, const StepPoint& point, std::vector<StepSymmetry> group)
     : problem_(problem), point_(point), group_(std::move(group)) {
-    assert(point.steps >= 1 && point.rounds >= point.steps && point.chunks >= 1);
+    expects(point.steps >= 1 && point.rounds >= point.steps && point.chunks >= 1);
     load_.resize(problem.arcs.size() * static_cast<std::size_t>(point.steps));
     add_rounds();
     for (std::size_t k = 0; k < problem.classes.size(); ++k) {
@@ -94,6 +95,8 @@ void StepModel::add_rounds() {
 void StepModel::add_multicast(std::size_t chunk_class) {
     const StepClass& kind = problem_.classes[chunk_class];
     const auto first = hops(problem_, kind.holders, false);
+    expects(std::ranges::all_of(kind.receivers,
+                                [&](NodeId node) { return first[node.index()] <= point_.steps; }));
     const auto tail = hops(problem_, kind.receivers, true);
     const auto steps = static_cast<std::size_t>(point_.steps);
     const auto useful = [&](const StepArc& arc, int s) {
@@ -236,6 +239,7 @@ void StepModel::add_capacities() {
 }
 
 StepPlan StepModel::plan(std::span<const std::int64_t> values) const {
+    expects(values.size() == program_.vars());
     StepPlan plan;
     for (const Var round : rounds_) plan.rounds.push_back(static_cast<int>(values[round.index]));
     for (const Multicast& multicast : multicasts_) plan_multicast(multicast, values, plan);

@@ -15,23 +15,26 @@ namespace {
 class Sum {
   public:
     Sum(Program& program, const Routing& routing, const Commodity& commodity, const SumStarts& starts,
-        Units64 horizon, std::string name)
+        const Asked& asked, std::string name)
         : program_(program),
           network_(routing.network_of(commodity)),
           commodity_(commodity),
           starts_(starts),
-          horizon_(horizon),
+          horizon_(asked.horizon),
+          stop_(asked.stop),
           name_(std::move(name)) {
         for (const NodeId holder : commodity.sources) {
             Commodity alone = commodity;
             alone.sources = {holder};
-            windows_.push_back(windows_of(routing, alone, horizon));
+            windows_.push_back(windows_of(routing, alone, horizon_));
         }
     }
 
+    /// Ends early once it is stopped.
     void add() {
         add_values();
         for (std::uint32_t h = 0; h < network_.hops.size(); ++h) add_cargo(h);
+        if (stop_.requested()) return;
         for (std::size_t n = 0; n < network_.rule.size(); ++n) add_changes(NodeId(n));
     }
 
@@ -73,7 +76,7 @@ class Sum {
     void add_cargo(std::uint32_t h) {
         const Hop& hop = network_.hops[h];
         const Starts::Range& range = starts_.copy.range(h);
-        for (Units64 t = range.first; t <= range.last; ++t) {
+        for (Units64 t = range.first; t <= range.last && !stop_.requested(); ++t) {
             const Literal copy = *starts_.copy.at(h, t), reduce = *starts_.reduce.at(h, t);
             program_.clause({!copy, !reduce});
             std::vector<Literal> something_if_copy{!copy}, something_if_reduce{!reduce};
@@ -108,7 +111,7 @@ class Sum {
                 arrivals[static_cast<std::size_t>(t + after)].push_back({h, t});
             }
         }
-        for (Units64 t = 0; t <= horizon_; ++t) {
+        for (Units64 t = 0; t <= horizon_ && !stop_.requested(); ++t) {
             const auto& now = arrivals[static_cast<std::size_t>(t)];
             add_races(now.size(), [&](std::size_t i) {
                 return std::pair(*starts_.copy.at(now[i].hop, now[i].start),
@@ -167,6 +170,7 @@ class Sum {
     const Commodity& commodity_;
     const SumStarts& starts_;
     const Units64 horizon_;
+    const Stop& stop_;
     const std::string name_;
     std::vector<Windows> windows_;
     std::vector<std::vector<std::pair<Units64, std::uint32_t>>> values_;
@@ -176,8 +180,8 @@ class Sum {
 }  // namespace
 
 void add_sum(Program& program, const Routing& routing, const Commodity& commodity, const SumStarts& starts,
-             Units64 horizon, const std::string& name) {
-    Sum(program, routing, commodity, starts, horizon, name).add();
+             const Asked& asked, const std::string& name) {
+    Sum(program, routing, commodity, starts, asked, name).add();
 }
 
 }  // namespace tutti::models

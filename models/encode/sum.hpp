@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/encode/question.hpp"
 #include "models/encode/starts.hpp"
 
 namespace tutti::models {
@@ -10,8 +11,8 @@ struct SumStarts {
 };
 
 /// Which contributions of a reduction are where and when: constraints D1… of models/README.md. Size
-/// O(contributions * hops * window).
+/// O(contributions * hops * window). Ends early once asked.stop is requested.
 void add_sum(Program& program, const Routing& routing, const Commodity& commodity, const SumStarts& starts,
-             Units64 horizon, const std::string& name);
+             const Asked& asked, const std::string& name);
 
 }  // namespace tutti::models

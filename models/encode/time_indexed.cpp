@@ -37,17 +37,11 @@ class TimeIndexed {
           kept_(std::make_shared<Kept>(routing.commodities().size())) {}
 
     Question make() {
-        for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {
-            if (quotient_.representative[c] == c) add_commodity(c);
-        }
-        for (std::size_t c = 0; c < routing_.commodities().size(); ++c) add_passages(c);
-        add_order();
-        for (std::size_t c = 0; c < routing_.commodities().size(); ++c) add_passages(c);
-        add_links();
-        add_buffers();
-        add_hint();
-        add_guide();
         Question question;
+        if (!write()) {
+            question.stopped = true;
+            return question;
+        }
         question.refutes = quotient_.order == 1 && routing_.incomplete().empty();
         question.program = std::move(program_);
         question.read = [kept = kept_, quotient = quotient_,
@@ -58,6 +52,30 @@ class TimeIndexed {
     }
 
   private:
+    /// All parts, in order. False: stopped on the way.
+    bool write() {
+        for (std::size_t c = 0; c < routing_.commodities().size() && goes_on(); ++c) {
+            if (quotient_.representative[c] == c) add_commodity(c);
+        }
+        for (std::size_t c = 0; c < routing_.commodities().size() && goes_on(); ++c) add_passages(c);
+        if (!goes_on()) return false;
+        add_order();
+        for (std::size_t c = 0; c < routing_.commodities().size() && goes_on(); ++c) add_passages(c);
+        if (!goes_on()) return false;
+        add_links();
+        add_buffers();
+        if (!goes_on()) return false;
+        add_hint();
+        add_guide();
+        return true;
+    }
+
+    /// Once the stop is requested, everything ends at its next poll.
+    [[nodiscard]] bool goes_on() {
+        stopped_ = stopped_ || asked_.stop.requested();
+        return !stopped_;
+    }
+
     /// What reading a solution needs: the literals of each representative.
     using Kept = std::vector<std::optional<SumStarts>>;
 
@@ -111,13 +129,13 @@ class TimeIndexed {
             Starts copy(program_, network, windows, end, "copy." + name);
             Starts reduce(program_, network, windows, end, "add." + name);
             (*kept_)[c] = SumStarts{std::move(copy), std::move(reduce)};
-            add_sum(program_, routing_, what, *(*kept_)[c], asked_.horizon, name);
+            add_sum(program_, routing_, what, *(*kept_)[c], asked_, name);
             return;
         }
         Starts starts(program_, network, windows, end, name);
         (*kept_)[c] = SumStarts{starts, starts};
         if (end < 0) return;
-        for (std::size_t n = 0; n < network.rule.size(); ++n) {
+        for (std::size_t n = 0; n < network.rule.size() && goes_on(); ++n) {
             const NodeId node(n);
             if (network.in[n].empty() && network.out[n].empty()) continue;
             const Traffic traffic(network, starts, node, end);
@@ -377,9 +395,10 @@ class TimeIndexed {
             }
         }
         for (std::vector<Use>& link : uses) {
+            if (!goes_on()) return;
             std::ranges::sort(link, {}, &Use::begin);
             std::vector<Use> active;
-            for (std::size_t i = 0; i < link.size();) {
+            for (std::size_t i = 0; i < link.size() && goes_on();) {
                 const Units64 now = link[i].begin;
                 std::erase_if(active, [&](const Use& use) { return use.end <= now; });
                 for (; i < link.size() && link[i].begin == now; ++i) active.push_back(link[i]);
@@ -412,6 +431,7 @@ class TimeIndexed {
     /// T8: a switch holds at most so many copies after each tick.
     void add_buffers() {
         for (const auto& [node, all] : held_) {
+            if (!goes_on()) return;
             const auto room = static_cast<std::int64_t>(*limit_of(node));
             for (Units64 tick = 0; tick < asked_.horizon; ++tick) {
                 std::vector<Term> terms;
@@ -459,6 +479,7 @@ class TimeIndexed {
     std::shared_ptr<Kept> kept_;
     std::map<std::pair<std::size_t, NodeId>, std::vector<Literal>> has_;  ///< per commodity and node, by time
     std::map<NodeId, std::vector<Held>> held_;
+    bool stopped_ = false;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 // Size: shipments * links columns. All-to-all on a torus, one core, HiGHS's simplex: 4x4 in 0.1 s, 6x6 1.6
 // s, 8x8 7 s, 10x10 26 s; kMaxRelaxationEntries ends it at some 400 NPUs.
 
+#include "core/expects.hpp"
 #include "models/relaxation.hpp"
 #include "models/relaxation/traffic.hpp"
 
@@ -203,6 +204,7 @@ constexpr std::int64_t kScales[] = {1, 2, 6, 12, 60, 2520, 1'000'000};
 }  // namespace
 
 std::optional<Bound> flow_bound(const Instance& instance, const Backend& backend, const SolveLimits& limits) {
+    expects(backend.abilities().linear_programs);
     const auto begin = std::chrono::steady_clock::now();
     const auto trips = trips_of(instance, {});
     if (trips.empty()) return std::nullopt;

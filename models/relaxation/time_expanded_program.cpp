@@ -9,6 +9,7 @@
 // nothing; the source of a shipment by source has unlimited supply, the target of one by target takes all:
 // no rows there.
 
+#include "core/expects.hpp"
 #include "models/relaxation/time_expanded.hpp"
 
 #include "models/relaxation.hpp"
@@ -166,6 +167,7 @@ class TimedProgram {
 }  // namespace
 
 TimedAnswer solve_timed(const TimedCase& timed, const Backend& backend, const SolveLimits& limits) {
+    expects(backend.abilities().linear_programs);
     return TimedProgram(timed).solve(backend, limits);
 }
 

@@ -1,7 +1,9 @@
 #include "batch/local_executor.hpp"
 
 #include "batch/result_line.hpp"
+#include "core/expects.hpp"
 #include "io/source.hpp"
+#include "text/format.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -86,6 +88,7 @@ bool LocalExecutor::has_room(unsigned threads) const {
 }
 
 void LocalExecutor::begin(std::size_t number, const Task& task) {
+    expects(has_room(task.variant.threads));
     if (!start(number, task)) postponed_.push_back({number, task, Clock::now()});
 }
 
@@ -116,10 +119,6 @@ bool LocalExecutor::start(std::size_t number, const Task& task) {
         };
         listener.found = [&](std::optional<Ticks> makespan, std::optional<Ticks> bound) {
             send(framed(message_of({TaskEvent::Kind::Found, number, makespan, bound, {}, {}, {}})));
-        };
-        listener.abandoned = [&](const io::ResultLine& line) {
-            end_with(line);
-            ::_exit(0);  // whatever the other threads are at
         };
         Limits limits = settings_.limits;
         // The search looks at the whole process, of which some is only a copy of ours.
@@ -234,7 +233,7 @@ void LocalExecutor::watch_limits() {
     }
 }
 
-/// One that has a schedule is told so by its own watch, and has a moment to hand it in (synth/overtime).
+/// One that has a schedule is told so by its own watch, and has a moment to hand it in (synth/memory_watch).
 bool LocalExecutor::is_too_large(Running& running, Clock::time_point now) const {
     if (!settings_.limits.memory) return false;
     const std::uint64_t most = *settings_.limits.memory, held = resident_bytes(running.child);
@@ -274,7 +273,7 @@ io::ResultLine LocalExecutor::line_of_end(Running& running, const Ending& ending
                                 taken.count(), *limits.time, best_so_far(running));
         } else if (failure == io::Failure::Memory) {
             words = fmt::format("killed: it took more memory than its limit of {}{}",
-                                io::size_name(*limits.memory), best_so_far(running));
+                                text::size_text(*limits.memory), best_so_far(running));
         } else {
             failure = io::Failure::Crash;
             words = ending.signal == SIGKILL && running.killed_for == io::Failure::None

@@ -3,7 +3,7 @@
 #include "batch/child.hpp"
 #include "batch/executor.hpp"
 #include "batch/message.hpp"
-#include "batch/solve.hpp"
+#include "batch/task_listener.hpp"
 
 #include <list>
 
@@ -14,15 +14,12 @@ namespace tutti::batch {
 class LocalExecutor final : public Executor {
   public:
     using Clock = std::chrono::steady_clock;
-    /// What a child does; batch::solve, but for tests.
-    using Work = std::function<io::ResultLine(const Task&, const std::string& results, const Limits&,
-                                              const TaskListener&)>;
 
     struct Settings {
         std::string results{};  ///< the folder
         Limits limits{};
         unsigned cores = 1;  ///< threads at a time; a task of more runs alone
-        Work work = solve;
+        Work work{};  ///< what a child does: app::solve, but for tests
     };
 
     explicit LocalExecutor(Settings settings);

@@ -1,6 +1,7 @@
 #include "batch/read_run.hpp"
 
 #include "batch/result_line.hpp"
+#include "core/expects.hpp"
 #include "io/found_results.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ bool has_failed(const io::ResultLine& line) {
 }
 
 std::string failure_text(const io::ResultLine& line) {
+    expects(has_failed(line));
     const std::string why = line.error.empty() ? "no reason is given" : line.error;
     if (line.failure != io::Failure::None) return fmt::format("{}: {}", name_of(line.failure), why);
     return line.error.empty() ? "its schedule was not verified" : line.error;

@@ -2,12 +2,8 @@
 
 #include "batch/task.hpp"
 #include "io/result_jsonl.hpp"
-#include "synth/synthesize.hpp"
 
 namespace tutti::batch {
-
-/// Enters into a line what a synthesis found. Every result of synthesize() is verified.
-void enter(io::ResultLine& line, const synth::Result& result);
 
 /// A line that says what was asked, and nothing of an answer.
 [[nodiscard]] io::ResultLine line_of(const Task& task, const Limits& limits);

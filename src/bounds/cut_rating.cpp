@@ -5,6 +5,8 @@
 
 #include "bounds/cut_rating.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 
 namespace tutti::bounds {
@@ -107,6 +109,7 @@ std::size_t CutRater::work(const Cut& cut, std::span<const ChunkClass* const> en
 
 std::optional<Rating> CutRater::exact(const Cut& cut, std::span<const ChunkClass* const> entering,
                                       Sense sense, Ticks above) {
+    expects(!traffic_->huge());
     Crossing crossing(*traffic_, cut.entering);
     for (const ChunkClass* c : entering) add(cut, *c, crossing);
     return crossing.best(sense, above);

@@ -1,5 +1,7 @@
 #include "bounds/distances.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 
 namespace tutti::bounds {
@@ -79,6 +81,7 @@ std::vector<std::uint32_t> link_counts(const Passage& passage, std::span<const N
 }
 
 std::vector<LinkId> fastest_way(const Passage& passage, const std::vector<Ticks>& times, NodeId node) {
+    expects(times.size() == passage.instance->topology().nodes() && times[node.index()] != Ticks::max());
     const Topology& topology = passage.instance->topology();
     // Searched back from its end among the links of all fastest ways. Steps into crossbars may take no time,
     // so a node is not visited twice. Into an NPU every step takes some, so an NPU at time 0 is of the set.

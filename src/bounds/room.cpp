@@ -1,5 +1,7 @@
 #include "bounds/room.hpp"
 
+#include "core/expects.hpp"
+
 namespace tutti::bounds {
 
 bool enough(std::span<const Room> rooms, Wide weight, Ticks end) {
@@ -12,6 +14,7 @@ bool enough(std::span<const Room> rooms, Wide weight, Ticks end) {
 }
 
 std::optional<Ticks> least_end(std::span<const Room> rooms, Wide weight) {
+    expects(weight > 0);
     // By doubling, because the time that a single link would take may not fit into 64 bits.
     constexpr std::int64_t kLatest = std::int64_t{1} << 61;
     std::int64_t low = 0, high = 1;

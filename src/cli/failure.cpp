@@ -1,8 +1,6 @@
 #include "cli/failure.hpp"
 
-#include "core/error.hpp"
-#include "io/instance_json.hpp"
-#include "io/json_text.hpp"
+#include "app/bug.hpp"
 #include "text/format.hpp"
 
 #include <algorithm>
@@ -19,6 +17,16 @@ std::string command_line(const std::vector<std::string>& arguments) {
     return line;
 }
 
+Failure bug_with_file(const app::BugError& error) {
+    const std::string path = fmt::format("tutti-bug-{}.json", text::file_name_of(error.instance_name()));
+    try {
+        app::save_instance(error, path);
+    } catch (const InputError& unwritable) {
+        return {ExitCode::Bug, fmt::format("{} (and {})", error.what(), unwritable.what()), {}, {}, {}};
+    }
+    return {ExitCode::Bug, error.what(), {}, {}, path};
+}
+
 }  // namespace
 
 Failure failure_of(const std::exception_ptr& error) {
@@ -30,8 +38,8 @@ Failure failure_of(const std::exception_ptr& error) {
         return {ExitCode::LimitReached, e.what(), {}, {}, {}};
     } catch (const InfeasibleError& e) {
         return {ExitCode::Infeasible, e.what(), {}, {}, {}};
-    } catch (const BugError& e) {
-        return {ExitCode::Bug, e.what(), {}, {}, e.reproducer()};
+    } catch (const app::BugError& e) {
+        return bug_with_file(e);
     } catch (const std::filesystem::filesystem_error& e) {
         return {ExitCode::BadInput, e.code().message(), e.path1().string(), {}, {}};
     } catch (const std::bad_alloc&) {
@@ -74,18 +82,6 @@ void report(const Failure& failure, const std::vector<std::string>& arguments, c
         "Please report it with {}this command:\n  {}\n",
         failure.reproducer.empty() ? "" : fmt::format("the file {} and ", failure.reproducer),
         command_line(arguments));
-}
-
-void rethrow_with_reproducer(const Instance& instance) {
-    const Failure failure = failure_of(std::current_exception());
-    if (failure.code != ExitCode::Bug) throw;
-    const std::string path = fmt::format("tutti-bug-{}.json", text::file_name_of(instance.name()));
-    try {
-        io::save_instance(path, instance);
-    } catch (const InputError& unwritable) {
-        throw InternalError(fmt::format("{} (and {})", failure.message, unwritable.what()));
-    }
-    throw BugError(failure.message, path);
 }
 
 }  // namespace tutti::cli

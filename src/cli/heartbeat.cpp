@@ -2,14 +2,13 @@
 
 namespace tutti::cli {
 
-Heartbeat::Heartbeat(const Streams& streams, Duration first, Duration each) : streams_(streams) {
-    if (!streams.terminal_err) return;
+Heartbeat::Heartbeat(const Streams& streams, const Talk& talk, Duration first, Duration each)
+    : streams_(streams), quiet_(talk.quiet) {
+    if (!streams.terminal_err || quiet_) return;
     thread_ = std::jthread([this, first, each](const std::stop_token& stop) { beat(stop, first, each); });
 }
 
-Heartbeat::~Heartbeat() { end(); }
-
-void Heartbeat::end() {
+Heartbeat::~Heartbeat() {
     if (!thread_.joinable()) return;
     thread_.request_stop();
     thread_.join();
@@ -21,6 +20,14 @@ void Heartbeat::say(const std::string& line) {
     const std::lock_guard lock(mutex_);
     wipe();
     streams_.err << line << '\n';
+}
+
+app::Watch Heartbeat::watch(const Process& process) {
+    app::Watch watch{.interrupted = process.interrupted};
+    if (!quiet_) {
+        watch.say = [this](const std::string& line) { say(toned(Tone::Quiet, line, streams_.colour_err)); };
+    }
+    return watch;
 }
 
 void Heartbeat::beat(const std::stop_token& stop, Duration first, Duration each) {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "cli/streams.hpp"
+#include "app/watch.hpp"
+#include "cli/command.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -17,22 +18,25 @@ class Heartbeat {
   public:
     using Duration = std::chrono::milliseconds;
 
-    /// Silent unless `streams.err` is a terminal. `first` and `each` are for tests.
-    explicit Heartbeat(const Streams& streams, Duration first = std::chrono::seconds(2),
-                       Duration each = std::chrono::seconds(1));
+    /// Silent unless `streams.err` is a terminal and the talk is not quiet. `first` and `each` are for tests.
+    /// The streams must outlive this.
+    Heartbeat(const Streams& streams, const Talk& talk, Duration first = std::chrono::seconds(2),
+              Duration each = std::chrono::seconds(1));
     Heartbeat(const Heartbeat&) = delete;
     Heartbeat& operator=(const Heartbeat&) = delete;
     ~Heartbeat();
 
     void say(const std::string& line);
-    /// Ends before the search does; from any thread.
-    void end();
+    /// For the call that this watches over: says its lines (unless quiet), and ends it on an interrupt. This
+    /// must outlive the call.
+    [[nodiscard]] app::Watch watch(const Process& process);
 
   private:
     void beat(const std::stop_token& stop, Duration first, Duration each);
     void wipe();
 
     const Streams& streams_;
+    const bool quiet_;
     std::mutex mutex_;
     std::condition_variable_any ended_;
     bool shown_ = false;

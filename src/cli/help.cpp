@@ -1,12 +1,11 @@
+#include "app/version.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
-#include "cli/version.hpp"
+#include "cli/parse.hpp"
 
 #include <fmt/format.h>
 #include <boost/program_options.hpp>
 
 #include <algorithm>
-#include <cassert>
 
 namespace tutti::cli {
 namespace {
@@ -108,7 +107,7 @@ std::string program_help() {
         "all-to-all, ...). A schedule says which chunk crosses which link at which tick. tutti\n"
         "finds schedules, says how far from optimal they can be, and checks every one of them.\n\n"
         "Usage: tutti COMMAND [arguments]\n\nCommands:\n",
-        version());
+        app::version());
     for (const Command& command : commands())
         text += fmt::format("  {:<10}{}\n", command.name, command.summary);
     text += fmt::format("  {:<10}{}\n\n", "help", "print the page of a command: tutti help synth");
@@ -125,7 +124,7 @@ std::string help_text(const std::string& command) {
     if (command.empty()) return program_help();
     const auto table = commands();
     const auto found = std::ranges::find(table, command, &Command::name);
-    assert(found != table.end());
+    if (found == table.end()) throw InternalError("no command " + command);
     return command_help(*found);
 }
 

@@ -1,9 +1,7 @@
 #include "cli/failure.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/run.hpp"
+#include "cli/parse.hpp"
 #include "cli/terminal.hpp"
-
-#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -12,12 +10,10 @@ int main(int argc, char** argv) {
     using namespace tutti::cli;
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     open_standard_descriptors();
-    const Streams streams = process_streams();
-    const Process process{streams, &catch_signals(),
-                          [&](ExitCode code) { ::_exit(static_cast<int>(flushed(streams, code))); }};
+    const Process process{process_streams(), &catch_signals()};
     ExitCode code = ExitCode::Done;
     try {
-        code = run(parse(arguments), process);
+        code = parse(arguments).run(process);
     } catch (...) {
         const Failure failure = failure_of(std::current_exception());
         report(failure, arguments, process.streams);

@@ -1,7 +1,7 @@
 #include "cli/plan_report.hpp"
 
-#include "io/json_text.hpp"
-#include "io/plan_verdict_json.hpp"
+#include "app/plan_json.hpp"
+#include "cli/plan_cost_text.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 
@@ -55,9 +55,9 @@ std::string fifo_words(const plan::FifoNeed& need) {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-Facts facts_of(const plan::PlanVerdict& verdict) {
+Facts verdict_facts(const plan::PlanVerdict& verdict) {
     Facts facts;
-    if (!verdict.format.empty()) facts.emplace_back("format", label_of_format(verdict.format));
+    if (!verdict.format.empty()) facts.emplace_back("format", app::label_of_format(verdict.format));
     if (verdict.ranks > 0) {
         if (!verdict.name.empty()) facts.emplace_back("name", verdict.name);
         facts.emplace_back("collective", verdict.mode.empty()
@@ -97,12 +97,12 @@ std::string verdict_word(PlanClass verdict, bool colours) {
     return toned(wrong ? Tone::Bad : verdict == PlanClass::Valid ? Tone::Good : Tone::Strong, word, colours);
 }
 
-std::string plan_page(const JudgedPlan& judged, const ReportView& view) {
+std::string plan_page(const app::JudgedPlan& judged, const PlanView& view) {
     const plan::PlanVerdict& verdict = judged.verdict;
     std::string page = fmt::format("{}  {}\n", verdict_word(verdict.verdict, view.colours), judged.file);
-    Facts facts = facts_of(verdict);
+    Facts facts = verdict_facts(verdict);
     if (judged.cost)
-        std::ranges::move(cli::facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
+        std::ranges::move(facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
     if (judged.right_as) {
         facts.emplace_back("right as",
                            fmt::format("{0}: --as {0} accepts it", plan_name_of(*judged.right_as)));
@@ -117,24 +117,10 @@ std::string plan_page(const JudgedPlan& judged, const ReportView& view) {
     return page + findings_text(verdict.warnings, verdict.warning_count, "warning ", view.group);
 }
 
-std::string plan_line(const JudgedPlan& judged, const ReportView& view) {
-    if (!judged.skipped.empty()) {
-        return io::json_line(
-                   io::Json{{"file", judged.file}, {"verdict", nullptr}, {"skipped", judged.skipped}}) +
-               "\n";
-    }
-    io::Json json = io::plan_verdict_json(judged.file, judged.verdict, view.group);
-    if (judged.right_as) json["right_as"] = plan_name_of(*judged.right_as);
-    if (judged.cost) json.update(json_of(*judged.cost, *view.topology));
-    if (view.topology != nullptr && !judged.cost) {
-        json.update(io::Json{{"makespan", nullptr}, {"lower_bound", nullptr}, {"gap", nullptr}});
-        if (!judged.not_timed.empty()) json["not_timed"] = judged.not_timed;
-    }
-    if (judged.verdict.verdict == PlanClass::Malformed) {
-        json["error"] = judged.verdict.violations.empty() ? "" : judged.verdict.violations.front().message;
-        if (!judged.place.empty()) json["place"] = judged.place;
+std::string plan_line(const app::JudgedPlan& judged, const PlanView& view) {
+    io::Json json = app::json_of(judged, view.group, view.topology);
+    if (judged.verdict.verdict == PlanClass::Malformed)
         json["exit_code"] = static_cast<int>(ExitCode::BadInput);
-    }
     return io::json_line(json) + "\n";
 }
 
@@ -145,7 +131,7 @@ std::string warning_text(const plan::PlanVerdict& verdict) {
     return fmt::format("warning: {}{}", verdict.warnings.front().message, more);
 }
 
-std::string reason_of(const JudgedPlan& judged) {
+std::string reason_of(const app::JudgedPlan& judged) {
     const plan::PlanVerdict& verdict = judged.verdict;
     switch (verdict.verdict) {
         case PlanClass::Valid:
@@ -172,7 +158,7 @@ ExitCode exit_code_of(const plan::PlanVerdict& verdict) {
     return verdict.acceptable() ? ExitCode::Done : ExitCode::Failed;
 }
 
-void PlanTally::add(const JudgedPlan& judged) {
+void PlanTally::add(const app::JudgedPlan& judged) {
     if (judged.skipped.empty()) {
         ++verdicts_[static_cast<std::size_t>(judged.verdict.verdict)];
     } else {

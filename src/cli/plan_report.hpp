@@ -1,8 +1,7 @@
 #pragma once
 
+#include "app/plan_judge.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/options.hpp"
-#include "cli/plan_judge.hpp"
 #include "cli/streams.hpp"
 
 #include <array>
@@ -15,20 +14,20 @@ namespace tutti::cli {
 /// "VALID-IF-BUFFERED" in its colour.
 [[nodiscard]] std::string verdict_word(plan::PlanClass verdict, bool colours);
 
-/// What a report needs to know besides the verdict.
-struct ReportView {
+/// What a page needs to know besides the verdict.
+struct PlanView {
     std::span<const std::int32_t> group{};  ///< places name the NPU of each rank too
     const Topology* topology = nullptr;     ///< there where costs are
     bool colours = false;
 };
 
 /// One judged file for people: verdict, facts, cost, violations, warnings.
-[[nodiscard]] std::string plan_page(const JudgedPlan& judged, const ReportView& view);
+[[nodiscard]] std::string plan_page(const app::JudgedPlan& judged, const PlanView& view);
 /// The same for machines, on one line with its newline.
-[[nodiscard]] std::string plan_line(const JudgedPlan& judged, const ReportView& view);
+[[nodiscard]] std::string plan_line(const app::JudgedPlan& judged, const PlanView& view);
 
 /// Why the verdict is what it is, in a few words; empty for valid plans.
-[[nodiscard]] std::string reason_of(const JudgedPlan& judged);
+[[nodiscard]] std::string reason_of(const app::JudgedPlan& judged);
 
 /// 0 for what is acceptable, 1 for invalid, 2 for malformed.
 [[nodiscard]] ExitCode exit_code_of(const plan::PlanVerdict& verdict);
@@ -36,7 +35,7 @@ struct ReportView {
 /// How many files had which verdict.
 class PlanTally {
   public:
-    void add(const JudgedPlan& judged);
+    void add(const app::JudgedPlan& judged);
     [[nodiscard]] std::uint64_t judged() const;
     [[nodiscard]] std::uint64_t skipped() const { return skipped_; }
     /// Invalid or malformed.

@@ -1,5 +1,7 @@
 #include "compile/size_ranges.hpp"
 
+#include "core/expects.hpp"
+
 #include <cmath>
 
 namespace tutti::compile {
@@ -7,6 +9,7 @@ namespace {
 
 /// floor(sqrt(a * b)). Precondition: both positive.
 std::int64_t geometric_mean(std::int64_t a, std::int64_t b) {
+    expects(a > 0 && b > 0);
     __extension__ using Wide = unsigned __int128;
     const Wide product = static_cast<Wide>(a) * static_cast<Wide>(b);
     auto root =

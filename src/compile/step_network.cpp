@@ -1,5 +1,7 @@
 #include "compile/step_network.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -164,6 +166,7 @@ std::vector<std::int64_t> rounds_of(const StepNetwork& network, std::span<const 
     std::vector<std::int64_t> rounds(steps, 1);
     RoundCounter counter(network);
     for (std::size_t i = 0; i < sends.size(); ++i) {
+        expects(i == 0 || sends[i].list >= sends[i - 1].list);
         if (i == 0 || sends[i].list != sends[i - 1].list) counter.begin_step();
         counter.add(sends[i]);
         rounds[static_cast<std::size_t>(sends[i].list)] = counter.rounds();

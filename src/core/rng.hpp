@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/expects.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -19,6 +21,7 @@ class Rng {
     }
     /// Uniform in [0, limit). Precondition: limit > 0.
     std::uint64_t below(std::uint64_t limit) {
+        expects(limit > 0);
         __extension__ using Wide = unsigned __int128;
         return static_cast<std::uint64_t>((static_cast<Wide>(next()) * limit) >> 64);
     }

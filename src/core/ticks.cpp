@@ -1,5 +1,7 @@
 #include "core/ticks.hpp"
 
+#include "core/expects.hpp"
+
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -64,6 +66,7 @@ double to_double(Decimal value) {
 }
 
 Decimal divide(Decimal value, Decimal divisor) {
+    expects(divisor.mantissa > 0);
     // value/divisor = (vm * 10^(ds - vs)) / dm; raise the numerator until 15 significant digits are there.
     Wide numerator = value.mantissa;
     int scale = value.scale - divisor.scale;
@@ -83,6 +86,7 @@ Ticks alpha_of(Decimal latency_ns) {
 }
 
 Ticks beta_of(Bytes bytes, Decimal bandwidth_GBps) {
+    expects(bandwidth_GBps.mantissa > 0);
     // 1 GB/s is 10^9 bytes / 10^12 ps, so ticks = bytes * 1000 / bandwidth.
     const Wide numerator = static_cast<Wide>(bytes.count) * 1000 * power_of_ten(bandwidth_GBps.scale);
     return narrow((numerator + bandwidth_GBps.mantissa - 1) / bandwidth_GBps.mantissa);

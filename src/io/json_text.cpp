@@ -1,5 +1,7 @@
 #include "io/json_text.hpp"
 
+#include "text/format.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,8 +52,9 @@ class TextReader {
             source_.fail("invalid JSON: a NUL byte", place(block_begin_ + nul));
         }
         if (block_begin_ - mark_ > kMaxJsonToken) {
-            source_.fail(fmt::format("invalid JSON: {} without a complete value", size_name(kMaxJsonToken)),
-                         place(block_begin_));
+            source_.fail(
+                fmt::format("invalid JSON: {} without a complete value", text::size_text(kMaxJsonToken)),
+                place(block_begin_));
         }
         return !block_.empty();
     }

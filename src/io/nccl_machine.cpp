@@ -11,6 +11,7 @@
 
 #include "io/nccl_machine.hpp"
 
+#include "core/expects.hpp"
 #include "core/generators/build.hpp"
 
 #include <algorithm>
@@ -193,6 +194,10 @@ class MachineBuilder {
 
 }  // namespace
 
-TopologyParts topology_of(NcclMachine machine) { return MachineBuilder(machine).build(); }
+TopologyParts topology_of(NcclMachine machine) {
+    expects(
+        std::ranges::any_of(machine.devices, [](const NcclDevice& device) { return !device.gpus.empty(); }));
+    return MachineBuilder(machine).build();
+}
 
 }  // namespace tutti::io

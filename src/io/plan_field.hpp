@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "io/json_text.hpp"
 #include "plan/plan_error.hpp"
 
@@ -40,13 +41,17 @@ class PlanField {
         return coded("bad-value", [&] { return view_.size(); });
     }
     /// Precondition: index < size().
-    [[nodiscard]] PlanField operator[](std::size_t index) const { return PlanField(view_[index]); }
+    [[nodiscard]] PlanField operator[](std::size_t index) const {
+        expects(index < json().size());
+        return PlanField(view_[index]);
+    }
     [[nodiscard]] std::int64_t integer(std::int64_t least,
                                        std::int64_t most = std::numeric_limits<std::int64_t>::max()) const {
         return coded("bad-integer", [&] { return view_.integer(least, most); });
     }
     /// The same of an element, without spelling out its path unless it is refused. Precondition: as above.
     [[nodiscard]] std::int64_t integer_at(std::size_t index, std::int64_t least, std::int64_t most) const {
+        expects(index < json().size());
         const Json& element = json()[index];
         if (element.is_number_unsigned()) {
             const auto value = element.get<std::uint64_t>();

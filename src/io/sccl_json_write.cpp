@@ -1,3 +1,4 @@
+#include "core/expects.hpp"
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
 #include "io/sccl_json.hpp"
@@ -145,6 +146,7 @@ Json topology_of(const ScclPlan& plan) {
 }  // namespace
 
 std::string sccl_json_text(const ScclPlan& plan) {
+    expects(plan.clock == plan::SendClock::Steps || plan.clock == plan::SendClock::Times);
     Json json = tagged(plan, "algorithm");
     json["name"] = plan.name;
     json["instance"] = instance_of(plan);

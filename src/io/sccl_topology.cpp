@@ -1,5 +1,7 @@
 #include "io/sccl_topology.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -159,6 +161,7 @@ void read_machines(const PlanField& topology, ScclPlan& plan) {
 }  // namespace
 
 void read_sccl_topology(const PlanField& topology, ScclPlan& plan) {
+    expects(plan.nodes > 0);
     if (const auto name = topology.find("name")) plan.network = name->string();
     if (topology.find("node_links")) {
         read_machines(topology, plan);

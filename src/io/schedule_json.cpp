@@ -1,5 +1,6 @@
 #include "io/schedule_json.hpp"
 
+#include "core/expects.hpp"
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
 
@@ -186,6 +187,7 @@ class ScheduleBuilder {
 
     /// Precondition: least <= 0.
     [[nodiscard]] std::int64_t integer(const Json& value, std::int64_t least, std::int64_t most) const {
+        expects(least <= 0);
         // The usual case first: without it, a path would be written for every number.
         if (value.is_number_unsigned()) {
             const auto number = value.get<std::uint64_t>();

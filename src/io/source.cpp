@@ -1,5 +1,8 @@
 #include "io/source.hpp"
 
+#include "core/expects.hpp"
+#include "text/format.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -62,7 +65,7 @@ void Source::limit(std::uint64_t bytes) {
     limit_ = bytes;
     const std::uint64_t known = file_ ? file_->size.value_or(0) : filled_;
     if (known > limit_)
-        fail(fmt::format("expected at most {}, found {}", size_name(limit_), size_name(known)));
+        fail(fmt::format("expected at most {}, found {}", text::size_text(limit_), text::size_text(known)));
 }
 
 bool Source::refill() {
@@ -81,7 +84,8 @@ bool Source::refill() {
         file_.reset();
         return false;
     }
-    if (offset_ + filled_ > limit_) fail(fmt::format("expected at most {}, found more", size_name(limit_)));
+    if (offset_ + filled_ > limit_)
+        fail(fmt::format("expected at most {}, found more", text::size_text(limit_)));
     return true;
 }
 
@@ -91,6 +95,7 @@ void Source::take(std::size_t count) {
 }
 
 std::string_view Source::peek(std::size_t count) {
+    expects(count <= kBlock);
     while (filled_ - next_ < count && refill()) {
     }
     return std::string_view(buffer_).substr(next_, std::min(count, filled_ - next_));
@@ -120,14 +125,6 @@ std::string read_text(Source& source, std::uint64_t limit) {
     std::string text;
     for (auto bytes = source.block(); !bytes.empty(); bytes = source.block()) text += bytes;
     return text;
-}
-
-std::string size_name(std::uint64_t bytes) {
-    constexpr std::uint64_t kKi = 1024;
-    if (bytes >= kKi * kKi * kKi)
-        return fmt::format("{:.4g} GiB", static_cast<double>(bytes) / (kKi * kKi * kKi));
-    if (bytes >= kKi * kKi) return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (kKi * kKi));
-    return fmt::format("{} bytes", bytes);
 }
 
 }  // namespace tutti::io

@@ -63,7 +63,4 @@ class Source {
 /// All of it.
 [[nodiscard]] std::string read_text(Source& source, std::uint64_t limit);
 
-/// "2 GiB", "512 bytes": a size as messages give it.
-[[nodiscard]] std::string size_name(std::uint64_t bytes);
-
 }  // namespace tutti::io

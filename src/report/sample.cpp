@@ -6,6 +6,8 @@
 
 #include "report/sample.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,6 +84,7 @@ std::string grouped_digits(std::uint64_t number) {
 }
 
 Sample sample_of(const Instance& instance, const Tally& tally, std::uint64_t most) {
+    expects(most > 0);
     if (tally.sends <= most) return {true, {}, tally.sends, {}};
     std::uint64_t moving = 0;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max();

@@ -1,5 +1,6 @@
 #include "report/schedule_view.hpp"
 
+#include "core/expects.hpp"
 #include "report/layout.hpp"
 #include "report/sample.hpp"
 
@@ -154,6 +155,7 @@ io::Json links_json(const Topology& topology, const Tally& tally, Ticks makespan
 }  // namespace
 
 io::Json schedule_view(const Subject& subject, std::uint64_t most_sends) {
+    expects(most_sends > 0);
     const Instance& instance = subject.instance;
     const Topology& topology = instance.topology();
     const Tally tally = tally_of(instance, *subject.replay());

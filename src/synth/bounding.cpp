@@ -1,8 +1,8 @@
 #include "synth/bounding.hpp"
 
 #include "bounds/bounds.hpp"
-#include "models/backends/registry.hpp"
 #include "models/relaxation.hpp"
+#include "models/remote/remote_backend.hpp"
 #include "synth/judge.hpp"
 
 #include <algorithm>
@@ -15,13 +15,19 @@ constexpr Stop::Seconds kForLinearPrograms{20};
 /// Beyond this it would not end in that time.
 constexpr std::size_t kMostForPrograms = 300'000;
 
+/// How long a proof that anybody can check is looked for where a solver has one.
+constexpr Stop::Seconds kForCheckableProof{2};
+
 }  // namespace
 
 std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
     std::vector<Bound> all = bounds::all_bounds(instance, stop);
     const bool is_small = instance.chunks() * instance.topology().links().size() <= kMostForPrograms;
-    if (const auto opened = models::find_backend("highs")->open(); opened && is_small && !stop.requested()) {
+    models::OpenedBackend opened;
+    if (is_small && !stop.requested()) opened = models::remote::open_stoppable("highs");
+    if (opened) {
         models::SolveLimits limits;
+        limits.must_end = stop;
         limits.stop = stop.within(kForLinearPrograms);
         if (auto flow = models::flow_bound(instance, *opened.backend, limits)) {
             // One flow bound is enough: the better of the two.
@@ -46,10 +52,11 @@ std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
 }
 
 std::optional<Bound> checkable_proof(const Instance& instance, Ticks value, const Stop& stop) {
-    const auto opened = models::find_backend("highs")->open();
+    const auto opened = models::remote::open_stoppable("highs");
     if (!opened) return std::nullopt;
     models::SolveLimits limits;
-    limits.stop = stop;
+    limits.must_end = stop;
+    limits.stop = stop.within(kForCheckableProof);
     auto bound = models::time_expanded_bound(instance, *opened.backend, value - Ticks(1), limits);
     if (!bound || bound->value < value) return std::nullopt;
     return bound;

@@ -9,6 +9,7 @@
 
 #include "synth/pareto.hpp"
 
+#include "core/expects.hpp"
 #include "synth/reachability.hpp"
 
 #include <fmt/format.h>
@@ -60,6 +61,7 @@ class Subject {
 
     /// Precondition: not an all-reduce.
     [[nodiscard]] const models::StepProblem& problem() const {
+        expects(!composed());
         return view_.form == StepForm::Reductions ? view_.reversed : view_.problem;
     }
 
@@ -81,6 +83,7 @@ class Subject {
 
     /// Precondition: not an all-reduce.
     [[nodiscard]] ParetoPoint realised(const PointAnswer& answer) const {
+        expects(!composed());
         StepAlgorithm algorithm;
         algorithm.chunks = answer.point.chunks;
         (view_.form == StepForm::Reductions ? algorithm.reduction : algorithm.copies) = answer.plan;

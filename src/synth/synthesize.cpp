@@ -14,7 +14,6 @@
 #include "synth/composition.hpp"
 #include "synth/judge.hpp"
 #include "synth/memory_watch.hpp"
-#include "synth/overtime.hpp"
 #include "synth/reachability.hpp"
 #include "verify/schedule_verifier.hpp"
 
@@ -23,7 +22,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <mutex>
 
 namespace tutti::synth {
 namespace {
@@ -48,9 +46,9 @@ constexpr double kSmallGap = 0.03;
 constexpr double kShareOfExact = 0.7;
 constexpr const char* kGreedy = "greedy";
 constexpr const char* kSymmetry = "symmetry";
+constexpr const char* kStoppedBeforeProof =
+    "no proof before the search was stopped; a longer one may find it";
 constexpr const char* kNoTime = "stopped by the limits or an interrupt before there was a schedule";
-/// How long a proof that anybody can check is looked for where a solver has one.
-constexpr Stop::Seconds kForCheckableProof{2};
 
 class Clock {
   public:
@@ -74,18 +72,10 @@ std::uint64_t least_sends(const Instance& instance) {
 
 class Synthesis {
   public:
-    /// `no_memory` is raised when there is too little of it left; may be null.
-    Synthesis(const Instance& instance, const Request& request, const Stop& stop,
-              const std::atomic<bool>* no_memory)
-        : instance_(instance),
-          request_(request),
-          stop_(stop),
-          no_memory_(no_memory),
-          sends_wanted_(least_sends(instance)) {}
+    Synthesis(const Instance& instance, const Request& request, const Stop& stop)
+        : instance_(instance), request_(request), stop_(stop), sends_wanted_(least_sends(instance)) {}
 
     Result run() {
-        std::optional<Overtime> overtime;
-        if (request_.abandon) overtime.emplace(stop_, kPatience, no_memory_, [this] { return abandon(); });
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
         raise(bounds::simple_bounds(instance_, stop_).front());
         if (!search_by_symmetry(heuristics::kQuickEffort, stop_) && !search_in_lockstep()) {
@@ -109,30 +99,7 @@ class Synthesis {
     }
 
   private:
-    /// All that writes result_ after the first schedule. Only the thread of run() does, so that it can read
-    /// without a lock; and abandon() can copy from another.
-    template <class Change>
-    void change(const Change& how) {
-        const std::lock_guard lock(changing_);
-        how(result_);
-    }
-    void conclude(std::string proof) {
-        change([&](Result& result) { result.proof = std::move(proof); });
-    }
-
-    /// The end, from another thread, if there is anything to end with. What the search finds from now on is
-    /// lost: it waits at its next change for ever.
-    bool abandon() {
-        const std::lock_guard lock(changing_);
-        if (result_.method.empty()) return false;
-        Result result = result_;
-        settle(result);
-        if (gap()) result.proof = "no proof before the time was over; a longer search may find it";
-        result.stopped = gap();
-        result.seconds = clock_.seconds();
-        request_.abandon(std::move(result));
-        return true;
-    }
+    void conclude(std::string proof) { result_.proof = std::move(proof); }
 
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
     /// The dear bounds of a large instance take longer than its schedule. `tutti bound` has them all.
@@ -152,7 +119,7 @@ class Synthesis {
     void raise(Bound bound) {
         if (!result_.bound.kind.empty() && bound.value <= result_.bound.value) return;
         judge(instance_, bound);
-        change([&](Result& result) { result.bound = std::move(bound); });
+        result_.bound = std::move(bound);
         tell(fmt::format("bound    {} ({}), {:.3f} s", result_.bound.value.count(), result_.bound.kind,
                          clock_.seconds()));
         tell_found();
@@ -164,21 +131,17 @@ class Synthesis {
     }
 
     void accept(Schedule schedule, const std::string& who) {
-        change([&](Result& result) {
-            result.schedule = std::move(schedule);
-            result.method = who;
-        });
+        result_.schedule = std::move(schedule);
+        result_.method = who;
         tell_found();
     }
     /// One whose sends are not held.
     void accept_unheld(const Verdict& verdict, const std::string& who,
                        std::optional<symmetry::SymmetricSchedule> symmetric) {
-        change([&](Result& result) {
-            result.schedule = {instance_.name(), verdict.makespan, {}};
-            result.method = who;
-            result.sends = verdict.sends;
-            result.symmetric = std::move(symmetric);
-        });
+        result_.schedule = {instance_.name(), verdict.makespan, {}};
+        result_.method = who;
+        result_.sends = verdict.sends;
+        result_.symmetric = std::move(symmetric);
         tell_found();
     }
 
@@ -213,7 +176,7 @@ class Synthesis {
         judge(instance_, all, result_.bound, kSymmetry);
         accept(std::move(all), kSymmetry);
         if (composition && result_.schedule.makespan <= *composition) {
-            change([&](Result& result) { result.composed = composition; });
+            result_.composed = composition;
             if (relative_gap() <= kSmallGap) return true;  // no other composition is shorter
         }
         return !gap();
@@ -273,7 +236,7 @@ class Synthesis {
             search_until_stopped();
             return;
         }
-        compose();
+        if (!stop_.requested()) compose();
         if (!gap()) {
             conclude(fmt::format("the composition meets the bound ({})", result_.bound.kind));
             tell("choice   exact: " + result_.proof);
@@ -291,21 +254,19 @@ class Synthesis {
                                     [this](const std::string& line) { tell(line); },
                                     [this](const Schedule& schedule, const std::string& who) {
                                         judge(instance_, schedule, result_.bound, who);
-                                        keep_if_shorter(schedule, who);
                                     },
                                     request_.found};
         models::WalkResult walked = models::walk(request);
         if (!walked.found_by.empty()) accept(std::move(walked.schedule), walked.found_by);
-        change([&](Result& result) { result.solver_versions = std::move(walked.versions); });
+        result_.solver_versions = std::move(walked.versions);
         if (walked.bound.value > result_.bound.value) {
-            change([&](Result& result) { result.bound = std::move(walked.bound); });
+            result_.bound = std::move(walked.bound);
             prefer_checkable_proof(stop);
         }
         gave_up_ = walked.stopped;
         if (gap()) {
-            conclude(!walked.obstacle.empty()
-                         ? "no proof: " + walked.obstacle
-                         : std::string("no proof before the search was stopped; a longer one may find it"));
+            conclude(!walked.obstacle.empty() ? "no proof: " + walked.obstacle
+                                              : std::string(kStoppedBeforeProof));
         } else if (walked.refuted_by.empty()) {
             conclude(fmt::format("{} found a schedule that meets the bound ({})", result_.method,
                                  result_.bound.kind));
@@ -322,21 +283,12 @@ class Synthesis {
         return left ? *left * kShareOfExact : Stop::Seconds(kAutoSeconds);
     }
 
-    /// What a solver finds on the way, for abandon().
-    void keep_if_shorter(const Schedule& schedule, const std::string& who) {
-        if (schedule.makespan >= result_.schedule.makespan) return;
-        change([&](Result& result) {
-            result.schedule = schedule;
-            result.method = who;
-        });
-    }
-
     /// A dual of a linear program is shorter to check than a solver's word.
     void prefer_checkable_proof(const Stop& stop) {
-        auto better = checkable_proof(instance_, result_.bound.value, stop.within(kForCheckableProof));
+        auto better = checkable_proof(instance_, result_.bound.value, stop);
         if (!better) return;
         judge(instance_, *better);
-        change([&](Result& result) { result.bound = std::move(*better); });
+        result_.bound = std::move(*better);
     }
 
     /// The best reduce-scatter followed by the best all-gather.
@@ -344,14 +296,13 @@ class Synthesis {
         const auto halves = halves_of(instance_);
         if (!halves) return;
         Request request = request_;
-        request.found = {};    // a half's makespan is not the whole's
-        request.abandon = {};  // nor its schedule
+        request.found = {};  // a half's makespan is not the whole's
         const auto solve = [&](const Instance& half, const char* name) {
             request.story = [this, name](const std::string& line) {
                 if (line.starts_with("horizon")) tell(fmt::format("{} ({})", line, name));
             };
             const auto limit = stop_.remaining() ? *stop_.remaining() / 4 : Stop::Seconds(kAutoSeconds / 4);
-            return Synthesis(half, request, stop_.within(limit), nullptr).run();
+            return Synthesis(half, request, stop_.within(limit)).run();
         };
         Result first, second;
         try {
@@ -363,7 +314,7 @@ class Synthesis {
         Schedule composition = joined(instance_, first.schedule, second.schedule);
         judge(instance_, composition, result_.bound, "the composition");
         if (first.status == Status::Optimal && second.status == Status::Optimal) {
-            change([&](Result& result) { result.composed = composition.makespan; });
+            result_.composed = composition.makespan;
             tell(fmt::format(
                 "composed {} is the best reduce-scatter followed by the best all-gather (proven), {:.3f} s",
                 composition.makespan.count(), clock_.seconds()));
@@ -371,33 +322,23 @@ class Synthesis {
         if (composition.makespan < result_.schedule.makespan) accept(std::move(composition), "composition");
     }
 
-    void settle(Result& result) const {
-        if (!result.schedule.sends.empty()) result.sends = result.schedule.sends.size();
-        result.status = gap() ? Status::Feasible : Status::Optimal;
-        judge(result.schedule.makespan, result.bound, result.method);
-    }
-
     Result finished() {
-        Result result;
-        change([&](Result& found) {
-            settle(found);
-            found.stopped = gap() && (gave_up_ || stop_.requested());
-            found.seconds = clock_.seconds();
-            tell(fmt::format("verified{}, {:.3f} s",
-                             gap() ? "" : " and optimal: the makespan meets the bound", found.seconds));
-            result = std::exchange(found, {});  // there is nothing left to abandon
-        });
-        return result;
+        if (!result_.schedule.sends.empty()) result_.sends = result_.schedule.sends.size();
+        result_.status = gap() ? Status::Feasible : Status::Optimal;
+        judge(result_.schedule.makespan, result_.bound, result_.method);
+        result_.stopped = gap() && (gave_up_ || stop_.requested());
+        result_.seconds = clock_.seconds();
+        tell(fmt::format("verified{}, {:.3f} s", gap() ? "" : " and optimal: the makespan meets the bound",
+                         result_.seconds));
+        return std::move(result_);
     }
 
     const Instance& instance_;
     const Request& request_;
     const Stop stop_;
-    const std::atomic<bool>* const no_memory_;
     const Clock clock_;
     const std::uint64_t sends_wanted_;
     Result result_;
-    std::mutex changing_;
     bool has_symmetry_ = false;
     bool gave_up_ = false;
 };
@@ -418,7 +359,7 @@ Result synthesize(const Instance& instance, const Request& request) {
     }
     const MemoryWatch memory(request.memory_bytes);
     const Stop stop = request.stop.within(std::nullopt, memory.flag());
-    return Synthesis(instance, request, stop, memory.flag()).run();
+    return Synthesis(instance, request, stop).run();
 }
 
 }  // namespace tutti::synth

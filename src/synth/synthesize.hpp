@@ -34,6 +34,9 @@ struct Request {
     std::string method = "auto";  ///< a name of methods()
     std::uint64_t seed = 1;
     unsigned threads = 1;
+    /// Within about half a second of it synthesize() returns, with the best so far: solvers that would not
+    /// hear it work in a helper process, which is killed (models/remote). Without a helper program it is
+    /// as long as the solver takes to hear it.
     Stop stop;
     std::optional<std::size_t> memory_bytes = {};  ///< beyond it the search ends with the best so far
     /// Told, one line at a time, how the synthesis goes. May be empty.
@@ -45,14 +48,7 @@ struct Request {
     /// Told whenever there is a better schedule or bound: the makespan (none before there is a schedule) and
     /// the bound. What it is told is verified. May be empty.
     std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};
-    /// A search may go on after its stop, because a solver does not hear it. Who cannot wait gives this: it
-    /// is called from another thread with the best so far, once there is a schedule and the stop is
-    /// kPatience ago or memory ends, and must not return: it ends the process. May be empty.
-    std::function<void(Result)> abandon = {};
 };
-
-/// How long a search may take to end after it is told so.
-inline constexpr Stop::Seconds kPatience{0.5};
 
 /// The methods there are, with a sentence for each.
 struct Method {

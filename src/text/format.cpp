@@ -91,6 +91,14 @@ std::string memory_text(std::uint64_t bytes) {
     return fmt::format("{:.3g} {}", value, kNames[name]);
 }
 
+std::string size_text(std::uint64_t bytes) {
+    constexpr std::uint64_t kKi = 1024;
+    if (bytes >= kKi * kKi * kKi)
+        return fmt::format("{:.4g} GiB", static_cast<double>(bytes) / (kKi * kKi * kKi));
+    if (bytes >= kKi * kKi) return fmt::format("{:.4g} MiB", static_cast<double>(bytes) / (kKi * kKi));
+    return fmt::format("{} bytes", bytes);
+}
+
 std::string count_text(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

@@ -20,6 +20,8 @@ namespace tutti::text {
 [[nodiscard]] std::string time_text(Ticks ticks, Units units, int digits = 5);
 /// "12.3 MB".
 [[nodiscard]] std::string memory_text(std::uint64_t bytes);
+/// "2 GiB", "512 bytes": a size as messages about files and limits give it.
+[[nodiscard]] std::string size_text(std::uint64_t bytes);
 /// "1 send", "2 sends".
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
 

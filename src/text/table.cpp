@@ -1,9 +1,9 @@
 #include "text/table.hpp"
 
+#include "core/expects.hpp"
 #include "text/format.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 namespace tutti::text {
 namespace {
@@ -23,7 +23,7 @@ void end_line(std::string& text) {
 }  // namespace
 
 void Table::add(std::vector<std::string> cells) {
-    assert(cells.size() == columns_.size());
+    expects(cells.size() == columns_.size());
     rows_.push_back(std::move(cells));
 }
 

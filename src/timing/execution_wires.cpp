@@ -1,5 +1,7 @@
 #include "timing/execution_wires.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -67,6 +69,7 @@ void ExecutionWires::join_channels() {
 
 const ExecutionWires::Channel& ExecutionWires::channel(std::size_t gpu, std::size_t block, ChannelType type,
                                                        plan::Slot slot) const {
+    expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     if (type == ChannelType::Switch) throw InputError("switch channels carry no signals");
     const auto& channels = gpus_[gpu].channels[static_cast<std::size_t>(type)];
     return channels[checked(plan_.gpus[gpu].blocks[block].channels, type, slot, channels.size())];
@@ -74,6 +77,7 @@ const ExecutionWires::Channel& ExecutionWires::channel(std::size_t gpu, std::siz
 
 Rank ExecutionWires::rank_of_buffer(std::size_t gpu, std::size_t block, ChannelType type,
                                     plan::Slot slot) const {
+    expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     const auto& buffers = plan_.gpus[gpu].remote_buffers;
     const Rank rank =
         buffers[checked(plan_.gpus[gpu].blocks[block].buffers, type, slot, buffers.size())].rank;
@@ -83,6 +87,7 @@ Rank ExecutionWires::rank_of_buffer(std::size_t gpu, std::size_t block, ChannelT
 }
 
 std::span<const Rank> ExecutionWires::group(std::size_t gpu, std::size_t block, plan::Slot slot) const {
+    expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     const auto& groups = gpus_[gpu].groups;
     const auto& lists = plan_.gpus[gpu].blocks[block].channels;
     const auto& ranks = groups[checked(lists, ChannelType::Switch, slot, groups.size())]->ranks;
@@ -95,6 +100,7 @@ std::span<const Rank> ExecutionWires::group(std::size_t gpu, std::size_t block, 
 }
 
 CounterId ExecutionWires::semaphore(std::size_t gpu, std::int32_t id) const {
+    expects(gpu < plan_.gpus.size());
     if (id < 0 || static_cast<std::size_t>(id) >= plan_.gpus[gpu].semaphores.size())
         throw InputError(fmt::format("gpu {} has no semaphore {}", gpu, id));
     return gpus_[gpu].first_semaphore + static_cast<CounterId>(id);

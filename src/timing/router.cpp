@@ -1,5 +1,7 @@
 #include "timing/router.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <queue>
 
@@ -18,6 +20,7 @@ std::pair<Ticks, Ticks> sum(const std::pair<Ticks, Ticks>& a, const std::pair<Ti
 }  // namespace
 
 std::optional<Way> Router::way(NodeId from, NodeId to, std::uint32_t turn) {
+    expects(from != to && topology_.is_npu(from) && topology_.is_npu(to));
     if (auto found = direct(from, to, turn)) return found;
     if (auto found = walk(Through::Switches, from, to, turn)) return found;
     return walk(Through::Anything, from, to, turn);

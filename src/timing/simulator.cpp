@@ -8,22 +8,26 @@
 // next one; a stretch asks for all its links at once.
 //
 // Links are served first come, first served. So there is no queue to keep: when an event asks for a stretch,
-// the answer to "when?" is known at once (calendar.hpp), and later requests cannot change it. Events are
-// taken in order of time. At one tick all that happens by itself (starts, arrivals, and the tasks that they
-// set free) comes before any request, and requests are served in order of the tasks' numbers; what a request
-// sets free at that same tick comes before the next request. This makes the order of gpu and thread block
-// decide ties and nothing else, in particular not the order in which a heap happens to hold equal times.
+// the answer to "when?" is known at once (BusyIntervals), and later requests cannot change it; they may use a
+// gap before it. Gaps arise only where a cut-through switch makes a transfer wait for its second link while
+// its first is free. Events are taken in order of time. At one tick all that happens by itself (starts,
+// arrivals, and the tasks that they set free) comes before any request, and requests are served in order of
+// the tasks' numbers; what a request sets free at that same tick comes before the next request. This makes
+// the order of gpu and thread block decide ties and nothing else, in particular not the order in which a heap
+// happens to hold equal times.
 //
 // Every event sets the waiting counts of its successors down; a task whose count reaches zero is ready. Tasks
 // that are left when no event is left wait for each other: the program never ends.
 
 #include "timing/simulator.hpp"
 
-#include "timing/calendar.hpp"
+#include "core/busy_intervals.hpp"
+#include "core/expects.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <queue>
+#include <ranges>
 #include <unordered_map>
 
 namespace tutti::timing {
@@ -98,7 +102,7 @@ class Simulation {
             loads_.push_back({link, Ticks(0)});
         }
         for (const LinkId link : program_.route_links) hops_.push_back(number.at(link));
-        calendars_.resize(used.size());
+        busy_.resize(used.size());
         for (const Bytes bytes : program_.sizes) {
             std::vector<Ticks>& betas = betas_.emplace_back();
             for (const LinkId link : used) betas.push_back(topology_.beta(link, bytes));
@@ -246,9 +250,9 @@ class Simulation {
             moved = false;
             Ticks at = start;
             for (std::uint32_t i = hop; i < end; ++i) {
-                Calendar& calendar = calendars_[hops_[i]];
-                calendar.forget_before(now_);
-                const Ticks free = calendar.earliest(at, busy(i, pace));
+                BusyIntervals<Ticks>& link = busy_[hops_[i]];
+                link.forget_before(now_);
+                const Ticks free = link.earliest(at, busy(i, pace));
                 moved = moved || free > at;
                 start += free - at;
                 at = free + alpha(i);
@@ -260,7 +264,7 @@ class Simulation {
 
     void take(TaskId task, std::uint32_t hop, Ticks at, Ticks pace) {
         const Ticks length = busy(hop, pace);
-        calendars_[hops_[hop]].reserve(at, length);
+        busy_[hops_[hop]].book(at, at + length);
         LinkLoad& load = loads_[hops_[hop]];
         load.busy += length;
         ++load.transfers;
@@ -292,7 +296,7 @@ class Simulation {
 
     std::vector<std::uint32_t> hops_;  ///< for each entry of route_links the number of the link in loads_
     std::vector<LinkLoad> loads_;
-    std::vector<Calendar> calendars_;
+    std::vector<BusyIntervals<Ticks>> busy_;
     std::vector<std::vector<Ticks>> betas_;  ///< per size, per used link
 
     std::vector<std::uint32_t> edge_begin_, edge_to_, waiting_;
@@ -305,9 +309,21 @@ class Simulation {
     Timeline line_;
 };
 
+/// Whether the links lead from one to the next, none of them twice.
+[[maybe_unused]] bool is_way(const Topology& topology, std::span<const LinkId> links) {
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        if (i > 0 && topology.link(links[i - 1]).dst != topology.link(links[i]).src) return false;
+        if (std::ranges::find(links.first(i), links[i]) != links.first(i).end()) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 Timeline simulate(const Topology& topology, const TimedProgram& program, bool keep_uses, const Stop& stop) {
+    expects(std::ranges::all_of(std::views::iota(std::size_t{0}, program.routes()), [&](std::size_t route) {
+        return is_way(topology, program.route(static_cast<RouteId>(route)));
+    }));
     return Simulation(topology, program, keep_uses, stop).run();
 }
 

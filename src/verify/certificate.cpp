@@ -1,5 +1,6 @@
 #include "verify/certificate.hpp"
 
+#include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
 
 namespace tutti::verify {
@@ -35,6 +36,7 @@ std::optional<std::string> check_certificate(const Instance& instance, const Bou
 }
 
 Objection check_solver_proof(const SolverProof& proof, Ticks value) {
+    expects(value > Ticks(0));
     if (proof.solver.empty() || proof.parameters.empty() || proof.encoding.empty()) {
         return "a solver's proof must name the solver, its parameters and the encoding";
     }

@@ -11,6 +11,7 @@
 // Lengths weigh transfers: a chunk pays the length of each link it uses, so at least the length of a way to
 // its dearest receiver, and link e is paid at most length[e] for each transfer that it can carry.
 
+#include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
 #include "verify/certificate_ways.hpp"
 
@@ -127,6 +128,7 @@ Bytes smallest(const Instance& instance, const std::vector<Need>& needs) {
 }  // namespace
 
 Objection check_volume(const Instance& instance, const VolumeCertificate& volume, Ticks value) {
+    expects(value > Ticks(0));
     auto needs = needs_of(instance);
     std::erase_if(needs, [&](const Need& need) { return instance.demand(need.chunk).bytes < volume.bytes; });
     Wide transfers = 0;
@@ -154,6 +156,7 @@ Objection check_volume(const Instance& instance, const VolumeCertificate& volume
 }
 
 Objection check_lengths(const Instance& instance, const LengthsCertificate& lengths, Ticks value) {
+    expects(value > Ticks(0));
     const std::size_t links = instance.topology().links().size();
     if (lengths.length.size() != links) {
         return fmt::format("expected {} lengths, one per link, found {}", links, lengths.length.size());

@@ -3,6 +3,7 @@
 // look at; of that transfer we know when it can start at the earliest and at the latest, and a link is busy
 // for a while with each.
 
+#include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
 #include "verify/certificate_ways.hpp"
 
@@ -202,6 +203,7 @@ class CutCheck {
 }  // namespace
 
 Objection check_cut(const Instance& instance, const CutCertificate& cut, Ticks value) {
+    expects(value > Ticks(0));
     for (const NodeId node : cut.inside) {
         if (node.index() >= instance.topology().nodes())
             return fmt::format("there is no node {}", node.value());

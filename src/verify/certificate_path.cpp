@@ -2,6 +2,7 @@
 // release), and whatever arrives over a link left a node that had the chunk no earlier than its potential
 // says. So nobody has it before its own.
 
+#include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
 #include "verify/certificate_ways.hpp"
 
@@ -12,6 +13,7 @@
 namespace tutti::verify {
 
 Objection check_path(const Instance& instance, const PathCertificate& path, Ticks value) {
+    expects(value > Ticks(0));
     const Topology& topology = instance.topology();
     if (path.chunk.index() >= instance.chunks())
         return fmt::format("there is no chunk {}", path.chunk.value());

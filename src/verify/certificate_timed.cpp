@@ -8,6 +8,7 @@
 // just fallen. The number of ticks plays no part. Waiting is free at every node, also at switches that could
 // not wait in truth: that can only make ways cheaper.
 
+#include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
 #include "verify/certificate_ways.hpp"
 
@@ -129,6 +130,7 @@ Objection check_form(const Instance& instance, const TimedLengthsCertificate& ti
 }  // namespace
 
 Objection check_timed_lengths(const Instance& instance, const TimedLengthsCertificate& timed, Ticks value) {
+    expects(value > Ticks(0));
     if (auto objection = check_form(instance, timed, value)) return objection;
     auto needs = needs_of(instance);
     if (timed.target) {

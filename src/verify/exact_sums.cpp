@@ -1,10 +1,13 @@
 #include "verify/exact_sums.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 
 namespace tutti::verify {
 
 Value ExactSums::value(NodeId npu, ChunkId chunk) const {
+    expects(is_open(chunk));
     const Value& arrived = sets_[tables_.chunk(chunk).slot][npu.index()];
     if (arrived) return arrived;
     const auto holders = instance_.demand(chunk).holders;

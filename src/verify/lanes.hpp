@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "core/ids.hpp"
 #include "core/ticks.hpp"
 
@@ -23,6 +24,7 @@ class Lanes {
         Lane& lane = lanes_[lane_number];
         if (lane.end - lane.begin == lane.ring.size() || !lane.waiting) [[unlikely]]
             prepare(lane, flight.start + transits_[lane_number], lane_number);
+        expects(lane.begin == lane.end || back(lane).start <= flight.start);
         lane.ring[lane.end++ & (lane.ring.size() - 1)] = flight;
     }
 

@@ -30,6 +30,8 @@
 
 #include "verify/reduction_counts.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 
 namespace tutti::verify {
@@ -65,6 +67,7 @@ ReductionCounts::Row& ReductionCounts::row_of(ChunkId chunk, std::uint32_t slot)
 }
 
 bool ReductionCounts::leave(const Send& send, const Hop& hop, std::uint64_t position) {
+    expects(!exact_.is_open(send.chunk));
     const std::uint32_t slot = tables_.chunk(send.chunk).slot;
     std::uint32_t& word = row_of(send.chunk, slot)[hop.src.index()];
     if (send.op == Op::Reduce) {
@@ -173,6 +176,7 @@ void ReductionCounts::open(ChunkId chunk, std::span<const std::pair<Flight, Tick
 }
 
 bool ReductionCounts::is_complete(ChunkId chunk) const {
+    expects(!exact_.is_open(chunk));
     const std::uint32_t slot = tables_.chunk(chunk).slot;
     const Row& row = rows_[slot];
     return row && std::ranges::all_of(instance_.demand(chunk).receivers, [&](NodeId receiver) {

@@ -1,5 +1,6 @@
 #include "batch/batch.hpp"
 
+#include "app/solve.hpp"
 #include "batch/local_executor.hpp"
 #include "batch/summary.hpp"
 #include "core/error.hpp"
@@ -27,7 +28,7 @@ constexpr const char* kCut =
 
 /// Runs all/ into out/, `cores` at a time, with what a child shall do instead of solving.
 Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigned cores = 1,
-               LocalExecutor::Work work = solve) {
+               Work work = app::solve) {
     settings.results = scratch.at("out");
     const auto tasks = tasks_of(expand({scratch.at("all")}), settings.run.matrix);
     LocalExecutor executor({settings.results, settings.run.limits, cores, std::move(work)});
@@ -111,7 +112,7 @@ TEST_CASE("several jobs at a time give the same rows in the same order") {
     CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 20);
 }
 
-TEST_CASE("an interrupted batch leaves out what it did not do, and says so") {
+TEST_CASE("an interrupted batch reports the tasks that it did not do") {
     const test::ScratchTree scratch;
     scratch.put("all/x/ring.json", kRing);
     const std::atomic<bool> interrupted = true;
@@ -188,7 +189,7 @@ TEST_CASE("a run that goes on elsewhere leaves paths that hold there, of all lin
         Settings settings{.results = up + "out", .resume = true};
         settings.run.instances = {up + "all"};
         const auto tasks = tasks_of(expand({up + "all/x/" + only}), {});
-        LocalExecutor executor({settings.results, {}, 1, solve});
+        LocalExecutor executor({settings.results, {}, 1, app::solve});
         const Outcome outcome = run(tasks, settings, executor, {});
         const io::FoundResults found = io::find_results(settings.results);
         std::vector<std::string> files;
@@ -235,7 +236,7 @@ TEST_CASE("a file that has changed since is solved again") {
     CHECK(run_in(scratch, {.resume = true}, 1, refuse_work).kept == 2);
 }
 
-TEST_CASE("a search that is deaf to its time limit ends with the schedule that it has") {
+TEST_CASE("a search that ignores its time limit is killed and keeps its best schedule") {
     const test::ScratchTree scratch;
     const std::string file = scratch.put("all/x/a.json", kRing);
     const auto deaf = [](const Task& task, const std::string& results, const Limits& limits,
@@ -244,7 +245,7 @@ TEST_CASE("a search that is deaf to its time limit ends with the schedule that i
         blocking.found = [](std::optional<Ticks> makespan, std::optional<Ticks>) {
             while (makespan) std::this_thread::sleep_for(std::chrono::hours(1));
         };
-        return solve(task, results, limits, blocking);
+        return app::solve(task, results, limits, blocking);
     };
     Settings settings;
     settings.run.limits.time = 0.1;
@@ -267,7 +268,7 @@ TEST_CASE("failed rows are kept, unless they are to be tried again") {
     const auto half = [](const Task& task, const std::string& results, const Limits& limits,
                          const TaskListener& hears) {
         if (task.job.name == "b") std::abort();
-        return solve(task, results, limits, hears);
+        return app::solve(task, results, limits, hears);
     };
     CHECK(run_in(scratch, {}, 1, half).failures() == 1);
     const Outcome kept = run_in(scratch, {.resume = true});
@@ -278,7 +279,7 @@ TEST_CASE("failed rows are kept, unless they are to be tried again") {
     CHECK(again.failures() == 0);
 }
 
-TEST_CASE("going on with other settings is said") {
+TEST_CASE("resuming a run with other settings prints a warning") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
     Settings settings;
@@ -315,7 +316,7 @@ TEST_CASE("a task that is lost with its worker begins once more, and fails when 
         ++begun[number];
         if (number == 0 || begun[number] == 1)
             return TaskEvent{TaskEvent::Kind::Lost, number, {}, {}, {}, "rank 3 on node17"};
-        return TaskEvent{TaskEvent::Kind::Ended, number, {}, {}, solve(task, scratch.at("out"), {}), {}};
+        return TaskEvent{TaskEvent::Kind::Ended, number, {}, {}, app::solve(task, scratch.at("out"), {}), {}};
     });
     Settings settings;
     settings.results = scratch.at("out");
@@ -410,7 +411,7 @@ TEST_CASE("a line that cannot be read is done again, and the file is kept") {
     CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 3);
 }
 
-TEST_CASE("what could not be written is done again") {
+TEST_CASE("a task whose schedule could not be written is solved again") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
     scratch.put("out/schedules/x", "a file where a folder should be");
@@ -435,7 +436,7 @@ TEST_CASE("a file that is far too large is one failed row, at once") {
     }
 }
 
-TEST_CASE("what a .solu file does not know yet is news; of a changed instance it says nothing") {
+TEST_CASE("values unknown to the .solu file are reported as new; a changed instance is not compared") {
     const test::ScratchTree scratch;
     scratch.put("all/x/ring.json", kRing);
     scratch.put("all/x/x.solu", "=best= ring 5\n");
@@ -460,7 +461,7 @@ TEST_CASE("proven values go into the .solu file when asked for, and only then") 
     CHECK(scratch.get("all/x/x.solu") == "=opt= ring 2\n");
 }
 
-TEST_CASE("a results folder that cannot be made is the user's to mend") {
+TEST_CASE("a results folder that cannot be created is an input error") {
     const test::ScratchTree scratch;
     scratch.put("all/x/ring.json", kRing);
     scratch.put("file");

@@ -99,7 +99,7 @@ struct Rank0 {
 /// One who plays a worker, from this process.
 struct Peer {
     Rank0& rank0;
-    std::optional<Link> link;
+    std::optional<cluster::Link> link;
 
     explicit Peer(Rank0& to) : rank0(to), link(connect_to("127.0.0.1", to.address().port, 1000ms)) {
         REQUIRE(link);
@@ -131,7 +131,7 @@ struct Peer {
 /// A process that serves rank 0 with `work`, and its end.
 struct WorkerProcess {
     pid_t pid = -1;
-    WorkerProcess(const std::string& folder, unsigned rank, unsigned size, LocalExecutor::Work work) {
+    WorkerProcess(const std::string& folder, unsigned rank, unsigned size, Work work) {
         Service service{ranks_of_job(rank, size), folder, nullptr, std::move(work)};
         pid = ::fork();
         if (pid == 0) ::_exit(10 + static_cast<int>(serve(service)));
@@ -206,7 +206,7 @@ TEST_CASE("a rank is what its launcher says, and a batch script of Slurm is none
     CHECK_THROWS_AS((void)ranks_with({{"TUTTI_RANK", "1"}}), InputError);
 }
 
-TEST_CASE("a task is the same after the way to another rank, whatever bytes its path has") {
+TEST_CASE("a task survives serialization to another rank, whatever bytes its path has") {
     Task task = task_named("odd", 3);
     task.job.path = "a/\xff\x01 \"b\".json";
     task.job.solu = "x.solu";
@@ -222,7 +222,7 @@ TEST_CASE("a task is the same after the way to another rank, whatever bytes its 
     CHECK_THROWS_AS((void)begin_in("[["), InputError);
 }
 
-TEST_CASE("the note for the other ranks is for its user alone, and for its job alone") {
+TEST_CASE("the address file for the other ranks is readable by its user only and valid for its job only") {
     const Folder folder;
     const Rendezvous here(folder.path + "/new", "job 1");
     const Address address{{"192.0.2.1", "fd00::1"}, 4711, new_secret(), "boot"};
@@ -244,7 +244,7 @@ TEST_CASE("the note for the other ranks is for its user alone, and for its job a
     CHECK(fs::is_empty(folder.path + "/new"));
 }
 
-TEST_CASE("only who knows the secret is a member, and others leave no trace") {
+TEST_CASE("only processes that know the secret join, and others change nothing") {
     Rank0 rank0(3);
     const std::string secret = rank0.address().secret;
     CHECK_FALSE(Peer(rank0).say_hello(1, std::string(32, '0')));
@@ -274,7 +274,7 @@ TEST_CASE("only who knows the secret is a member, and others leave no trace") {
     CHECK(rank0.remarks.empty());
 }
 
-TEST_CASE("a worker does tasks as an executor of this process would") {
+TEST_CASE("a worker process gives the same results as the local executor") {
     Rank0 rank0;
     WorkerProcess worker(rank0.folder.path, 1, 2, by_worker);
     until(rank0, 2);
@@ -314,7 +314,7 @@ TEST_CASE("a wide task waits for a rank that is wide enough, and takes one alone
     CHECK(rank0.executor->has_room(9));
 }
 
-TEST_CASE("what a worker was at is lost when it closes, is silent or talks nonsense") {
+TEST_CASE("the tasks of a worker are lost when it closes, is silent or breaks the protocol") {
     Rank0 rank0(4);
     std::vector<Peer> peers;
     for (unsigned rank = 1; rank < 4; ++rank) peers.push_back(Peer::of_rank(rank, rank0));
@@ -349,7 +349,7 @@ TEST_CASE("what a worker was at is lost when it closes, is silent or talks nonse
     CHECK(rank0.remarks.size() == 3);
 }
 
-TEST_CASE("a task that takes its worker with it begins again elsewhere, and the others go on") {
+TEST_CASE("a task that kills its worker restarts on another worker, and other tasks continue") {
     Rank0 rank0(3);
     const auto deadly = [](const Task& task, const std::string& results, const Limits& limits,
                            const TaskListener& hears) {
@@ -374,7 +374,7 @@ TEST_CASE("a task that takes its worker with it begins again elsewhere, and the 
     CHECK(rank0.events().at(0).line->host == "rank 0");
 }
 
-TEST_CASE("a worker ends with its children when rank 0 goes, and when nobody needs it") {
+TEST_CASE("a worker ends when rank 0 stops, and one that starts later ends too") {
     auto rank0 = std::make_unique<Rank0>(3);
     WorkerProcess late(rank0->folder.path, 2, 3, by_worker);
     until(*rank0, 2);

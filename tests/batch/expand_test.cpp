@@ -124,7 +124,7 @@ TEST_CASE("a .test file among the paths means what it lists") {
     CHECK(labels(expand({scratch.put("sets/s.test", "ring/b\n")})) == Labels{"ring/b"});
 }
 
-TEST_CASE("what is called like an instance is not passed over, whatever it is") {
+TEST_CASE("a path that is named like an instance is not skipped, whatever it is") {
     const test::ScratchTree scratch;
     scratch.put("x/folder.json/inner.json");
     std::filesystem::create_symlink("nowhere", scratch.at("x/dangling.json"));
@@ -132,7 +132,7 @@ TEST_CASE("what is called like an instance is not passed over, whatever it is") 
     CHECK(labels(expand({scratch.at("x")})) == Labels{"x/dangling", "x/folder", "folder.json/inner"});
 }
 
-TEST_CASE("what a batch leaves is no instance") {
+TEST_CASE("the files that a batch writes are not taken for instances") {
     const test::ScratchTree scratch;
     scratch.put("x/run.json");
     scratch.put("x/results/run.json");

@@ -71,14 +71,14 @@ TEST_CASE("an update keeps what is better and proves what meets") {
                                            {SoluTag::Optimal, "z", Ticks(3)}});
 }
 
-TEST_CASE("failures and contradictions teach nothing") {
+TEST_CASE("failures and contradictions do not change known values") {
     const std::vector<SoluEntry> entries{{SoluTag::Optimal, "a", Ticks(5)}};
     io::ResultLine failed = found(9, 9, "b");
     failed.error = "out of memory";
     CHECK(updated(entries, {found(4, 4, "a"), infeasible("a"), failed}) == entries);
 }
 
-TEST_CASE("a folder's values stand in it or beside it") {
+TEST_CASE("the .solu file of a folder is in it or beside it") {
     const test::ScratchTree scratch;
     const std::filesystem::path folder = scratch.at("all/ring");
     scratch.put("all/ring/a.json");

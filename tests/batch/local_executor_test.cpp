@@ -66,7 +66,7 @@ io::ResultLine line_of(LocalExecutor& executor) {
 
 }  // namespace
 
-TEST_CASE("a child tells of what it finds, then sends its line; the peak is its own") {
+TEST_CASE("a child reports its findings, then its result line with its own peak memory") {
     auto executor = executor_that([](const Task& task, const TaskListener& hears) {
         hears.found(std::nullopt, Ticks(3));
         hears.found(Ticks(5), Ticks(3));
@@ -99,7 +99,7 @@ TEST_CASE("a child that crashes is a line that names the signal and its last wor
     CHECK(line.status == Status::Unknown);
 }
 
-TEST_CASE("a child that somebody kills is told from one that we killed") {
+TEST_CASE("a child killed from outside is told from one that the executor killed") {
     auto executor = executor_that([](const Task&, const TaskListener&) -> io::ResultLine {
         (void)::kill(::getpid(), SIGKILL);
         sleep_for_ever();
@@ -187,7 +187,7 @@ TEST_CASE("a killed child's line has the digest of the file that it was at") {
     CHECK(line_of(executor).digest == "0123456789abcdef");
 }
 
-TEST_CASE("a child hears no Ctrl-C, reads nothing and prints nothing") {
+TEST_CASE("a child ignores SIGINT and SIGTERM, reads nothing and prints nothing") {
     auto executor = executor_that([](const Task& task, const TaskListener&) {
         (void)std::raise(SIGINT);
         (void)std::raise(SIGTERM);
@@ -234,7 +234,7 @@ TEST_CASE("children side by side do not mix their answers") {
     CHECK(found == 400);
 }
 
-TEST_CASE("whoever stops the executor leaves no child behind") {
+TEST_CASE("stopping the executor ends all children") {
     auto executor =
         executor_that([](const Task&, const TaskListener&) -> io::ResultLine { sleep_for_ever(); }, {}, 3);
     for (std::size_t i = 0; i < 3; ++i) executor.begin(i, task_named("a"));

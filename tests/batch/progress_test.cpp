@@ -139,7 +139,7 @@ TEST_CASE("without a terminal there is a plain line every five seconds") {
     CHECK(terminal.all() == "1 of 3 done, 5 s; now a/b\n2 of 3 done, 1 failed, 10 s; now c\n");
 }
 
-TEST_CASE("silence is silent") {
+TEST_CASE("a silent view of the progress prints nothing") {
     FakeTerminal terminal;
     {
         Progress progress(terminal.view(ProgressView::Kind::Silent), 1);
@@ -212,7 +212,7 @@ TEST_CASE("characters that take two columns do not break the lines") {
     CHECK(tutti::text::width_of(terminal.line()) < 40);
 }
 
-TEST_CASE("what is said in between stands above the bar") {
+TEST_CASE("messages are printed above the bar") {
     FakeTerminal terminal;
     Progress progress(terminal.view(ProgressView::Kind::Bar), 2);
     progress.begin(0, "a");
@@ -234,7 +234,7 @@ TEST_CASE("no more tasks are shown than there are lines") {
     CHECK(terminal.screen().size() == 3);
 }
 
-TEST_CASE("what an earlier run did is done, but says nothing of the time that is left") {
+TEST_CASE("tasks of an earlier run count as done but not for the remaining time") {
     FakeTerminal terminal;
     terminal.columns = 91;
     Progress progress(terminal.view(ProgressView::Kind::Bar), 10);

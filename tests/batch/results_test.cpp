@@ -224,7 +224,7 @@ TEST_CASE("failures are lost, recovered, or failing still") {
     CHECK(change_of(failed_line("a"), failed_line("a")) == Change::StillFailing);
 }
 
-TEST_CASE("time counts only if somebody asks") {
+TEST_CASE("a comparison regards time only where it is asked to") {
     ResultLine slow = line_of("a", 5, 5);
     slow.seconds = 2;
     CHECK(change_of(line_of("a", 5, 5), slow) == Change::Same);
@@ -373,7 +373,7 @@ TEST_CASE("a merge tells of shards that are missing or not finished, however the
     CHECK(contains(notes_with(R"({"tasks": 15})").at(0), "is not finished: 1 of 15 are done"));
 }
 
-TEST_CASE("nothing is merged into a folder that a batch is writing") {
+TEST_CASE("a folder that a batch is writing is refused as the target of a merge") {
     const test::ScratchTree scratch;
     scratch.put("s/results.jsonl", journal({line_of("ring/a", 5, 5)}));
     const ResultsFolder busy(scratch.at("busy"));
@@ -410,7 +410,7 @@ TEST_CASE("results of different files under one key are not merged unless somebo
     CHECK(read_run(scratch.at("m")).lines.at(0).makespan == Ticks(9));
 }
 
-TEST_CASE("no schedule leaves its folder, and one that is gone is noted") {
+TEST_CASE("a merge copies no schedule from outside the run's folder, and notes missing ones") {
     const test::ScratchTree scratch;
     scratch.put("secret/x.json", "S");
     ResultLine sly = line_of("a", 5, 5), gone = line_of("b", 5, 5);
@@ -423,7 +423,7 @@ TEST_CASE("no schedule leaves its folder, and one that is gone is noted") {
     CHECK(read_run(scratch.at("all")).lines.at(0).schedule.empty());
 }
 
-TEST_CASE("schedules of one name stay apart") {
+TEST_CASE("schedules of the same name do not overwrite each other in a merge") {
     const test::ScratchTree scratch;
     ResultLine a = line_of("a", 5, 5), b = line_of("b", 5, 5);
     a.schedule = b.schedule = "schedules/s.schedule.json";

@@ -1,7 +1,7 @@
 #include "batch/run_file.hpp"
 
+#include "app/solve.hpp"
 #include "batch/call.hpp"
-#include "batch/solve.hpp"
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
 #include "tests/batch/scratch.hpp"
@@ -45,7 +45,7 @@ Task task_of(const std::string& path, std::optional<std::uint64_t> chunks, std::
 
 }  // namespace
 
-TEST_CASE("a key says what is not as usual, whatever else the run varies") {
+TEST_CASE("a key names the settings that differ from the defaults") {
     CHECK(keys(tasks_of(kTwo, {})) == Keys{"ring/a", "ring/b"});
     CHECK(keys(tasks_of({kTwo[0]}, {.methods = {"greedy"}, .seeds = {9}})) ==
           Keys{"ring/a method=greedy seed=9"});
@@ -57,7 +57,7 @@ TEST_CASE("a key says what is not as usual, whatever else the run varies") {
           Keys{"ring/a chunks=2 bytes=1048576", "ring/a chunks=2 bytes=1048576 seed=2"});
 }
 
-TEST_CASE("every task has a place for its schedule of its own") {
+TEST_CASE("every task has its own path for its schedule") {
     const std::vector<Job> odd{{"1", "x", "a b", {}},
                                {"2", "x", "a_b", {}},
                                {"3", "x", std::string(300, 'n') + "1", {}},
@@ -72,7 +72,7 @@ TEST_CASE("every task has a place for its schedule of its own") {
     }
 }
 
-TEST_CASE("a task's place does not depend on what else there is, and keys never clash") {
+TEST_CASE("a task's path does not depend on other tasks, and keys never collide") {
     const Job plain{"1", "x", "a_b", {}}, odd{"2", "x", "a b", {}}, sly{"3", "x", "a_b seed=2", {}};
     const Matrix two{.seeds = {1, 2}};
     std::set<std::string> stems, all;
@@ -88,7 +88,7 @@ TEST_CASE("a task's place does not depend on what else there is, and keys never 
     CHECK(text::printable(stem) == stem);
 }
 
-TEST_CASE("a pattern goes to a run file and back, wherever it was given") {
+TEST_CASE("a pattern survives writing to a run file and reading, wherever it was given") {
     const test::ScratchTree scratch;
     scratch.put("a[1]/inst/ring.json");
     scratch.put("b/other.json");
@@ -133,7 +133,7 @@ TEST_CASE("sizes are bytes, or have the letters of nccl-tests") {
         CHECK_FALSE(size_in(bad));
 }
 
-TEST_CASE("a run goes to a file and back, absolute paths as they are and others relative to it") {
+TEST_CASE("a run survives writing and reading, with relative paths relative to its file") {
     const test::ScratchTree scratch;
     scratch.put("inst/ring/a.json");
     scratch.put("out/x.json");
@@ -214,7 +214,7 @@ TEST_CASE("the size of a call is that of the larger buffer, as nccl-tests has it
 TEST_CASE("a line has the instance in numbers, and both bandwidths") {
     const test::ScratchTree scratch;
     const std::string file = scratch.put("a.json", physical(R"({"kind": "all_gather"})"));
-    const io::ResultLine line = solve(task_of(file, {}, Bytes{1000}), scratch.at("out"), {});
+    const io::ResultLine line = app::solve(task_of(file, {}, Bytes{1000}), scratch.at("out"), {});
     CHECK(line.error == "");
     CHECK(line.collective == "all_gather");
     CHECK(line.npus == 4);
@@ -233,14 +233,14 @@ TEST_CASE("a line has the instance in numbers, and both bandwidths") {
     CHECK_FALSE(line.host.empty());
 }
 
-TEST_CASE("what is no file fails without waiting for it") {
+TEST_CASE("a path that is no regular file fails at once") {
     const test::ScratchTree scratch;
     scratch.put("x/folder.json/a.txt");
     REQUIRE(::mkfifo(scratch.at("x/pipe.json").c_str(), 0600) == 0);
     std::filesystem::create_symlink("nowhere", scratch.at("x/dangling.json"));
     std::filesystem::create_symlink("cycle.json", scratch.at("x/cycle.json"));
     const auto error_of = [&](const char* name) {
-        const io::ResultLine line = solve(task_of(scratch.at(name), {}, {}), scratch.at("out"), {});
+        const io::ResultLine line = app::solve(task_of(scratch.at(name), {}, {}), scratch.at("out"), {});
         CHECK(line.failure == io::Failure::Input);
         CHECK(line.digest.empty());
         return line.error;

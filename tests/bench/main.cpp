@@ -1,6 +1,6 @@
 // tutti_bench: figures for people, never part of the tests. `scripts/bench` builds and runs it.
 
-#include "cli/version.hpp"
+#include "app/version.hpp"
 #include "core/error.hpp"
 #include "tests/bench/batches.hpp"
 #include "tests/bench/child.hpp"
@@ -45,7 +45,7 @@ void print_machine(const std::string& title, int core, const std::string& comman
     std::array<double, 3> load{};
     const bool has_load = ::getloadavg(load.data(), 3) == 3;
     fmt::print("# {}\n\n`{}`, {}: tutti {}; {}.\n{}, {} cores; {}{}.\n", title, command, today(),
-               tutti::cli::version(), tutti::bench::solvers(), processor(), ::sysconf(_SC_NPROCESSORS_ONLN),
+               tutti::app::version(), tutti::bench::solvers(), processor(), ::sysconf(_SC_NPROCESSORS_ONLN),
                core >= 0 ? "on one core" : "not pinned to a core",
                has_load ? fmt::format(", load {:.1f} before it began", load[0]) : "");
     std::fflush(stdout);

@@ -28,7 +28,7 @@ TEST_CASE("the latency bound is the fastest way to the farthest receiver, and na
     CHECK(path.links == std::vector{LinkId(0), LinkId(2), LinkId(4)});
 }
 
-TEST_CASE("where nothing is asked for, every bound is 0") {
+TEST_CASE("an instance without demands has bounds of 0") {
     // One rank has nobody to send to, so there is no chunk at all.
     const Instance instance =
         test::on_group(test::line(3), {1}, {test::collective(CollectiveKind::AllToAll)});
@@ -99,7 +99,7 @@ TEST_CASE("volume counts hops of an all-to-all, and 2(n-1) transfers for an all-
     CHECK(std::get<VolumeCertificate>(bound_of(Instance(parts), "volume").certificate).transfers == 4 * 6);
 }
 
-TEST_CASE("what everybody has already takes no time") {
+TEST_CASE("chunks that every receiver holds already need no time") {
     const Instance instance = test::on_all(test::line(2), {test::custom({0, 1}, {1})});
     CHECK(bounds::simple_bounds(instance).front().value == Ticks(0));
 }
@@ -128,7 +128,7 @@ TEST_CASE("where distances would be too many, ports are still rated") {
     CHECK(bound_of(instance, "egress").value == Ticks(3 * 2 + 2));
 }
 
-TEST_CASE("chunks of one size do not hide behind smaller ones") {
+TEST_CASE("the bound of large chunks is not lowered by smaller ones") {
     // 3 chunks of 8 kB and one of 1 kB over one link of 1 GB/s: the smallest alone must not stand for all.
     InstanceParts parts;
     parts.topology.npus = 2;

@@ -263,7 +263,7 @@ TEST_CASE("lengths see a slow detour that volume does not") {
     CHECK(bound_of(instance, "flow").value > bound_of(instance, "volume").value);
 }
 
-TEST_CASE("bounds end soon when they are told to, and are still bounds") {
+TEST_CASE("bounds that are stopped end soon and are still valid") {
     const std::atomic<bool> stopped = true;
     const Instance instance = test::on_all(two_cliques(12, 3), {test::collective(CollectiveKind::AllToAll)});
     const auto bounds = bounds::all_bounds(instance, Stop(std::nullopt, &stopped));

@@ -78,7 +78,7 @@ TEST_CASE("a port proves as much as the cut around it") {
     });
 }
 
-TEST_CASE("chosen searches still find the corners of a large mesh, whose port is the bound") {
+TEST_CASE("on a large mesh a sample of searches finds the corners, whose ports are the bound") {
     for (const std::int64_t alpha : {0, 2}) {
         const Instance instance = mesh({40, 50}, CollectiveKind::AllGather, alpha);
         const auto bounds = simple_bounds(instance);

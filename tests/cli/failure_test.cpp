@@ -1,5 +1,6 @@
 #include "cli/failure.hpp"
 
+#include "app/bug.hpp"
 #include "core/error.hpp"
 #include "io/instance_json.hpp"
 #include "tests/batch/scratch.hpp"
@@ -58,7 +59,7 @@ TEST_CASE("a failure as JSON has its file and place where it has them") {
     CHECK(failure_json(failure_from(LimitError("late"))).dump() == R"({"error":"late","exit_code":3})");
 }
 
-TEST_CASE("a failure goes to the people's stream, and to the programs' only with --json") {
+TEST_CASE("a failure goes to stderr, and to stdout only with --json") {
     std::ostringstream out, err;
     const Failure failure = failure_from(InputError("wrong", "/name", "a.json"));
     report(failure, {"synth", "a.json"}, {out, err});
@@ -73,7 +74,7 @@ TEST_CASE("a bug leaves the instance behind, and the report names file and comma
     const Instance instance = tiny("my net/1");
     std::exception_ptr thrown;
     try {
-        with_reproducer(instance, []() -> int { throw InternalError("two and two is five"); });
+        app::with_instance(instance, []() -> int { throw InternalError("two and two is five"); });
     } catch (...) {
         thrown = std::current_exception();
     }
@@ -91,10 +92,10 @@ TEST_CASE("a bug leaves the instance behind, and the report names file and comma
           "  tutti synth 'my net.json' 'it'\\''s'\n");
 }
 
-TEST_CASE("what is no bug passes through and leaves nothing behind") {
+TEST_CASE("errors that are not bugs leave no reproducer file") {
     const InScratchFolder folder;
-    CHECK_THROWS_AS(with_reproducer(tiny("a"), []() -> int { throw InfeasibleError("cut"); }),
+    CHECK_THROWS_AS(app::with_instance(tiny("a"), []() -> int { throw InfeasibleError("cut"); }),
                     InfeasibleError);
-    CHECK(with_reproducer(tiny("a"), [] { return 7; }) == 7);
+    CHECK(app::with_instance(tiny("a"), [] { return 7; }) == 7);
     CHECK(std::filesystem::is_empty("."));
 }

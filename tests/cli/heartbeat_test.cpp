@@ -32,7 +32,7 @@ TEST_CASE("a heartbeat shows the time in place and is wiped before a line and at
     std::ostream err(&terminal);
     const Streams streams{out, err, false, false, true};
     {
-        Heartbeat heartbeat(streams, 0ms, 1h);
+        Heartbeat heartbeat(streams, Talk{}, 0ms, 1h);
         terminal.shown.get_future().wait();
         heartbeat.say("a line");
     }
@@ -40,11 +40,11 @@ TEST_CASE("a heartbeat shows the time in place and is wiped before a line and at
     CHECK(out.str().empty());
 }
 
-TEST_CASE("without a terminal there is no heartbeat, only what is said") {
+TEST_CASE("without a terminal there is no heartbeat, only messages") {
     std::ostringstream out, err;
     const Streams streams{out, err, false, false, false};
     {
-        Heartbeat heartbeat(streams, 0ms, 1ms);
+        Heartbeat heartbeat(streams, Talk{}, 0ms, 1ms);
         heartbeat.say("a line");
     }
     CHECK(err.str() == "a line\n");

@@ -68,7 +68,7 @@ TEST_CASE("a send of a Chakra trace waits for the receive of what it passes on")
     CHECK(first.tag != relay.tag);
 }
 
-TEST_CASE("a send of a sum waits for all that is added, and a copy makes that of no account") {
+TEST_CASE("a send of a sum waits for all contributions, until a copy replaces the sum") {
     // 1 and 2 send to 0, which sends the sum to 3; 3 sends the result back, and 0 passes it on to 1.
     test::Net net(4);
     net.link(1, 0).link(2, 0).link(0, 3).link(3, 0).link(0, 1);
@@ -135,7 +135,7 @@ TEST_CASE("a way through switches is one message of a Chakra trace") {
     }
 }
 
-TEST_CASE("what a Chakra trace cannot say is refused") {
+TEST_CASE("schedules that a Chakra trace cannot express are refused") {
     const Instance copying = test::on_all(test::star(3, {.copy = true}), {sized(test::custom({0}, {1, 2}))});
     CHECK(says(refusal(copying, test::schedule(2, {copy(0, 0, 0), copy(0, 3, 1), copy(0, 5, 1)})), "copies"));
 

@@ -188,7 +188,7 @@ TEST_CASE("a rank with more messages than a thread block can have goes on in ano
     for (const auto& gpu : plan.gpus) CHECK(gpu.blocks.size() <= kMostExecutionBlocks);
 }
 
-TEST_CASE("what an execution plan cannot say is refused with a reason") {
+TEST_CASE("schedules that an execution plan cannot express are refused with the reason") {
     const Instance broadcast = [] {
         Collective collective = test::collective(CollectiveKind::Broadcast);
         collective.root = Rank(0);

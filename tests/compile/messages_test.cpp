@@ -97,7 +97,7 @@ TEST_CASE("a switch that copies or reduces is refused by name") {
     }
 }
 
-TEST_CASE("messages that no result needs are left out of a part") {
+TEST_CASE("messages that contribute to no result are left out") {
     const Instance instance = test::on_all(test::line(4), {test::custom({0}, {1})});
     // To NPU 1, on to NPU 2 for nothing, back to NPU 0 for nothing, and again to NPU 1.
     const Part part =
@@ -156,7 +156,7 @@ TEST_CASE("events of one tick: arrivals come before starts") {
     CHECK(events_of(messages) == std::vector<Event>{{1, false}, {1, true}, {0, false}, {0, true}});
 }
 
-TEST_CASE("an unknown collective is answered with those there are") {
+TEST_CASE("the error about an unknown collective lists the collectives") {
     const Instance instance =
         test::on_all(test::line(2), {test::collective(CollectiveKind::AllGather, "ag"),
                                      test::collective(CollectiveKind::AllReduce, "ar")});

@@ -221,7 +221,7 @@ TEST_CASE("an all-to-all that would overwrite what it still sends is for out-of-
     CHECK(first_valid_msccl(instance, prompt, CollectiveId(0), {}, judged)->plan.in_place == true);
 }
 
-TEST_CASE("the effort rises until the FIFOs suffice") {
+TEST_CASE("the lowering raises its effort until the FIFOs suffice") {
     std::vector<MscclEffort> tried;
     const Instance instance = test::on_all(one_way_ring(), {test::collective(CollectiveKind::AllGather)});
     const auto never = [&](const MscclResult& result) {

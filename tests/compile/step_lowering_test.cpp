@@ -170,7 +170,7 @@ TEST_CASE("with times, contributions come to a sum one step after the other") {
           "0: 0 0>2 0 1>2");
 }
 
-TEST_CASE("what steps cannot say is refused by name") {
+TEST_CASE("schedules that steps cannot express are refused with the reason") {
     Collective late = custom({0}, {1});
     late.release = Ticks(3);
     CHECK(refusal(on_all(line(2), {late}), schedule(4, {copy(0, 0, 3)})).find("released at tick 3") !=

@@ -82,7 +82,7 @@ TEST_CASE("a row without terms is a sum of nothing") {
     check_optimum(broken, {});
 }
 
-TEST_CASE("at least one of nothing cannot be, at most one can") {
+TEST_CASE("an at-least-one of no literals is infeasible, an at-most-one is not") {
     Program none, most, exactly;
     for (Program* const program : {&none, &most, &exactly}) program->boolean("b");
     none.choice(Promise::AtLeastOne, {});
@@ -111,7 +111,7 @@ TEST_CASE("large coefficients are counted exactly") {
     check_optimum(program, 1'000'001);
 }
 
-TEST_CASE("promises hold, of literals and of negated literals") {
+TEST_CASE("clauses, at-most-ones and exactly-ones hold for literals and negated literals") {
     check_promise(Promise::AtLeastOne, {false, false, false}, 1, 1);
     check_promise(Promise::AtLeastOne, {true, true, true}, 0, 1);
     check_promise(Promise::AtLeastOne, {true, true, true}, -6, -1);
@@ -174,7 +174,7 @@ TEST_CASE("intervals on one machine follow each other") {
     });
 }
 
-TEST_CASE("lists of nothing leave the intervals that follow them in their places") {
+TEST_CASE("empty constraints do not shift the intervals of later ones") {
     Program program;
     const Var a = program.integer(0, 1, "a"), b = program.integer(0, 1, "b");
     program.choice(Promise::AtMostOne, {});
@@ -226,7 +226,7 @@ TEST_CASE("a hint changes no answer, be it right, wrong, partial or given twice"
     });
 }
 
-TEST_CASE("one seed and one thread give one answer") {
+TEST_CASE("the same seed and one thread give the same answer") {
     test::for_seeds(test::cases(10), [&](Rng& rng, std::uint64_t seed) {
         const Program program = test::random_program(rng);
         for_backends([&](const Backend& backend) {

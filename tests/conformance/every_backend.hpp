@@ -6,7 +6,7 @@
 
 namespace tutti::test {
 
-/// Calls `body(backend)` for every backend that is built in; messages name it.
+/// Calls `body(backend)` for every backend that is there; messages name it.
 template <typename Body>
 void for_backends(Body body) {
     for (const models::BackendEntry& entry : models::backends()) {

@@ -93,7 +93,7 @@ TEST_CASE("backends of one kind and of all kinds solve at the same time, with di
     std::array<std::atomic<int>, 3> right{};
     std::size_t solvers = 0;
     for (const BackendEntry& entry : backends()) {
-        if (!entry.built_in) continue;
+        if (!entry.built()) continue;
         for (unsigned copy = 1; copy <= 2; ++copy) {
             threads.emplace_back([&entry, copy, &count = right[solvers]] {
                 const OpenedBackend opened = entry.open();
@@ -110,7 +110,7 @@ TEST_CASE("backends of one kind and of all kinds solve at the same time, with di
     for (std::size_t i = 0; i < solvers; ++i) CHECK(right[i] == 10);
 }
 
-TEST_CASE("the holes of pigeons are counted by every backend") {
+TEST_CASE("every backend refutes the pigeonhole problem") {
     for_backends([&](const Backend& backend) {
         CHECK(backend.solve(test::pigeonhole(6), {}).ended == Ended::Infeasible);
     });

@@ -2,7 +2,8 @@
 // tests/data/msccl-xml/manifest.tsv, a line per file and reading. The expectations come from an independent
 // checker, not from this one. Judged by the same code as `tutti verify`, options and all.
 
-#include "cli/plan_judge.hpp"
+#include "app/plan_judge.hpp"
+#include "cli/parse.hpp"
 #include "source_dir.hpp"
 
 #include <doctest/doctest.h>
@@ -53,8 +54,8 @@ std::vector<std::string> words_of(const std::string& text) {
 plan::PlanVerdict judged(const Expectation& row) {
     std::vector<std::string> arguments{"verify", (kFolder / row.file).string()};
     for (const std::string& word : words_of(row.options)) arguments.push_back(word);
-    const auto options = std::get<cli::VerifyOptions>(cli::parse(arguments));
-    const cli::PlanJudge judge(cli::reading_of(options), cli::PlanJudge::Strangers::Malformed, false);
+    const auto options = std::any_cast<app::JudgeOptions>(cli::parse(arguments).options);
+    const app::PlanJudge judge(app::reading_of(options), app::PlanJudge::Strangers::Malformed, false);
     return judge.judge(options.files.front()).verdict;
 }
 

@@ -8,7 +8,7 @@
 using namespace tutti;
 using namespace tutti::heuristics;
 
-TEST_CASE("what nothing holds up starts at once, however many chunks there are") {
+TEST_CASE("compaction starts moves that wait for nothing at once, also with many chunks") {
     InstanceParts parts;
     parts.topology = generators::fully_connected(60, {Ticks(1), Ticks(2), {}});
     parts.groups = {{"all", {}}};
@@ -29,7 +29,7 @@ TEST_CASE("what nothing holds up starts at once, however many chunks there are")
     for (const Move& move : early) CHECK(move.transfer.start == Ticks(0));
 }
 
-TEST_CASE("a sum waits for all that had arrived, and for nothing that came later") {
+TEST_CASE("compaction lets the send of a sum wait for what arrived before it, and for nothing later") {
     // 0 and 1 add to 2, which sends on to 3; 1 adds to 2 again only after that send.
     test::Net net(4);
     net.link(0, 2, 0, 1).link(1, 2, 3, 1).link(2, 3, 0, 1);
@@ -47,7 +47,7 @@ TEST_CASE("a sum waits for all that had arrived, and for nothing that came later
     }
 }
 
-TEST_CASE("transfers over one link keep their order and close ranks") {
+TEST_CASE("compaction keeps the order on a link and removes idle time between transfers") {
     const Instance instance = test::on_all(test::line(2, 0, 3), {test::collective(CollectiveKind::Scatter)});
     const HopGraph graph(instance);
     std::vector<Move> moves;

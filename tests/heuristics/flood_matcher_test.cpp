@@ -144,7 +144,7 @@ TEST_CASE("rows of more than one window still meet the bound") {
     c.check_valid(*solution);
 }
 
-TEST_CASE("heights bring rings to the bound") {
+TEST_CASE("on rings the search with heights is within 2 % of the bound") {
     check_search(all_gather(generators::ring(64, wire(0, 1)), 4), 1.0);
     check_search(all_gather(generators::ring(33, wire(1, 2)), 5), 1.02);
 }

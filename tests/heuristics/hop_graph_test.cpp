@@ -87,7 +87,34 @@ TEST_CASE("however many ways a fabric of cut-through switches has, every NPU is 
     const HopGraph graph(instance);
     for (std::size_t n = 0; n < 12; ++n) {
         std::vector<bool> reached(12, false);
-        for (const HopId id : graph.out(NodeId(n))) reached[graph.hop(id).to.index()] = true;
+        for (const HopEnd& out : graph.out(NodeId(n))) reached[out.node.index()] = true;
         CHECK(std::count(reached.begin(), reached.end(), true) == 11);
     }
+}
+
+TEST_CASE("the hops into a node are those out of it on the network turned round") {
+    test::Net net(3);
+    const auto middle = net.add_switch({.cut_through = true});
+    net.link(0, 1, 0, 1).link(2, 1, 0, 1).link(1, 2, 0, 1);
+    for (std::size_t n = 0; n < 3; ++n) net.both(n, middle);
+    const Instance instance = test::on_all(net, {test::custom({0}, {1})});
+    const HopGraph graph(instance);
+    const HopGraph turned = graph.reversed();
+    std::size_t hops = 0;
+    for (std::size_t n = 0; n < graph.nodes(); ++n) {
+        const auto in = graph.in(NodeId(n));
+        const auto out = turned.out(NodeId(n));
+        REQUIRE(in.size() == out.size());
+        for (std::size_t k = 0; k < in.size(); ++k, ++hops) {
+            CHECK(in[k].hop == out[k].hop);
+            CHECK(in[k].node == graph.from(in[k].hop));
+            CHECK(graph.to(in[k].hop) == NodeId(n));
+            CHECK(out[k].node == in[k].node);
+            CHECK(turned.from(out[k].hop) == NodeId(n));
+            const auto legs = graph.legs(in[k].hop);
+            const auto back = turned.legs(in[k].hop);
+            CHECK(std::equal(legs.begin(), legs.end(), back.rbegin(), back.rend()));
+        }
+    }
+    CHECK(hops == graph.hops());
 }

@@ -45,8 +45,8 @@ TEST_CASE("two copies of one chunk never pass a switch that holds nothing at one
                                            {test::collective(CollectiveKind::AllGather)});
     const HopGraph graph(instance);
     const auto hop = [&](std::size_t from, std::size_t to) {
-        for (const HopId id : graph.out(NodeId(from))) {
-            if (graph.hop(id).to == NodeId(to)) return id;
+        for (const HopEnd& out : graph.out(NodeId(from))) {
+            if (out.node == NodeId(to)) return out.hop;
         }
         FAIL("no such hop");
         return HopId{};

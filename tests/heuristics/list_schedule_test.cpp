@@ -15,8 +15,8 @@ using test::collective;
 namespace {
 
 HopId hop_between(const HopGraph& graph, std::size_t from, std::size_t to) {
-    for (const HopId hop : graph.out(NodeId(from))) {
-        if (graph.hop(hop).to == NodeId(to)) return hop;
+    for (const HopEnd& out : graph.out(NodeId(from))) {
+        if (out.node == NodeId(to)) return out.hop;
     }
     FAIL("no such hop");
     return {};
@@ -112,7 +112,7 @@ TEST_CASE("ports of a crossbar take turns: an all-to-all through it needs no tic
     CHECK(solution->makespan == Ticks(8 + 2));
 }
 
-TEST_CASE("justification shortens a schedule that dawdles, and keeps it valid") {
+TEST_CASE("justification shortens a schedule with idle time and keeps it valid") {
     const Instance instance = scatter(test::line(6, 1, 2));
     const HopGraph graph(instance);
     const auto problem = test::spread_problem(graph);
@@ -131,7 +131,7 @@ TEST_CASE("justification shortens a schedule that dawdles, and keeps it valid") 
     CHECK(after <= Ticks(17));
 }
 
-TEST_CASE("a stopped list scheduling has no answer") {
+TEST_CASE("list scheduling that is stopped returns no schedule") {
     const Instance instance = scatter(test::line(3));
     const HopGraph graph(instance);
     const auto problem = test::spread_problem(graph);

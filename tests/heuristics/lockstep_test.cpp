@@ -177,7 +177,7 @@ TEST_CASE(
     CHECK(checked_makespan(instance) == Ticks(66));
 }
 
-TEST_CASE("with a latency, what is under way cannot be sent on") {
+TEST_CASE("with a latency, a chunk in flight cannot be forwarded yet") {
     for (const auto& [alpha, beta] : {std::pair{2, 1}, {1, 2}, {5, 3}, {3, 3}}) {
         TopologyParts parts = generators::torus(Dims{6, 6}, wires(alpha, beta));
         CHECK(checked_makespan(gather_on(parts)) >= Ticks(6 * (alpha + beta)));
@@ -186,7 +186,7 @@ TEST_CASE("with a latency, what is under way cannot be sent on") {
     }
 }
 
-TEST_CASE("lockstep knows parallel links, several chunks, broadcasts and a single NPU") {
+TEST_CASE("lockstep handles parallel links, several chunks, broadcasts and a single NPU") {
     TopologyParts twice = generators::torus(Dims{6, 6}, wires(0, 1));
     for (std::size_t l = 0, links = twice.links.size(); l < links; ++l) twice.links.push_back(twice.links[l]);
     const Instance doubled = gather_on(twice, 3);
@@ -204,7 +204,7 @@ TEST_CASE("lockstep knows parallel links, several chunks, broadcasts and a singl
     CHECK(checked_makespan(gather_on(test::Net(1).parts(), 3)) == Ticks(0));
 }
 
-TEST_CASE("lockstep says no where somebody does not want a chunk or links differ") {
+TEST_CASE("lockstep declines instances where an NPU does not want a chunk or links differ") {
     const auto fits = [](const TopologyParts& parts) { return heuristics::fits_lockstep(gather_on(parts)); };
     TopologyParts parts = test::line(4, 1, 2).parts();
     CHECK(fits(parts));

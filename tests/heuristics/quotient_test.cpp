@@ -127,7 +127,7 @@ TEST_CASE("a late release delays everything") {
     CHECK(synthesised(Instance(parts), Ticks(106)).makespan == Ticks(106));
 }
 
-TEST_CASE("what is not symmetric is left to others") {
+TEST_CASE("the quotient heuristic declines instances without symmetry") {
     Rng rng(1);
     const auto none = [&](const Instance& instance) {
         return !heuristics::quotient_synthesis(instance, Ticks(0), rng, Stop()).has_value();

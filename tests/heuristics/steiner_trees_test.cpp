@@ -75,7 +75,7 @@ TEST_CASE("scattered groups planned together take less than a third of one after
     }
 }
 
-TEST_CASE("neighbours outside help a block whose own links are too few") {
+TEST_CASE("NPUs outside the group relay where the group's own links are too few") {
     // A corner of the 4x4 block has two links from members: 15 * 4 / 2 = 30 ticks without help.
     InstanceParts parts;
     parts.topology = torus({8, 8});
@@ -90,7 +90,7 @@ TEST_CASE("neighbours outside help a block whose own links are too few") {
     CHECK(planned(SpreadCase(parts)) >= Ticks(30));
 }
 
-TEST_CASE("who may not relay does not") {
+TEST_CASE("NPUs that must not forward are not used as relays") {
     // 0 and 2 are members, 1 between them is not.
     for (const Forwarding forwarding : {Forwarding::Any, Forwarding::Group}) {
         Collective collective = test::collective(CollectiveKind::AllGather);
@@ -174,7 +174,7 @@ TEST_CASE("the same seed plans the same trees") {
     CHECK(sends(1) != sends(2));
 }
 
-TEST_CASE("a plan that is stopped is none") {
+TEST_CASE("tree planning that is stopped returns no plan") {
     Rng rng(3);
     const SpreadCase given(test::scattered_groups(torus({4, 4}), 2, 8, {CollectiveKind::AllGather}, rng));
     const std::atomic<bool> raised = true;

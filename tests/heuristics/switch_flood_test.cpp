@@ -118,7 +118,7 @@ constexpr auto kReduceScatter = CollectiveKind::ReduceScatter;
 
 }  // namespace
 
-TEST_CASE("through one switch the flood is optimal") {
+TEST_CASE("flooding through a single switch is optimal") {
     for (const std::uint32_t npus : {2U, 5U, 8U, 33U}) {
         for (const SwitchRule& rule : {SwitchRule{}, SwitchRule{.cut_through = true}, SwitchRule{.buffer = 0},
                                        SwitchRule{.copy = true, .reduce = true}}) {
@@ -199,7 +199,7 @@ TEST_CASE("a flood through switches of any kind is valid") {
     CHECK(solved > 300);
 }
 
-TEST_CASE("waiting for a release far ahead, or for a long wire, takes no longer than for a near one") {
+TEST_CASE("late releases and long latencies do not slow down the switch flood") {
     // A look at the network every few ticks would take days; the limit is there to fail instead.
     const Stop patience(Stop::Seconds(60));
     Collective now = test::collective(kAllGather), later = now;
@@ -222,7 +222,7 @@ TEST_CASE("waiting for a release far ahead, or for a long wire, takes no longer 
     }
 }
 
-TEST_CASE("the flood through switches repeats itself and can be stopped") {
+TEST_CASE("the switch flood is deterministic for a seed and obeys stop") {
     const generators::Rail rail{4, 4, wire(1, 1), wire(1, 3), {}};
     const Instance instance = whole(generators::rail(rail), kAllGather);
     CHECK(flooded(instance, 7)->sends == flooded(instance, 7)->sends);
@@ -230,7 +230,7 @@ TEST_CASE("the flood through switches repeats itself and can be stopped") {
     CHECK_FALSE(flooded(instance, 7, Stop({}, &stopped)));
 }
 
-TEST_CASE("it leaves networks without switches to others") {
+TEST_CASE("the switch flood declines networks without switches") {
     CHECK_FALSE(flooded(whole(test::line(3).parts(), kAllGather), 1));
 }
 

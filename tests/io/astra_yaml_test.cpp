@@ -110,7 +110,7 @@ TEST_CASE("bandwidths of ASTRA-sim networks are converted exactly, or to 15 digi
     CHECK(bandwidth("0.123456789012345").mantissa < 1'000'000'000'000'000);
 }
 
-TEST_CASE("what is wrong in an ASTRA-sim network is said with its line and column") {
+TEST_CASE("errors in an ASTRA-sim network name line and column") {
     CHECK(error_of("topology: [ Rign ]\nnpus_count: [ 8 ]\n" + kRest).place() == "1:13");
     CHECK(contains(error_of("topology: [ Rign ]\nnpus_count: [ 8 ]\n" + kRest).message(), "'Ring'"));
     CHECK(
@@ -164,7 +164,7 @@ TEST_CASE("anchors, aliases and deep nesting in YAML are refused before they gro
     CHECK(contains(error_of("topology: Ring\n" + std::string(300'000, '#')).message(), "at most"));
 }
 
-TEST_CASE("ASTRA-sim networks with random damage are read or refused, never worse") {
+TEST_CASE("randomly damaged ASTRA-sim networks are read or refused without a crash") {
     const std::string good =
         "# a comment\ntopology: [ Ring, FullyConnected, Switch ]\nnpus_count: [ 2, 8, 4 ]\n"
         "bandwidth: [ 200.0, 100.0, 50.0 ]  # GB/s\nlatency: [ 50.0, 500.0, 2000.0 ]\n";

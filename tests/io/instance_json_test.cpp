@@ -165,7 +165,7 @@ TEST_CASE("an implied group 'all' is not written, one that stands elsewhere is")
     check_equal(first, parse_instance(write_instance(first), "x"));
 }
 
-TEST_CASE("a file gives its name to an instance that has none, and to its errors") {
+TEST_CASE("an instance without a name is named after its file, and errors name the file") {
     const Scratch scratch;
     Json json = on_ring(R"([{"kind": "all_gather"}])");
     CHECK(read_instance(scratch.file("ring six.v2.json", json.dump())).name() == "ring six.v2");
@@ -185,14 +185,14 @@ TEST_CASE("a field of another kind is refused with the kinds it belongs to") {
                    "'chunks' does not belong to custom"));
 }
 
-TEST_CASE("another version, or a schedule, is told so before its fields are judged") {
+TEST_CASE("a file of another version, or a schedule, is refused before its fields are read") {
     CHECK(refused(Json::parse(R"({"tutti": 7, "new_field": 1})")).message() ==
           "this file is format 7, this tutti reads 1");
     CHECK(refused(Json::parse(R"({"tutti_schedule": 1, "sends": []})")).message() ==
           "this is a schedule, expected an instance");
 }
 
-TEST_CASE("errors of core come with their path") {
+TEST_CASE("errors of the core constructors carry the JSON path") {
     CHECK(refused_collectives(
               R"([{"kind": "all_gather"}, {"kind": "all_to_all_v", "group": "odd", "counts": [[0]]}])")
               .place() == "/collectives/1/counts");

@@ -262,7 +262,7 @@ TEST_CASE("words of the format are refused where they are unknown") {
     CHECK(code_of(with("dstbuf=\"o\"", "dstbuf=\"\"")) == "buffer");
 }
 
-TEST_CASE("what counts beyond all runtimes is too large, and costs no memory") {
+TEST_CASE("counts beyond every runtime's limits are refused before memory is allocated") {
     CHECK(code_of(with("nchunksperloop=\"2\"", "nchunksperloop=\"1000000000\"")) == "too-large");
     CHECK(code_of(with("ngpus=\"2\"", "ngpus=\"1048577\"")) == "too-large");
     CHECK(parsed(with("nchunksperloop=\"2\"", "nchunksperloop=\"16777216\"")).chunks_per_loop == 1 << 24);
@@ -272,7 +272,7 @@ TEST_CASE("what counts beyond all runtimes is too large, and costs no memory") {
     CHECK(code_of(with("<tb", "<tb" + many)) == "too-large");
 }
 
-TEST_CASE("a file that nests without end neither crashes nor hangs") {
+TEST_CASE("a deeply nested file is refused without a crash") {
     constexpr int kDeep = 300000;
     std::string opened, closed;
     for (int i = 0; i < kDeep; ++i) {

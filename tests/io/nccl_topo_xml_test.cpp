@@ -202,7 +202,7 @@ TEST_CASE("NPUs are numbered by rank, and GPUs without a rank are not of the job
     CHECK(twice.place().starts_with("3:"));
 }
 
-TEST_CASE("what no collective can use is left out of NCCL's XML") {
+TEST_CASE("devices in NCCL's XML that no collective can use are left out") {
     const std::string nic =
         R"(<pci busid="0000:07:00.0" class="0x020700" link_speed="16 GT/s" link_width="16">)"
         R"(<nic><net name="mlx5_0" dev="0" speed="200000" port="1" guid="0x1" maxconn="9" gdr="1"/></nic></pci>)";
@@ -275,7 +275,7 @@ TEST_CASE("variants of NCCL's XML that are in use are read") {
     }
 }
 
-TEST_CASE("what is wrong in NCCL's XML is said with its line and column") {
+TEST_CASE("errors in NCCL's XML name line and column") {
     CHECK(contains(error_of("<algo/>").message(), "MSCCL"));
     CHECK(contains(error_of("<graphs/>").message(), "NCCL_GRAPH_DUMP_FILE"));
     CHECK(contains(error_of(system_of("")).message(), "<gpu>"));
@@ -303,7 +303,7 @@ TEST_CASE("NCCL's XML with more than any machine has is refused") {
     CHECK(contains(error_of(system_of(cpus)).message(), "1024 CPUs"));
 }
 
-TEST_CASE("NCCL's XML with random damage is read or refused, never worse") {
+TEST_CASE("randomly damaged NCCL XML is read or refused without a crash") {
     const std::string good =
         system_of(cpu_of(bridge_of("0000:01:00.0", gpu_of(0, nvlink(gpu_bus(1), 4, "0x030200")) +
                                                        gpu_of(1, nvlink(gpu_bus(0), 4, "0x030200")))) +

@@ -84,7 +84,7 @@ std::int64_t nanoseconds(Ticks ticks, const Instance& instance) {
 
 }  // namespace
 
-TEST_CASE("what cuts through keeps every link of its way busy for the slowest of them") {
+TEST_CASE("a cut-through path keeps all its links busy as long as its slowest") {
     Net net(2);
     const std::size_t first = net.add_switch({.cut_through = true});
     const std::size_t second = net.add_switch({.cut_through = true});

@@ -48,7 +48,7 @@ TEST_CASE("the condition that docs/plan-conditions.md shows is the one it descri
     CHECK(parsed(example_in("plan-conditions.md")) == expected);
 }
 
-TEST_CASE("what is no condition is refused with its path") {
+TEST_CASE("a file that is no condition is refused with the JSON path") {
     CHECK(place_of(R"("outputs": {"x": {}})") == "/outputs");
     CHECK(place_of(R"("outputs": {"-1": {}})") == "/outputs");
     CHECK(place_of(R"("outputs": {"1": {}, "01": {}})") == "/outputs");

@@ -61,7 +61,7 @@ TEST_CASE("a failed result has nulls, an error, and reads back") {
     CHECK(parse_result(json) == failed());
 }
 
-TEST_CASE("a result with fields of later versions is read, one without its name is not") {
+TEST_CASE("a result with unknown fields is read, one without a name is refused") {
     Json json = result_json(full());
     json["colour"] = "red";
     CHECK(parse_result(json) == full());
@@ -89,7 +89,7 @@ TEST_CASE("a journal grows line by line, each there at once") {
     CHECK(std::count(text.begin(), text.end(), '\n') == 3);
 }
 
-TEST_CASE("half a line left by a killed run is passed over, and cut off by the next") {
+TEST_CASE("an incomplete last line of a killed run is ignored, and removed by the next run") {
     const Scratch scratch;
     const std::string line = result_json(full()).dump();
     const std::string path = scratch.file("results.jsonl", line + "\n" + line.substr(0, 50));
@@ -106,7 +106,7 @@ TEST_CASE("a whole line without its end is kept") {
     CHECK(read_results(path) == std::vector{full(), failed()});
 }
 
-TEST_CASE("a damaged line in the middle is an error, unless somebody counts them") {
+TEST_CASE("a damaged line in the middle is an error, unless the caller counts such lines") {
     const Scratch scratch;
     const std::string line = result_json(full()).dump();
     const std::string path = scratch.file("results.jsonl", line + "\nfailed: x\n" + line + "\n");

@@ -232,7 +232,7 @@ TEST_CASE("lost, repeated and swapped blocks are noticed") {
     CHECK(refused(joined({0, 0})).place() == "byte " + std::to_string(9 + records[0].size));
 }
 
-TEST_CASE("lengths are not trusted") {
+TEST_CASE("lengths in a stream are checked before memory is allocated") {
     const std::string start("TUTTISCH\x01", 9);
     CHECK(contains(refused(start + "\xff\xff\xff\xff").message(), "expected a record of 1 to"));
     CHECK(contains(refused(start + std::string("\0\0\0\0", 4)).message(), "expected a record of 1 to"));
@@ -242,7 +242,7 @@ TEST_CASE("lengths are not trusted") {
     CHECK(contains(refused(start + std::string("\x11\0\0\0", 4) + bomb).message(), "compressed by zstd"));
 }
 
-TEST_CASE("other files and other versions are told apart") {
+TEST_CASE("files of other formats and of other versions are refused with different messages") {
     CHECK(contains(refused("hello, this is text").message(), "expected a schedule stream"));
     CHECK(refused("TUTTISCH\x02").message() == "this stream is format 2, this tutti reads 1");
 }
@@ -307,7 +307,7 @@ TEST_CASE("a span with a send out of order is refused where it is") {
     }
 }
 
-TEST_CASE("a tee passes sends on unchanged and writes them, if it is finished") {
+TEST_CASE("a tee source passes sends on unchanged and writes the file only when finished") {
     const Scratch scratch;
     const Schedule schedule{"an instance", Ticks(44), random_sends(5000, 10, true)};
     for (const bool finish : {false, true}) {

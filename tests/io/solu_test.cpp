@@ -43,7 +43,7 @@ TEST_CASE("what is written reads back") {
     CHECK(scratch.count() == 1);
 }
 
-TEST_CASE("lines that say nothing clear are refused by number") {
+TEST_CASE("ambiguous lines are refused with their number") {
     CHECK(refused("=opt= a 1\n=otp= b 2").place() == "line 2");
     CHECK(contains(refused("=otp= b 2").message(), "did you mean =opt=?"));
     for (const char* line : {"=opt= a", "=opt= a 1.5", "=opt= a -1", "=opt= a 1 2",

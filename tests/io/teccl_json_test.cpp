@@ -75,7 +75,7 @@ TEST_CASE("switches may stand between arrows or commas") {
     }
 }
 
-TEST_CASE("texts that TE-CCL does not write are refused") {
+TEST_CASE("texts that are not in TE-CCL's format are refused") {
     CHECK(refused_flow("Chunk 1 from 0 traveled over 0->2 in epoch 5") == "accepted");
     for (const char* text :
          {"", "Chunk 1 from 0 traveled over 0->2 in epoch ", "Chunk 1 from 0 traveled over 0->2 in epoch 5 ",

@@ -22,7 +22,7 @@ TEST_CASE("a topology file of ours is an instance, a topology or a generator") {
     CHECK(read_topology_file(R"({"kind": "torus", "dims": [3, 3]})").npus() == 9);
 }
 
-TEST_CASE("what is wrong in a topology file is said with the file and the place") {
+TEST_CASE("errors in a topology file name the file and the place") {
     const test::Scratch scratch;
     const auto place_in = [&](const std::string& text) {
         const std::string path = scratch.file("t.json", text);

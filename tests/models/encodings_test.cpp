@@ -277,7 +277,7 @@ TEST_CASE("every variable has a name of its own") {
 }
 
 // Where the arguments of models/README.md end: each of these once was refuted though there is a schedule.
-TEST_CASE("what the routing cannot say is never refuted, and what it can is found") {
+TEST_CASE("what the routing cannot express is never refuted, and what it can is found") {
     const OpenedBackend solver = find_backend("cpsat")->open();
     if (!solver) return;
     // At the optimum in ticks, which need not be a whole number of units.
@@ -354,7 +354,7 @@ TEST_CASE("T9 holds for the images of a symmetry too, whose links have other num
     check_optimum(instance, 3);
 }
 
-TEST_CASE("T2, T8: no branch of a hop ends where it is of no use") {
+TEST_CASE("T2, T8: no branch of a hop ends at a node that does not use the chunk") {
     // Backwards such a branch is a send of nothing. Every hop is hinted at in turn, so that the solver would
     // take it.
     const OpenedBackend solver = find_backend("cpsat")->open();

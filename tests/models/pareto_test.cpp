@@ -57,7 +57,7 @@ std::vector<StepPoint> points_of(const Frontier& frontier) {
 
 }  // namespace
 
-TEST_CASE("known frontiers") {
+TEST_CASE("the Pareto frontiers of known collectives are found") {
     if (!has_solver()) return;
     ParetoRequest request;
     SUBCASE("fully connected, all-gather: everything at once") {
@@ -97,7 +97,7 @@ TEST_CASE("known frontiers") {
     }
 }
 
-TEST_CASE("every solver walks the same frontier") {
+TEST_CASE("every solver finds the same frontier") {
     const StepProblem problem = all_gather(ring(4, true));
     for (const BackendEntry& entry : backends()) {
         if (!entry.open()) continue;
@@ -128,7 +128,7 @@ TEST_CASE("a refuted point settles those that are harder") {
     CHECK(oracle.ask({3, 5, 3}).decision == Decision::Feasible);
 }
 
-TEST_CASE("what no time is given for stays undecided, and the walk says that it was stopped") {
+TEST_CASE("points without time left stay undecided, and the search says that it was stopped") {
     if (!has_solver()) return;
     ParetoRequest request;
     request.seconds = 1e-9;

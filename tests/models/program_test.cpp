@@ -12,7 +12,7 @@
 using namespace tutti;
 using namespace tutti::models;
 
-TEST_CASE("a program gives back what it was told") {
+TEST_CASE("a program returns the variables and constraints that were added") {
     Program program;
     const Literal b = program.boolean("b");
     const Var x = program.integer(-3, 9, "x"), y = program.integer(0, 1, "y");
@@ -58,7 +58,7 @@ TEST_CASE("a program gives back what it was told") {
     CHECK(program.size() == 2 + 4 + 3);
 }
 
-TEST_CASE("what breaks a program is named") {
+TEST_CASE("values that violate a program are reported by constraint") {
     Program program;
     const Literal b = program.boolean("ready");
     const Var x = program.integer(0, 9, "x"), y = program.integer(0, 9, "y");
@@ -77,7 +77,7 @@ TEST_CASE("what breaks a program is named") {
     CHECK(broken({0, 3, 4}) == "no_overlap 0: the intervals of x and y");
 }
 
-TEST_CASE("sums beyond 64 bits are compared as what they are") {
+TEST_CASE("sums beyond 64 bits are compared exactly") {
     constexpr std::int64_t kLarge = std::numeric_limits<std::int64_t>::max() - 1;
     Program program;
     const Var x = program.integer(0, kLarge, "x"), y = program.integer(0, kLarge, "y");
@@ -142,7 +142,7 @@ TEST_CASE("linearised, a program has rows only and the same solutions") {
     });
 }
 
-TEST_CASE("what tolerances would hide is not linearised") {
+TEST_CASE("programs with numbers too large for the tolerances of solvers are not linearised") {
     Program program;
     const Literal b = program.boolean("b");
     const Var x = program.integer(0, std::int64_t{1} << 40, "x");

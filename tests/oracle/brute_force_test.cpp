@@ -187,7 +187,7 @@ TEST_CASE("chunks of different sizes take different times") {
     CHECK(optimum(instance) == 6);
 }
 
-TEST_CASE("a work limit is no proof") {
+TEST_CASE("a brute force that reaches its work limit proves nothing") {
     const Instance instance = on_all(ring(4, 1), {collective(CollectiveKind::AllGather)});
     const auto result = brute_force_optimum(instance, Ticks(12), 10);
     CHECK(result.answer == BruteForceAnswer::WorkLimit);
@@ -233,7 +233,7 @@ TEST_CASE("on tiny random instances the optimum is valid, above the bounds and n
     CHECK(better_than_greedy * 20 >= all);
 }
 
-TEST_CASE("leaving out what no best schedule does changes no optimum") {
+TEST_CASE("pruning of dominated moves changes no optimum") {
     std::uint64_t compared = 0, all = 0;
     for_seeds(cases(200), [&](Rng& rng, std::uint64_t) {
         const Instance instance = tiny_instance(rng);

@@ -92,7 +92,7 @@ TEST_CASE("exploration: a value that is overwritten before it was sent is wrong 
     CHECK(some_race(plan, {}).has_value());
 }
 
-TEST_CASE("exploration: two receives into one slot clash") {
+TEST_CASE("exploration: two receives into one slot conflict") {
     PlanBuilder plan("alltoall", 3, 3);
     plan.out_of_place();
     plan.gpu(3, 3, 1).tb(-1, 1).step("r", "i0", "s0").signals().step("cpy", "s0", "o1");
@@ -116,7 +116,7 @@ TEST_CASE("exploration: two receives into one slot clash") {
     CHECK(race_between(plan, {}, at(0, 0, 0), at(0, 1, 0)) == RaceCheck::Real);
 }
 
-TEST_CASE("exploration: who waits in a circle, for nobody's signal or for a message that comes later hangs") {
+TEST_CASE("exploration: circular waits, missing signals and messages that come later hang") {
     PlanBuilder circle = through_scratch(true, true);
     circle.plan().gpus[1].blocks[1].steps[0].dep_block = plan::BlockId(2);
     circle.plan().gpus[1].blocks[1].steps[0].dep_step = plan::StepId(1);
@@ -228,7 +228,7 @@ TEST_CASE("exploration: with a message per chunk a fused ring may overtake its o
     CHECK(opinion_on(plan, {}, options).kind == Kind::Wrong);
 }
 
-TEST_CASE("exploration: the reduction leaves out no outcome, and control does not depend on luck") {
+TEST_CASE("exploration: the reduced search loses no outcome, and hanging does not depend on the order") {
     test::for_seeds(test::cases(300), [&](Rng& rng, std::uint64_t seed) {
         const plan::MscclPlan plan =
             random_plan(rng, static_cast<test::PlanOrigin>(seed % test::kPlanOrigins));

@@ -66,7 +66,7 @@ void check_seen(const Tally& tally, std::uint64_t count, std::initializer_list<c
 
 }  // namespace
 
-TEST_CASE("the checkers agree on sends drawn blindly") {
+TEST_CASE("the checkers agree on random sends") {
     const InstanceOptions options{
         .max_npus = 3, .max_switches = 2, .max_collectives = 2, .max_chunks = 1, .max_ticks = 2};
     const std::uint64_t count = cases(20000);
@@ -81,7 +81,7 @@ TEST_CASE("the checkers agree on sends drawn blindly") {
                {"valid", "unknown_chunk", "unknown_link", "bad_start", "not_held", "demand_unmet"});
 }
 
-TEST_CASE("the checkers agree on chunks that wander") {
+TEST_CASE("the checkers agree on chunks that move at random") {
     const InstanceOptions options{
         .max_npus = 4, .max_switches = 3, .max_collectives = 2, .max_chunks = 1, .max_ticks = 3};
     const std::uint64_t count = cases(40000);

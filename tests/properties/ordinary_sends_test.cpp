@@ -94,7 +94,7 @@ std::optional<Schedule> healthy_schedule(const Instance& instance, std::uint64_t
 
 }  // namespace
 
-TEST_CASE("ordinary sends are judged as the second checker judges them, broken in one way or not at all") {
+TEST_CASE("the verifier's fast path agrees with the second checker on valid and broken schedules") {
     Tally tally;
     const std::uint64_t count = cases(300);
     for_seeds(count, [&](Rng& rng, std::uint64_t seed) {
@@ -118,7 +118,7 @@ TEST_CASE("ordinary sends are judged as the second checker judges them, broken i
     }
 }
 
-TEST_CASE("chunks that wander are judged as the second checker judges them") {
+TEST_CASE("the verifier agrees with the second checker on chunks that take detours") {
     Tally tally;
     const std::uint64_t count = cases(1500);
     for_seeds(count, [&](Rng& rng, std::uint64_t) {

@@ -121,7 +121,7 @@ TEST_CASE("a view's figures are those of a recount, however the schedule is stor
     CHECK(found == expected);
 }
 
-TEST_CASE("slices of the load are filled where the sends are") {
+TEST_CASE("slices of the load are nonzero exactly where sends are") {
     // One link of two, busy from 0 to 2 and from 4 to 6 of 10.
     Slices slices(Ticks(10), 1);
     slices.add(0, Ticks(0), Ticks(2));
@@ -133,7 +133,7 @@ TEST_CASE("slices of the load are filled where the sends are") {
     }
 }
 
-TEST_CASE("of a large schedule whole chunks are shown, of every group, and it says so") {
+TEST_CASE("the view of a large schedule shows whole chunks of every group and says that it is a sample") {
     const Instance instance = instance_in(kTwoGroups);
     const Schedule schedule = greedy(instance);
     const test::ScratchTree scratch;
@@ -174,7 +174,7 @@ TEST_CASE("of a large schedule whole chunks are shown, of every group, and it sa
     }
 }
 
-TEST_CASE("of a single chunk that is too large the beginning is shown") {
+TEST_CASE("of a single chunk that is too large the first sends are shown") {
     const Instance instance =
         instance_in(R"({"tutti": 1, "topology": {"generate": {"kind": "line", "npus": 9}},
         "collectives": [{"kind": "broadcast", "root": 0}]})");
@@ -188,7 +188,7 @@ TEST_CASE("of a single chunk that is too large the beginning is shown") {
     CHECK(view["sends"]["note"] == "3 of 8 sends are shown: the first ones of chunk 0, which has 8");
 }
 
-TEST_CASE("a generator form has the view of what it means") {
+TEST_CASE("the view of a symmetric schedule is that of its expansion") {
     const Instance instance = instance_in(R"({"tutti": 1, "name": "ring3",
         "topology": {"npus": 3, "links": [{"src": 0, "dst": 1}, {"src": 1, "dst": 2}, {"src": 2, "dst": 0}]},
         "collectives": [{"kind": "all_gather"}]})");
@@ -227,7 +227,7 @@ TEST_CASE("a cut is drawn by the nodes that its sentence names, and the links in
     }
 }
 
-TEST_CASE("what a solver proved beyond the bounds that can be drawn is told apart from them") {
+TEST_CASE("a bound proven by a solver is marked apart from bounds that can be drawn") {
     const Instance instance = test::on_all(test::line(3), {test::collective(CollectiveKind::AllGather)});
     const auto bounds = bounds::simple_bounds(instance);
     const BoundClaim claim{bounds.front().value + Ticks(1), "solver", "CP-SAT found none shorter"};
@@ -242,7 +242,7 @@ TEST_CASE("what a solver proved beyond the bounds that can be drawn is told apar
     CHECK(bound_view(instance, bounds, weaker)["lower_bound"] == bounds.front().value.count());
 }
 
-TEST_CASE("why there is no proof of optimality is no proof of the bound") {
+TEST_CASE("the reason for a missing optimality proof is not shown as a proof of the bound") {
     const Instance instance = test::on_all(test::line(3), {test::collective(CollectiveKind::AllGather)});
     io::ResultLine line;
     CHECK_FALSE(claim_of(line));

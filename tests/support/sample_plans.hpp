@@ -43,7 +43,7 @@ namespace tutti::test {
 [[nodiscard]] bool ends_with(const plan::MscclPlan& plan, const Topology& topology, std::int64_t capacity);
 
 /// The timed transfers of one of the plans above as a schedule of the instance that asks for the same data
-/// (cli/plan_bound): which chunk each transfer carries is found by running the plan.
+/// (app/plan_bound): which chunk each transfer carries is found by running the plan.
 [[nodiscard]] Schedule schedule_of(const plan::MscclPlan& plan, const timing::PlanTiming& timing,
                                    const Instance& instance);
 

@@ -218,7 +218,7 @@ TEST_CASE("the search stops when it is told to, and the identity is left") {
     CHECK(fault(torus({4, 4}), group) == "");
 }
 
-TEST_CASE("what tells links or switches apart breaks the symmetry") {
+TEST_CASE("links or switches with different properties break the symmetry") {
     SUBCASE("a slower pair in a ring leaves the reflection that swaps its ends") {
         Net net(6);
         for (std::size_t i = 0; i < 6; ++i) net.both(i, (i + 1) % 6, 0, i == 0 ? 2 : 1);

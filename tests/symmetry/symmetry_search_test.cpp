@@ -88,7 +88,7 @@ TEST_CASE("shifts keep the demands, not only the links") {
     CHECK(generators[1].images[0] == NodeId(8));
 }
 
-TEST_CASE("networks with switches are left alone") {
+TEST_CASE("the shift search declines networks with switches") {
     CHECK(symmetry::digit_shifts(on_all(star(4, {}), {collective(CollectiveKind::AllGather)})).empty());
     CHECK_FALSE(is_ring(star(4, {}).parts()));
 }

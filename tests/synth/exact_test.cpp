@@ -111,7 +111,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("whoever asks is told of every better schedule and bound, of the whole and not of its halves") {
+TEST_CASE("the observer hears of every better schedule and bound of the whole instance") {
     if (!models::find_backend("cpsat")->open()) return;
     // Its best composition takes 4 ticks, each half 2, and the optimum 3.
     const auto instance =
@@ -147,9 +147,9 @@ TEST_CASE("more threads race several solvers and come to the same optimum") {
     }
 }
 
-TEST_CASE("a method whose solver is not built in says so and how to get it") {
+TEST_CASE("a method whose solver was not built says so and how to get it") {
     for (const models::BackendEntry& entry : models::backends()) {
-        if (entry.built_in) continue;
+        if (entry.built()) continue;
         try {
             (void)solved(test::on_all(test::line(3), {test::collective(CollectiveKind::AllGather)}),
                          std::string(entry.name));

@@ -129,7 +129,7 @@ TEST_CASE("a one-way ring: the reduction goes with the links") {
     }
 }
 
-TEST_CASE("what the synchronous model does not know is refused in words") {
+TEST_CASE("collectives outside the synchronous model are refused with the reason") {
     const auto all_gather = test::collective(CollectiveKind::AllGather);
     CHECK_THROWS_WITH_AS(static_cast<void>(synth::pareto(test::on_all(test::star(3, {}), {all_gather}), {})),
                          doctest::Contains("knows no switches"), InputError);

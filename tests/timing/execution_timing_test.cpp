@@ -158,7 +158,7 @@ TEST_SUITE("run: execution timing") {
         CHECK(timing.jobs[0].notes[0].starts_with("switch channels are timed"));
     }
 
-    TEST_CASE("what hangs or names nothing is refused") {
+    TEST_CASE("execution plans that hang or name missing channels are refused") {
         const Net net = test::line(2);
         ExecutionBuilder waits("test", 2);
         waits.gpu(1, 1).tb("wait 1");

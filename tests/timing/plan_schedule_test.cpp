@@ -1,7 +1,7 @@
 // Timed plans against the verifier of schedules: what the simulator says happened on the links must be a
 // valid schedule of the same collective, with the same makespan.
 
-#include "cli/plan_bound.hpp"
+#include "app/plan_bound.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/random_instance.hpp"
 #include "tests/support/sample_plans.hpp"
@@ -63,8 +63,8 @@ TEST_SUITE("run: properties") {
             const timing::TimedJob job{&plan, random_options(rng, topology, ranks)};
             const timing::PlanTiming timing = timing::time_plans({&job, 1}, topology, true);
             if (!can_be_a_schedule(timing.jobs[0])) return;
-            const cli::BoundJob asked{timing.jobs[0], timing.jobs[0].goal, Rank(0)};
-            const auto instance = cli::instance_of({&asked, 1}, topology);
+            const app::BoundJob asked{timing.jobs[0], timing.jobs[0].goal, Rank(0)};
+            const auto instance = app::instance_of({&asked, 1}, topology);
             REQUIRE(instance);
             const Schedule schedule = test::schedule_of(plan, timing, *instance);
             if (is_ambiguous(topology, schedule)) return;

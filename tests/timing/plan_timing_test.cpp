@@ -144,7 +144,7 @@ TEST_SUITE("run: plan timing") {
         CHECK_THROWS_AS((void)makespan(plan, test::line(3, 0, 10)), InputError);
     }
 
-    TEST_CASE("ranks are where the group says") {
+    TEST_CASE("ranks are mapped to NPUs by the group") {
         const MscclPlan plan = test::ring_all_gather(3);
         Net net = one_way_ring(3, 0, 5);
         // Against the ring: every connection is two hops, and each link serves two of them.
@@ -177,7 +177,7 @@ TEST_SUITE("run: plan timing") {
         CHECK(both.jobs[1].makespan == Ticks(30));
     }
 
-    TEST_CASE("links tell what they carried") {
+    TEST_CASE("the timing reports what each link carried") {
         MscclPlan plan = test::ring_all_gather(4, 2);
         plan.protocol = plan::Protocol::LL;
         const PlanTiming timing = time_plan(plan, Topology(one_way_ring(4, 1, 3).parts()));
@@ -252,7 +252,7 @@ TEST_SUITE("run: plan timing") {
         CHECK_THROWS_AS((void)makespan(plan, net, options), InputError);
     }
 
-    TEST_CASE("what does not fit is refused by name") {
+    TEST_CASE("a plan that does not fit the topology is refused with the reason") {
         const auto refusal = [](const MscclPlan& plan, const Net& net, const TimingOptions& options = {}) {
             try {
                 (void)makespan(plan, net, options);

@@ -71,7 +71,7 @@ TEST_SUITE("run: router") {
         CHECK(links(router.way(NodeId(0), NodeId(1), 0)) == Links{2, 3, 4});
     }
 
-    TEST_CASE("nobody gets where no link leads") {
+    TEST_CASE("there is no route where no link leads") {
         const Topology topology(Net(3).link(0, 1).link(2, 0).parts());
         Router router(topology, {});
         CHECK_FALSE(router.way(NodeId(0), NodeId(2), 0));

@@ -58,7 +58,7 @@ TEST_SUITE("run: simulator") {
         }
     }
 
-    TEST_CASE("who asks first is served first, and at one tick the lower task") {
+    TEST_CASE("a link serves the first request first, and at one tick the lower task number") {
         Net net(2);
         net.link(0, 1, 0, 10).link(1, 0, 0, 3);
         TimedProgram made = program();
@@ -76,7 +76,7 @@ TEST_SUITE("run: simulator") {
               std::vector<std::pair<TaskId, std::int64_t>>{{second, 0}, {third, 10}, {gate, 0}, {late, 20}});
     }
 
-    TEST_CASE("what is set free at a tick by itself asks before the requests of that tick are served") {
+    TEST_CASE("tasks that become ready at a tick request links before that tick's requests are served") {
         Net net(3);
         net.link(0, 1, 0, 4).link(2, 1, 0, 4).link(1, 0, 0, 9);
         TimedProgram made = program();
@@ -158,7 +158,7 @@ TEST_SUITE("run: simulator") {
         CHECK(simulate(Topology(net.parts()), made).makespan == Ticks(7));
     }
 
-    TEST_CASE("a circle of waiting tasks is named, not waited for") {
+    TEST_CASE("a cycle of waiting tasks is reported") {
         const Topology topology(Net(2).link(0, 1).parts());
         TimedProgram made = program();
         made.add_task({});

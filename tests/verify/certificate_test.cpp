@@ -123,7 +123,7 @@ TEST_CASE("a path keeps to the group where only the group may forward") {
     CHECK_FALSE(proves(open, direct, 9));
 }
 
-TEST_CASE("a cut: what must enter, not before its earliest, over the links into the set") {
+TEST_CASE("a cut counts the chunks that must enter a set over its links, from their earliest tick on") {
     // 4 chunks into NPU 2 over one link of alpha 3, beta 2: the first arrives at 5 (from 1), the others every
     // 2 ticks.
     const Instance instance = on_all(line(3, 3, 2), {many(CollectiveKind::Gather, 2)});
@@ -148,7 +148,7 @@ TEST_CASE("a cut's links are busy for alpha too where the topology says so") {
     CHECK_FALSE(proves(instance, cut({1}, 3, 5), 16));
 }
 
-TEST_CASE("a cut backwards: what has left a node still needs its time to the dearest receiver") {
+TEST_CASE("a cut read backwards adds the time from the set to the farthest receiver") {
     // NPU 0 has 3 chunks for all; each leaves over one link and needs 3 + 3 to NPU 2.
     const Instance instance = on_all(line(3, 1, 2), {many(CollectiveKind::Broadcast, 3)});
     CHECK(proves(instance, backwards({0}, 3, 6), 10));

@@ -127,7 +127,7 @@ TEST_CASE("V15: an all-to-all is met only when each chunk is with its own receiv
     CHECK(broken(instance, schedule(2, {copy(0, 0, 0), copy(0, 1, 1)})) == Codes{"demand_unmet"});
 }
 
-TEST_CASE("V15: a chunk at a switch is with nobody") {
+TEST_CASE("V15: a chunk at a switch meets no demand") {
     const Instance instance = on_all(star(2, {}), {custom({0}, {1})});
     CHECK(broken(instance, schedule(1, {copy(0, 0, 0)})) == Codes{"demand_unmet"});
 }

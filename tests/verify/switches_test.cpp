@@ -50,7 +50,7 @@ TEST_CASE("V9: a copying switch sends on as often as it likes") {
     CHECK(broken(instance, schedule(9, {copy(0, 0, 0), copy(0, 3, 1), copy(0, 5, 8)})) == Codes{});
 }
 
-TEST_CASE("V9: a copy that leaves in vain has left") {
+TEST_CASE("V9: a plain switch that sent its only copy back to the source has none left") {
     // The only copy goes back to NPU 0, so there is none left for NPU 1.
     CHECK(broken(broadcast_on_star(2, kPlain), schedule(3, {copy(0, 0, 0), copy(0, 1, 1), copy(0, 3, 2)})) ==
           Codes{"switch_copy", "demand_unmet"});

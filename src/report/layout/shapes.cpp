@@ -5,6 +5,8 @@
 
 #include "report/layout/shapes.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -175,6 +177,7 @@ std::vector<Point> snake(const std::vector<std::uint32_t>& order, bool closed) {
 
 /// Along a line or a ring; empty if it is neither. Precondition: connected.
 std::vector<std::uint32_t> along(const Graph& graph) {
+    expects(graph.components().size() == 1);
     std::uint32_t first = 0;
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
         if (graph.neighbours(i).size() > 2) return {};

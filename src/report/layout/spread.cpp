@@ -5,6 +5,8 @@
 
 #include "report/layout/spread.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -127,6 +129,7 @@ bool all_apart(std::span<const Point> points, double room) {
 }
 
 void spread(std::span<Point> points, double room) {
+    expects(points.empty() || room <= 0.5 / std::sqrt(static_cast<double>(points.size())));
     for (int round = 0; round < kRounds; ++round) {
         if (push_apart(points, room)) return;
     }

@@ -8,6 +8,8 @@
 
 #include "report/layout/stress.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -61,6 +63,7 @@ std::vector<Point> stress_layout(const Graph& graph) {
     if (graph.size() < 2) return std::vector<Point>(graph.size());
     std::vector<std::vector<std::uint32_t>> steps;
     for (std::uint32_t i = 0; i < graph.size(); ++i) steps.push_back(graph.distances({i}));
+    expects(std::ranges::all_of(steps[0], [&](std::uint32_t s) { return s < graph.size(); }));
     std::vector<Point> points = start_of(graph, steps);
     for (int round = 0; round < kStressRounds; ++round) {
         double most = 0;

@@ -1,5 +1,7 @@
 #include "verify/plan/epoch_chunks.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,6 +63,7 @@ void EpochChunks::number_nodes(const EpochSchedule& schedule) {
 }
 
 std::int32_t EpochChunks::dense(std::int32_t node) const {
+    expects(std::ranges::binary_search(numbers_, node));
     return static_cast<std::int32_t>(std::ranges::lower_bound(numbers_, node) - numbers_.begin());
 }
 

@@ -1,5 +1,6 @@
 #include "verify/plan/execution_order.hpp"
 
+#include "core/expects.hpp"
 #include "verify/plan/packet_order.hpp"
 
 #include <algorithm>
@@ -308,6 +309,7 @@ std::uint64_t pieces_of(const ExecutionSteps& steps) {
 
 OrderedExecution order(const ExecutionSteps& steps, const PlaceIndex& places,
                        const ExecutionProgress& progress) {
+    expects(!progress.hang);
     return Ordering(steps, places, progress).run();
 }
 

@@ -1,5 +1,7 @@
 #include "verify/plan/execution_run.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -197,6 +199,7 @@ std::vector<std::uint32_t> ExecutionRun::key() const {
 }
 
 ExecutionRun::Blocked ExecutionRun::blocked(std::uint32_t block) const {
+    expects(!done(block));
     const std::uint32_t at = position_[block];
     const std::uint32_t meeting = rules_->steps().steps[at].barrier;
     const Obstacle lacking = meeting != kNone ? Obstacle{Blocked::Cause::Barrier, meeting} : *obstacle(block);

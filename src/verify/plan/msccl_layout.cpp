@@ -1,5 +1,6 @@
 #include "verify/plan/msccl_layout.hpp"
 
+#include "core/expects.hpp"
 #include "verify/plan/in_place.hpp"
 
 #include <algorithm>
@@ -104,6 +105,7 @@ void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& siz
 }
 
 plan::Range MscclLayout::resolve(Rank gpu, const plan::Address& address) const {
+    expects(address.offset >= 0 && address.offset < room(gpu, address.buffer));
     plan::Range range = ranks_[gpu.index()].at[static_cast<int>(address.buffer)];
     range.first += address.offset;
     return range;

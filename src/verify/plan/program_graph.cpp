@@ -1,5 +1,7 @@
 #include "verify/plan/program_graph.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 
 namespace tutti::verify {
@@ -59,6 +61,7 @@ ProgramGraph::ProgramGraph(const plan::Program& program) {
 }
 
 std::vector<plan::OpId> ProgramGraph::cycle() const {
+    expects(has_cycle());
     const std::size_t ops = first_.size() - 1;
     std::vector<bool> stuck(ops, true);
     for (const plan::OpId op : order_) stuck[op] = false;

@@ -1,5 +1,6 @@
 #include "verify/plan/races.hpp"
 
+#include "core/expects.hpp"
 #include "verify/plan/reachability.hpp"
 
 #include <algorithm>
@@ -368,6 +369,7 @@ class RaceSearch {
 
 std::vector<Race> find_races(const plan::Program& program, const ProgramGraph& graph,
                              const PlaceIndex& places, const std::vector<bool>& needed) {
+    expects(!graph.has_cycle());
     return RaceSearch(program, graph, places, needed).run();
 }
 

@@ -1,5 +1,7 @@
 #include "verify/plan/reachability.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -8,6 +10,7 @@ namespace tutti::verify {
 
 Reachability::Reachability(const plan::Program& program, const ProgramGraph& graph)
     : program_(program), graph_(graph), chains_(program.chains) {
+    expects(!graph.has_cycle());
     chain_.reserve(program.ops.size());
     position_.reserve(program.ops.size());
     std::vector<std::uint32_t> length(program.chains, 0);

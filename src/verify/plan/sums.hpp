@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/expects.hpp"
 #include "plan/condition.hpp"
 
 #include <cstdint>
@@ -37,6 +38,7 @@ class Sums {
     [[nodiscard]] SumId of(std::vector<SumRun> runs);
     /// Sorted by chunk, then rank; neighbours joined. Precondition: neither undefined nor too many.
     [[nodiscard]] std::span<const SumRun> runs(SumId id) const {
+        expects(id != kUndefined && id != kTooMany);
         return std::span(pool_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
     }
 

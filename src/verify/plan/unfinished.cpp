@@ -1,5 +1,7 @@
 #include "verify/plan/unfinished.hpp"
 
+#include "core/expects.hpp"
+
 #include <set>
 #include <utility>
 
@@ -13,6 +15,7 @@ constexpr std::uint64_t kMostBits = std::uint64_t{1} << 33U;
 }  // namespace
 
 std::vector<plan::OpId> unfinished_writes(const plan::Program& program, const ProgramGraph& graph) {
+    expects(!graph.has_cycle());
     const std::size_t gpus = program.outputs.size(), words = (gpus + 63) / 64;
     std::vector<plan::OpId> found;
     if (static_cast<std::uint64_t>(program.ops.size()) * words * 64 > kMostBits) return found;

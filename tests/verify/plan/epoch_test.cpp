@@ -188,7 +188,7 @@ TEST_CASE("flows on no path and epochs too few are warned of") {
     CHECK(verdict.own_cost == "8 epochs of 1 s: 8 s");
 }
 
-TEST_CASE("a schedule that says nothing is no collective") {
+TEST_CASE("an empty TE-CCL schedule is no collective") {
     CHECK(told_epochs({}) == "structure-only");
     CHECK(told_epochs({}, as(CollectiveKind::AllGather)) == "invalid: value");
 }

@@ -371,7 +371,7 @@ TEST_CASE("a contribution that is missing, or added twice, or never written is t
     CHECK(third.violations.front().place.offset == 0);
 }
 
-TEST_CASE("connections of little capacity are a matter of their own") {
+TEST_CASE("FIFO capacity is judged apart from the other rules") {
     // Both ranks send n chunks before they receive any.
     const auto flood = [](std::int32_t chunks, bool one_step) {
         PlanBuilder plan("allgather", 2, 2 * chunks);
@@ -480,7 +480,7 @@ TEST_CASE("another collective than the file's can be asked for") {
     CHECK(verify::verify(plan, reading).verdict == PlanClass::Valid);
 }
 
-TEST_CASE("what a target would refuse or ignore is said") {
+TEST_CASE("a warning says what the target runtime would refuse or ignore") {
     PlanBuilder plan("reduce_scatter", 1, 1);
     plan.gpu(1, 0, 80).tb(-1, -1);
     for (int i = 0; i < 100; ++i) plan.step("cpy", "i0", "s0");

@@ -28,7 +28,7 @@ const std::string kRing = "0,1,1,1,0,2\n1,2,1,1,1,0\n2,0,1,1,2,1\n";
 
 }  // namespace
 
-TEST_CASE("queues that TACOS wrote run empty and gather everything") {
+TEST_CASE("queues written by TACOS run to their end and complete the all-gather") {
     io::Source source(step_file("tacos-mesh3x3.csv"));
     const auto verdict = judged(io::read_tacos_csv(source));
     CHECK(told(verdict) == "valid");
@@ -46,7 +46,7 @@ TEST_CASE("a link sends the next chunk when it is free and the source has it") {
     CHECK(verdict.own_cost == "2000000.002 us");
 }
 
-TEST_CASE("a queue whose chunk never comes has stopped") {
+TEST_CASE("a queue that waits for a chunk that never comes is a deadlock") {
     // Node 1 waits for chunk 0, node 0 for chunk 2, node 2 for chunk 1, and nobody sends its own.
     const auto verdict = judged(read("0,1,1,1,2,0\n1,2,1,1,0,1\n2,0,1,1,1,2\n"));
     CHECK(told(verdict) == "invalid: deadlock deadlock deadlock value value value");

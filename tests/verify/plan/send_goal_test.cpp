@@ -48,7 +48,7 @@ TEST_CASE("roots are found") {
     CHECK(ChunkShape(all_gather_chunks(2), 2).root(CollectiveKind::AllGather) == std::nullopt);
 }
 
-TEST_CASE("shares that differ between ranks make no collective with a name") {
+TEST_CASE("different shares of the ranks are no named collective") {
     CHECK(goal_of({}, 3) == CollectiveKind::Custom);
     CHECK(goal_of({{{0, 1}, {2}, 0}}, 3) == CollectiveKind::Custom);
     auto gather = all_gather_chunks(3);

@@ -96,7 +96,7 @@ void expect_both(const Outcome& outcome) {
 
 }  // namespace
 
-TEST_CASE("broken files of all step formats are refused or judged, never more") {
+TEST_CASE("damaged files of all step formats are refused or judged without a crash") {
     const auto sccl = [](io::Source& source) { return judged(io::read_sccl_json(source)); };
     expect_both(outcome_of("ReduceScatter.n4-Ring.n4-steps2.msccl.json", sccl));
     expect_both(outcome_of("Allgather.n8-DGX1-steps2.rounds3.chunks2.msccl.json", sccl));

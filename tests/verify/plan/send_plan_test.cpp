@@ -79,7 +79,7 @@ TEST_CASE("a send carries what its source has before the step, not what arrives 
     CHECK(verdict.violations[1].message == "node 2 has nothing of address 0 in the end");
 }
 
-TEST_CASE("what nobody ever brings is told as such") {
+TEST_CASE("a chunk that no send ever brings is reported as such") {
     const auto plan = step_plan(3, {{{0}, {2}, 0}}, {{{0, 1, 2}}});
     CHECK(judged(plan).violations[0].message ==
           "node 1 sends address 0 to node 2 in step 0, but never has it");
@@ -213,7 +213,7 @@ TEST_CASE("the chunks must make the collective that was asked for") {
     CHECK(told(cast, reading) == "invalid: root");
 }
 
-TEST_CASE("what a file says of itself and is not so is warned of") {
+TEST_CASE("metadata of a file that contradicts its sends is a warning") {
     auto plan = gathered();
     plan.remarks = {"the instance says 2 steps, there are 1"};
     CHECK(warned(judged(plan)) == "claim");

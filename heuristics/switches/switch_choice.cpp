@@ -1,0 +1,69 @@
+// Among the chunks that can be had, one that fewest holders have claimed, of some that are looked at from a
+// random place on; or first those that the source was given, which keeps the order of the Latin square
+// (switch_flood.cpp). Neither is better everywhere, so it is drawn which of the two holds.
+
+#include "heuristics/switches/switch_choice.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tutti::heuristics {
+namespace {
+
+/// Chunks among which the rarest is taken.
+constexpr std::size_t kChunksWeighed = 24;
+
+}  // namespace
+
+std::optional<std::uint32_t> SwitchChoice::choose(NodeId from, NodeId to, std::size_t rule) {
+    const auto has = holdings_.has(from);
+    const auto claimed = holdings_.claimed(to);
+    std::span<const BitTable::Word> barred;
+    if (rule > 0) {
+        barred = holdings_.claimed_inside(rule - 1, to);
+    } else if (!holdings_.is_npu(to)) {
+        barred = holdings_.claimed_by_all();
+    }
+    // Sums that are made at a switch: all send their parts in one order, so that one sum after the other is
+    // complete.
+    const bool in_order = !holdings_.is_npu(from) && !holdings_.own(from).empty();
+    const auto own = in_order ? std::nullopt : choose_own(from, to, barred);
+    if (own && (own_always_ || holdings_.is_fresh(*own))) return own;
+    const std::size_t words = has.size();
+    const std::size_t shift = words > 1 && !in_order ? rng_.below(words) : 0;
+    const int turn = in_order ? 0 : static_cast<int>(rng_.below(64));
+    const std::size_t most = in_order ? 1 : kChunksWeighed;
+    std::optional<std::uint32_t> best = own;
+    std::size_t weighed = 0;
+    for (std::size_t k = 0; k < words && weighed < most; ++k) {
+        const std::size_t w = k + shift < words ? k + shift : k + shift - words;
+        BitTable::Word bits = has[w] & ~claimed[w];
+        if (bits == 0) continue;
+        if (!barred.empty()) bits &= ~barred[w];
+        for (bits = std::rotr(bits, turn); bits != 0 && weighed < most; bits &= bits - 1) {
+            const auto bit = static_cast<unsigned>(std::countr_zero(bits) + turn) % 64U;
+            const auto i = static_cast<std::uint32_t>(w * 64 + bit);
+            if (!best || holdings_.claims(i) < holdings_.claims(*best)) best = i;
+            ++weighed;
+        }
+    }
+    return best;
+}
+
+/// The same among the chunks that `from` is a source of: other holders of them are more likely to be asked.
+std::optional<std::uint32_t> SwitchChoice::choose_own(NodeId from, NodeId to,
+                                                      std::span<const BitTable::Word> barred) {
+    const auto& own = holdings_.own(from);
+    std::optional<std::uint32_t> best;
+    std::size_t k = own.size() > 1 ? rng_.below(own.size()) : 0;
+    for (std::size_t weighed = 0; weighed < std::min(own.size(), kChunksWeighed); ++weighed, ++k) {
+        if (k >= own.size()) k = 0;
+        const std::uint32_t i = own[k];
+        if (holdings_.is_claimed(to, i) || !holdings_.has(from, i)) continue;
+        if (!barred.empty() && ((barred[i / 64] >> (i % 64)) & 1U) != 0) continue;
+        if (!best || holdings_.claims(i) < holdings_.claims(*best)) best = i;
+    }
+    return best;
+}
+
+}  // namespace tutti::heuristics

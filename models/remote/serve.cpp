@@ -1,0 +1,133 @@
+// The other side of remote_backend.cpp. One order per process: a solver that is killed in the midst of its
+// work leaves nothing behind that the next one could stumble over.
+//
+// When the parent closes its half of the socket, that is the stop of the solve. It may also be that the
+// parent is gone. The system then kills this process, if it can tell (PR_SET_PDEATHSIG); and in case it
+// could not (the parent died before we asked for it), the parent's number is looked at from then on.
+
+#include "models/remote/serve.hpp"
+
+#include "models/backends/registry.hpp"
+#include "models/remote/message.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <new>
+#include <thread>
+
+namespace tutti::models::remote {
+namespace {
+
+enum Exit { kAnswered = 0, kNoOrder = 2, kNobodyListens = 3 };
+
+std::size_t receive_some(int socket, std::span<char> room) {
+    ssize_t count = 0;
+    do {
+        count = ::recv(socket, room.data(), room.size(), 0);
+    } while (count < 0 && errno == EINTR);
+    return count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+bool send_whole(int socket, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (count < 0 && errno != EINTR) return false;
+        if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+/// Raises the flag at the end of the socket; ends the process when the parent is another one.
+void hear_the_end(int socket, pid_t parent, std::atomic<bool>& flag) {
+    char byte = 0;
+    while (receive_some(socket, {&byte, 1}) > 0) {
+    }
+    flag = true;
+    while (::getppid() == parent) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::_exit(kNobodyListens);
+}
+
+/// In case it grows faster than it is watched: what it has now counts too, and stacks and libraries.
+void bound_memory(std::optional<std::size_t> most) {
+    if (!most) return;
+    constexpr rlim_t kForStacksAndLibraries = rlim_t{1} << 30;
+    std::ifstream file("/proc/self/statm");
+    std::size_t pages = 0, skipped = 0;
+    file >> skipped >> skipped >> skipped >> skipped >> skipped >> pages;
+    rlimit limit{};
+    if (!file || ::getrlimit(RLIMIT_DATA, &limit) != 0) return;
+    const rlim_t has = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+    const rlim_t wanted = has + 2 * rlim_t{*most} + kForStacksAndLibraries;
+    if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= wanted) return;
+    limit.rlim_cur = wanted;
+    (void)::setrlimit(RLIMIT_DATA, &limit);
+}
+
+/// Better this process than the one that waits for it.
+void go_first_when_memory_ends() {
+    std::ofstream file("/proc/self/oom_score_adj");
+    file << 900;
+}
+
+/// What solve() says, or why it was not asked.
+template <class Result>
+Result solved(const Order& order, const auto& program, const SolveLimits& limits) {
+    Result result;
+    const BackendEntry* const entry = find_backend(order.backend);
+    if (entry == nullptr) {
+        result.words = fmt::format("the helper process knows no solver '{}'", order.backend);
+        return result;
+    }
+    const OpenedBackend opened = entry->open();
+    if (!opened) {
+        result.words = "in the helper process it " + opened.absence;
+        return result;
+    }
+    try {
+        return opened.backend->solve(program, limits);
+    } catch (const std::bad_alloc&) {
+        result.words = "out of memory";
+        return result;
+    }
+}
+
+}  // namespace
+
+int serve(int socket) {
+    (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const pid_t parent = ::getppid();
+    go_first_when_memory_ends();
+    const Stop::Clock::time_point begin = Stop::Clock::now();
+    const auto order = read_order([&](std::span<char> room) { return receive_some(socket, room); });
+    if (!order) return kNoOrder;
+    bound_memory(order->memory_bytes);
+
+    static std::atomic<bool> flag{false};  // for as long as the thread may look at it
+    std::thread([socket, parent] { hear_the_end(socket, parent, flag); }).detach();
+    SolveLimits limits;
+    auto seconds = order->seconds;
+    if (seconds) *seconds -= Stop::Clock::now() - begin;  // the order took its time to come
+    limits.stop = Stop(seconds, &flag);
+    limits.threads = order->threads;
+    limits.seed = order->seed;
+    limits.memory_bytes = order->memory_bytes;
+    const Sink sink = [&](std::string_view bytes) { return send_whole(socket, bytes); };
+    const bool is_sent =
+        std::holds_alternative<Program>(order->program)
+            ? write_answer(sink, solved<Answer>(*order, std::get<Program>(order->program), limits))
+            : write_answer(sink,
+                           solved<LinearAnswer>(*order, std::get<LinearProgram>(order->program), limits));
+    return is_sent ? kAnswered : kNobodyListens;
+}
+
+}  // namespace tutti::models::remote

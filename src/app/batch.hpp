@@ -1,0 +1,64 @@
+#pragma once
+
+#include "app/json.hpp"
+#include "app/watch.hpp"
+#include "batch/batch.hpp"
+#include "batch/progress.hpp"
+#include "batch/summary.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tutti::app {
+
+struct BatchOptions {
+    /// What is asked of the run; a run file has what this leaves open.
+    struct Asked {
+        std::vector<std::string> paths{};
+        std::optional<std::string> set{};  ///< a .test file
+        std::vector<std::string> methods{};
+        std::vector<std::uint64_t> chunks{}, seeds{};
+        std::vector<std::int64_t> bytes{};
+        std::optional<unsigned> threads{}, jobs{};
+        std::optional<double> time_limit{};           ///< seconds, for each instance
+        std::optional<std::uint64_t> memory_limit{};  ///< bytes, for each instance
+        std::optional<std::pair<std::uint64_t, std::uint64_t>> shard{};
+        friend bool operator==(const Asked&, const Asked&) = default;
+    };
+    Asked asked{};
+    std::optional<std::string> run{};  ///< a run file
+    std::string results{};             ///< a folder, or empty for results/<time>
+    bool resume = false;
+    bool retry_failed = false;
+    bool update_solu = false;
+    bool report = true;  ///< make report.html
+    friend bool operator==(const BatchOptions&, const BatchOptions&) = default;
+};
+
+struct BatchRun {
+    batch::Outcome outcome{};
+    std::string results{};  ///< the folder
+};
+
+/// Solves every instance in a child process of its own and writes results and table. What fails is a row.
+/// Throws InputError for options and folders that cannot be used. The process must have one thread.
+/// The report is left to write_report(), so that the table can be shown before it.
+[[nodiscard]] BatchRun batch(const BatchOptions& options, const batch::ProgressView& progress,
+                             const Watch& watch = {});
+
+/// Makes report.html in the folder of the results. What keeps it from being made is told, not thrown.
+void write_report(const BatchRun& run, const Watch& watch = {});
+
+/// What `tutti batch --json` prints, but for the exit code.
+[[nodiscard]] io::Json json_of(const BatchRun& run);
+
+/// Where this process is one of several ranks (mpirun, srun) and not the first: works for the first until
+/// that ends, and says whether it went well. None: this process is the first, or alone.
+[[nodiscard]] std::optional<bool> serve_as_rank(const BatchOptions& options, const Watch& watch,
+                                                std::ostream& err);
+
+}  // namespace tutti::app

@@ -1,0 +1,32 @@
+#include "app/bound.hpp"
+
+#include "app/bug.hpp"
+#include "io/bound_json.hpp"
+#include "io/instance_json.hpp"
+#include "synth/bounding.hpp"
+#include "synth/reachability.hpp"
+
+namespace tutti::app {
+
+Bounded bound(const BoundOptions& options, const Watch& watch) {
+    Bounded bounded{io::read_instance(options.instance), options.instance};
+    const Stop stop = watch.stop(options.time_limit);
+    if (const auto who = synth::unreachable(bounded.instance)) throw InfeasibleError(*who);
+    bounded.bounds =
+        with_instance(bounded.instance, [&] { return synth::every_bound(bounded.instance, stop); });
+    bounded.stopped = stop.requested();
+    return bounded;
+}
+
+io::Json json_of(const Bounded& bounded) {
+    io::Json json{{"instance", bounded.instance.name()},
+                  {"lower_bound", bounded.best().value.count()},
+                  {"bound_kind", bounded.best().kind},
+                  {"file", bounded.file},
+                  {"stopped", bounded.stopped}};
+    io::Json& list = json["bounds"] = io::Json::array();
+    for (const Bound& bound : bounded.bounds) list.push_back(io::bound_json(bound, bound.seconds));
+    return json;
+}
+
+}  // namespace tutti::app

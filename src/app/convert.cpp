@@ -1,0 +1,80 @@
+#include "app/convert.hpp"
+
+#include "app/convert_plan.hpp"
+#include "app/convert_schedule.hpp"
+#include "app/file_kind.hpp"
+#include "app/output_check.hpp"
+#include "io/instance_json.hpp"
+
+namespace tutti::app {
+namespace {
+
+io::Json plans_json(const std::vector<WrittenPlan>& plans) {
+    io::Json list = io::Json::array();
+    for (const WrittenPlan& plan : plans) {
+        io::Json line{{"file", plan.path}, {"condition", nullptr}};
+        if (!plan.condition_path.empty()) line["condition"] = plan.condition_path;
+        line.update(plan.plan.facts);
+        list.push_back(std::move(line));
+    }
+    return list;
+}
+
+std::vector<WrittenPlan> plans_of(const Instance& instance, const Schedule& schedule,
+                                  const ConvertOptions& options) {
+    switch (options.format) {
+        case ConvertFormat::Chakra:
+            return {convert_to_chakra(instance, schedule, options.output)};
+        case ConvertFormat::ScclJson:
+            return {convert_to_steps(instance, schedule, options.output)};
+        default:
+            return convert_to_plans(instance, schedule, options);
+    }
+}
+
+}  // namespace
+
+bool is_plan(ConvertFormat format) {
+    return format != ConvertFormat::Json && format != ConvertFormat::Stream &&
+           format != ConvertFormat::Perfetto;
+}
+
+Conversion convert(const ConvertOptions& options, const Watch& watch) {
+    if (!options.folder.empty()) return convert_to_folder(options, watch);
+    const ScheduleFiles files = instance_and_schedules(options.files);
+    const Instance instance = io::read_instance(files.instance);
+    io::OpenSchedule schedule = io::open_schedule(files.schedules.front());
+    check_output(options.output, files.instance);
+    Conversion conversion{.file = files.schedules.front()};
+    if (!is_plan(options.format)) {
+        conversion.verdict = convert_schedule(schedule, instance, options, watch.stop());
+        return conversion;
+    }
+    HeldSchedule held = held_schedule(schedule, instance, watch.stop());
+    conversion.verdict = std::move(held.verdict);
+    if (conversion.verdict.valid()) conversion.plans = plans_of(instance, held.schedule, options);
+    return conversion;
+}
+
+io::Json json_of(const Conversion& conversion, const ConvertOptions& options) {
+    if (!options.folder.empty()) {
+        return {{"directory", options.folder},
+                {"target", name_of(options.target)},
+                {"environment", conversion.environment},
+                {"plans", plans_json(conversion.plans)}};
+    }
+    const Verdict& verdict = conversion.verdict;
+    io::Json json{{"file", conversion.file},
+                  {"verdict", verdict.valid() ? "valid" : "invalid"},
+                  {"makespan", verdict.makespan.count()},
+                  {"sends", verdict.sends}};
+    if (is_plan(options.format)) {
+        json["plans"] = plans_json(conversion.plans);
+    } else {
+        json["schedule"] = nullptr;
+        if (verdict.valid()) json["schedule"] = options.output;
+    }
+    return json;
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "compile/msccl_lowering.hpp"
+#include "io/schedule_stream.hpp"
+#include "plan/msccl_plan.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::app {
+
+using io::kStreamSuffix;  ///< of a file, by which a format is told
+
+/// What a schedule can be turned into: one of ours, or a plan of somebody else's runtime.
+enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra, Perfetto };
+/// Which calls a plan shall serve.
+enum class CallMode { Both, InPlace, OutOfPlace };
+
+struct ConvertOptions {
+    /// An instance and a schedule, in any order; for a folder several such pairs, and folders with results.
+    std::vector<std::string> files{};
+    std::string output{};  ///< a path, or "-"
+    std::string folder{};  ///< instead of `output`: where plans for a runtime shall go
+    ConvertFormat format = ConvertFormat::Json;
+    std::optional<std::string> collective{};  ///< its id; all of them where not given
+    plan::Target target = plan::Target::MscclExecutor;
+    plan::Protocol protocol = plan::Protocol::Simple;
+    CallMode mode = CallMode::Both;
+    std::optional<std::int64_t> min_bytes{}, max_bytes{};
+    friend bool operator==(const ConvertOptions&, const ConvertOptions&) = default;
+};
+
+}  // namespace tutti::app

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "app/judge_options.hpp"
+#include "app/sniff.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::app {
+
+enum class FileKind {
+    Instance,
+    Schedule,  ///< of ours, which needs its instance
+    Plan,      ///< of another tool, complete in itself
+    Unclear
+};
+
+/// What a file is, told from its first bytes.
+[[nodiscard]] FileKind kind_of_bytes(std::string_view bytes);
+[[nodiscard]] FileKind kind_of(const Sniffed& sniffed);
+
+/// An instance and schedules of it.
+struct ScheduleFiles {
+    std::string instance{};
+    std::vector<std::string> schedules{};
+};
+
+/// Finds the instance among the files by their content. Standard input and files that do not tell take the
+/// part that is left: the instance if there is none yet (the first of them), else a schedule. Throws
+/// InputError when there is no instance, or two.
+[[nodiscard]] ScheduleFiles instance_and_schedules(const std::vector<std::string>& files);
+
+/// Files to be judged, by their parts.
+struct FilesToJudge {
+    std::optional<ScheduleFiles> ours{};
+    std::vector<std::string> plans{};
+    std::vector<std::string> folders{};
+};
+
+/// Sorts the files by their content. A single one that does not tell is a plan, to be called malformed.
+/// Throws InputError as above, and when an instance or a schedule is alone.
+[[nodiscard]] FilesToJudge sorted_files(const JudgeOptions& options);
+
+}  // namespace tutti::app

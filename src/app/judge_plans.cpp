@@ -1,0 +1,168 @@
+#include "app/judge_plans.hpp"
+
+#include "app/ordered_pool.hpp"
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+
+namespace tutti::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+unsigned threads_of(const JudgeOptions& options) {
+    return options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+/// The files below a folder that may be plans, sorted. Folders that may not be read are passed over; links to
+/// folders are not followed, so that there is no circle.
+std::vector<std::string> candidates_below(const std::string& folder) {
+    constexpr std::array<std::string_view, 3> kSuffixes{".xml", ".json", ".csv"};
+    std::vector<std::string> files;
+    std::error_code error;
+    fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied, error);
+    if (error) throw InputError("the folder cannot be read: " + error.message(), {}, folder);
+    for (; entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+        if (error) break;
+        std::error_code unknown;
+        const std::string suffix = entries->path().extension().string();
+        if (std::ranges::find(kSuffixes, suffix) != kSuffixes.end() && entries->is_regular_file(unknown))
+            files.push_back(entries->path().string());
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
+std::vector<std::string> all_candidates(const FilesToJudge& files) {
+    std::vector<std::string> all = files.plans;
+    for (const std::string& folder : files.folders) {
+        const auto found = candidates_below(folder);
+        all.insert(all.end(), found.begin(), found.end());
+    }
+    // A folder inside another that was named too.
+    std::vector<std::string> once;
+    std::ranges::sort(all);
+    std::ranges::unique_copy(all, std::back_inserter(once));
+    return once;
+}
+
+void expect_group_fits(const JudgedPlan& judged, std::span<const std::int32_t> group) {
+    const auto ranks = static_cast<std::size_t>(judged.verdict.ranks);
+    if (group.empty() || ranks == 0 || ranks == group.size()) return;
+    throw InputError(fmt::format("the plan is for {} ranks, and --group names {} NPUs", ranks, group.size()),
+                     {}, judged.file);
+}
+
+/// The plans of one call. Where each has a group of its own and there is a network, they are parts of one job
+/// that run at once and are timed together; otherwise each is on its own.
+class PlanRun {
+  public:
+    PlanRun(const std::vector<std::string>& files, PlanJudge::Strangers strangers,
+            const JudgeOptions& options, const std::optional<PlanNetwork>& network, const Watch& watch,
+            const PlanListener& listener)
+        : files_(files),
+          options_(options),
+          network_(network),
+          watch_(watch),
+          listener_(listener),
+          judge_(reading_of(options), strangers, network.has_value()),
+          together_(network && options.plan.groups.size() > 1),
+          judged_(files.size()) {}
+
+    JudgedPlans run() {
+        JudgedPlans plans{.files = files_.size()};
+        listener_.begin(files_.size());
+        try {
+            run_ordered({.count = files_.size(),
+                         .threads = threads_of(options_),
+                         .work = [&](std::size_t i) { work(i); },
+                         .deliver = [&](std::size_t i) { deliver(i, plans); },
+                         .idle = listener_.idle,
+                         .stop = watch_.interrupted});
+            if (plans.judged == plans.files && together_) time_together(plans);
+            plans.complete = plans.judged == plans.files;
+        } catch (const LimitError&) {
+            // Stopped while something was being timed.
+        }
+        return plans;
+    }
+
+  private:
+    void work(std::size_t i) {
+        JudgedPlan judged = judge_.judge(files_[i]);
+        const bool fine = judged.plan && judged.verdict.acceptable();
+        if (fine && !together_) time_plan(judged, *network_, group_of(options_.plan, i), watch_.stop());
+        if (!together_) judged.plan.reset();
+        judged_[i] = std::move(judged);
+    }
+
+    void deliver(std::size_t i, JudgedPlans& plans) {
+        JudgedPlan& judged = judged_[i];
+        expect_group_fits(judged, group_of(options_.plan, i));
+        listener_.judged(judged);
+        if (!together_) judged = {};
+        ++plans.judged;
+    }
+
+    void time_together(JudgedPlans& plans) const {
+        const auto wrong = std::ranges::find_if(
+            judged_, [](const JudgedPlan& judged) { return !judged.plan || !judged.verdict.acceptable(); });
+        if (wrong != judged_.end()) {
+            plans.not_together = wrong->file;
+            return;
+        }
+        plans.together = app::time_together(judged_, *network_, options_.plan.groups, watch_.stop());
+    }
+
+    const std::vector<std::string>& files_;
+    const JudgeOptions& options_;
+    const std::optional<PlanNetwork>& network_;
+    const Watch& watch_;
+    const PlanListener& listener_;
+    const PlanJudge judge_;
+    const bool together_;
+    std::vector<JudgedPlan> judged_;
+};
+
+}  // namespace
+
+JudgedPlans judge_plans(const std::vector<std::string>& files, const JudgeOptions& options,
+                        const std::optional<PlanNetwork>& network, const Watch& watch,
+                        const PlanListener& listener) {
+    const std::size_t groups = options.plan.groups.size();
+    if (groups > 1 && groups != files.size()) {
+        throw InputError(fmt::format("expected one --group, or one for each of the {} plans; found {}",
+                                     files.size(), groups));
+    }
+    return PlanRun(files, PlanJudge::Strangers::Malformed, options, network, watch, listener).run();
+}
+
+JudgedPlans judge_folders(const FilesToJudge& files, const JudgeOptions& options,
+                          const std::optional<PlanNetwork>& network, const Watch& watch,
+                          const PlanListener& listener) {
+    if (!options.plan.groups.empty())
+        throw InputError("--group belongs to the ranks of one plan; expected files, found a folder");
+    std::size_t skipped = 0;
+    PlanListener counting = listener;
+    counting.judged = [&](const JudgedPlan& judged) {
+        if (!judged.skipped.empty()) ++skipped;
+        listener.judged(judged);
+    };
+    const std::vector<std::string> paths = all_candidates(files);
+    const JudgedPlans plans =
+        PlanRun(paths, PlanJudge::Strangers::Skipped, options, network, watch, counting).run();
+    if (plans.complete && plans.judged == skipped) {
+        throw InputError(fmt::format("no plan was found there ({} skipped)", skipped), {},
+                         fmt::format("{}", fmt::join(files.folders, ", ")));
+    }
+    return plans;
+}
+
+}  // namespace tutti::app

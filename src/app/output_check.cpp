@@ -1,0 +1,29 @@
+#include "app/output_check.hpp"
+
+#include "core/error.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+namespace tutti::app {
+
+void check_output(const std::string& target, const std::string& instance_file) {
+    namespace fs = std::filesystem;
+    if (target == "-") return;
+    std::error_code error;
+    const fs::path path(target);
+    if (instance_file != "-" && fs::equivalent(path, instance_file, error)) {
+        throw InputError("is the instance; the schedule would replace it (choose another --output)", {},
+                         target);
+    }
+    if (fs::is_directory(path, error)) throw InputError("is a folder; expected a file", {}, target);
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    if (::access(folder.c_str(), W_OK) != 0) {
+        throw InputError("cannot be written: " + std::generic_category().message(errno), {}, target);
+    }
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,114 @@
+#include "app/plan_bound.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::app {
+namespace {
+
+/// Beyond so many chunks (times receivers, where each names them) bounds would take longer than the timing.
+constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 20;
+
+/// Whether the collective's `chunks` are those of a rank's share of the call, not of the whole of it.
+bool counts_shares(CollectiveKind kind) {
+    using enum CollectiveKind;
+    return kind == AllReduce || kind == AllGather || kind == ReduceScatter || kind == AllToAll ||
+           kind == Gather || kind == Scatter;
+}
+
+/// An all-reduce whose chunks cannot be dealt out to the ranks evenly.
+void ask_chunk_by_chunk(Collective& collective, const timing::JobTiming& timing, std::uint64_t chunks) {
+    collective.kind = CollectiveKind::Custom;
+    for (std::uint64_t i = 0; i < chunks; ++i)
+        collective.demands.push_back({timing.group, timing.group, true, std::nullopt});
+}
+
+/// In how many chunks a job's data is asked for, and how large they are.
+struct Cut {
+    std::uint64_t chunks;
+    Bytes bytes;
+};
+
+std::optional<Collective> collective_of(const BoundJob& job, const Cut& cut, std::size_t number) {
+    const CollectiveKind kind = plan_kind_of(job.goal);
+    const auto ranks = static_cast<std::uint64_t>(job.timing.ranks);
+    if (kind == CollectiveKind::Custom || ranks < 2) return std::nullopt;
+    if (has_root(kind) && !job.root) return std::nullopt;
+    const std::uint64_t chunks = cut.chunks;
+    if (chunks > kMostChunks || (kind == CollectiveKind::AllToAll && chunks > kMostChunks / ranks))
+        return std::nullopt;
+
+    Collective collective;
+    collective.id = fmt::format("plan{}", number);
+    collective.group = GroupId(number);
+    collective.kind = kind;
+    collective.chunk_bytes = cut.bytes;
+    if (has_root(kind)) collective.root = *job.root;
+    collective.chunks = counts_shares(kind) ? chunks / ranks : chunks;
+    if (counts_shares(kind) && chunks % ranks != 0) {
+        if (kind != CollectiveKind::AllReduce || chunks > kMostChunks / ranks) return std::nullopt;
+        ask_chunk_by_chunk(collective, job.timing, chunks);
+        collective.chunks = 1;
+    }
+    return collective;
+}
+
+std::optional<Instance> instance_in(std::span<const BoundJob> jobs, std::span<const Cut> cuts,
+                                    TopologyParts topology) {
+    InstanceParts parts;
+    parts.name = "plan";
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        auto collective = collective_of(jobs[i], cuts[i], i);
+        if (!collective) return std::nullopt;
+        parts.groups.push_back({fmt::format("ranks{}", i), jobs[i].timing.group});
+        parts.collectives.push_back(std::move(*collective));
+    }
+    if (jobs.empty()) return std::nullopt;
+    parts.topology = std::move(topology);
+    return Instance(std::move(parts));
+}
+
+/// Bytes that the fastest link carries in a tick, rounded up: what rounding a chunk's time up can add to it.
+std::int64_t bytes_per_tick(const Topology& topology) {
+    double most = 0;
+    for (const Link& link : topology.links()) most = std::max(most, to_double(link.wire.bandwidth) / 1000);
+    return static_cast<std::int64_t>(most) + 1;
+}
+
+}  // namespace
+
+std::optional<Instance> instance_of(std::span<const BoundJob> jobs, const Topology& topology) {
+    std::vector<Cut> cuts;
+    for (const BoundJob& job : jobs) cuts.push_back({job.timing.chunks, job.timing.chunk});
+    return instance_in(jobs, cuts, topology.parts());
+}
+
+std::optional<FinerInstance> finer_instance_of(std::span<const BoundJob> jobs, const Topology& topology) {
+    constexpr std::uint64_t kMostTimes = 64, kMostPieces = std::uint64_t{1} << 14;
+    constexpr std::int64_t kLeastBytes = 1024;
+    if (topology.units() != Units::Physical) return std::nullopt;
+    std::uint64_t pieces = 0, times = kMostTimes;
+    for (const BoundJob& job : jobs) {
+        const auto ranks = static_cast<std::uint64_t>(job.timing.ranks);
+        pieces += job.timing.chunks * (job.goal == CollectiveKind::AllToAll ? ranks : 1);
+        while (times > 1 && job.timing.chunk.count / static_cast<std::int64_t>(times) < kLeastBytes)
+            times /= 2;
+    }
+    while (times > 1 && pieces * times > kMostPieces) times /= 2;
+    if (times == 1) return std::nullopt;
+
+    const std::int64_t slack = bytes_per_tick(topology);
+    std::vector<Cut> cuts;
+    for (const BoundJob& job : jobs) {
+        const std::int64_t bytes = job.timing.chunk.count / static_cast<std::int64_t>(times) - slack;
+        cuts.push_back({job.timing.chunks * times, Bytes{bytes}});
+    }
+    TopologyParts parts = topology.parts();
+    parts.busy = Busy::Beta;
+    auto instance = instance_in(jobs, cuts, std::move(parts));
+    if (!instance) return std::nullopt;
+    return FinerInstance{std::move(*instance), times};
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,160 @@
+#include "app/plan_cost.hpp"
+
+#include "app/bug.hpp"
+#include "app/plan_bound.hpp"
+#include "bounds/bounds.hpp"
+#include "core/outcome.hpp"
+#include "synth/reachability.hpp"
+#include "text/format.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tutti::app {
+namespace {
+
+/// Up to here all bounds together take less than the verdict of a plan; beyond, the near-linear ones must do.
+constexpr std::size_t kSmallNodes = 12;
+constexpr std::size_t kSmallChunksTimesLinks = 4'000;
+
+/// As deep as the plan needs, if that is more than its protocol has.
+std::optional<std::int64_t> capacity_of(const plan::PlanVerdict& verdict) {
+    if (!verdict.fifo || verdict.fifo->chunks <= verdict.fifo->capacity) return std::nullopt;
+    return verdict.fifo->chunks;
+}
+
+std::optional<Bound> bound_of(const Instance& instance, const Stop& stop) {
+    if (synth::unreachable(instance)) return std::nullopt;
+    const bool is_small = instance.topology().nodes() <= kSmallNodes &&
+                          instance.chunks() * instance.topology().links().size() <= kSmallChunksTimesLinks;
+    const auto bounds = is_small ? bounds::all_bounds(instance, stop) : bounds::simple_bounds(instance, stop);
+    return bounds.front();
+}
+
+/// What algorithms could reach that cut the data finer.
+void ask_finer(PlanCost& cost, std::span<const BoundJob> jobs, const Topology& topology, const Stop& stop) {
+    const auto finer = finer_instance_of(jobs, topology);
+    if (!finer) return;
+    const Bound bound = bounds::simple_bounds(finer->instance, stop).front();
+    if (bound.value >= cost.bound->value) return;
+    cost.finer = PlanCost::Finer{finer->times, bound, gap(cost.timing.makespan, bound.value).value_or(0)};
+}
+
+/// Compares with the bound, where the meaning of all plans is known.
+void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Topology& topology,
+                        const Stop& stop) {
+    std::vector<BoundJob> asked;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const plan::PlanVerdict& verdict = jobs[i].verdict;
+        const bool is_proven =
+            verdict.verdict == plan::PlanClass::Valid || verdict.verdict == plan::PlanClass::ValidIfBuffered;
+        if (!is_proven) return;
+        asked.push_back({cost.timing.jobs[i], cost.timing.jobs[i].goal, verdict.root});
+    }
+    const auto instance = instance_of(asked, topology);
+    if (!instance) return;
+    with_instance(*instance, [&] {
+        cost.bound = bound_of(*instance, stop);
+        if (!cost.bound) return;
+        if (cost.timing.makespan < cost.bound->value) {
+            throw InternalError(fmt::format("the plan '{}' takes {} ticks, below the lower bound {} ({})",
+                                            jobs.front().verdict.name, cost.timing.makespan.count(),
+                                            cost.bound->value.count(), cost.bound->kind));
+        }
+        cost.gap = gap(cost.timing.makespan, cost.bound->value);
+    });
+    if (cost.bound) ask_finer(cost, asked, topology, stop);
+}
+
+template <class Value>
+io::Json or_null(const std::optional<Value>& value) {
+    return value ? io::Json(*value) : io::Json(nullptr);
+}
+
+io::Json json_of(const timing::JobTiming& job, Units units) {
+    const bool sized = units == Units::Physical;
+    return {{"makespan", job.makespan.count()},
+            {"algbw_GBps", or_null(job.algbw_GBps)},
+            {"busbw_GBps", or_null(job.busbw_GBps)},
+            {"bytes", sized ? io::Json(job.call.count) : io::Json(nullptr)},
+            {"chunk_bytes", sized ? io::Json(job.chunk.count) : io::Json(nullptr)},
+            {"chunks", job.chunks},
+            {"transfers", job.transfers},
+            {"connections", job.connections},
+            {"relayed_connections", job.relayed},
+            {"fifo_capacity", or_null(job.fifo_capacity)}};
+}
+
+}  // namespace
+
+double utilisation(const timing::LinkLoad& load, const timing::PlanTiming& timing) {
+    if (timing.makespan <= Ticks(0)) return 0;
+    return static_cast<double>(load.busy.count()) / static_cast<double>(timing.makespan.count());
+}
+
+PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop) {
+    std::vector<timing::TimedJob> timed;
+    PlanCost cost;
+    for (const CostJob& job : jobs) {
+        timing::TimingOptions options{job.bytes, job.group};
+        options.goal = kind_in_plan(job.verdict.collective).value_or(CollectiveKind::Custom);
+        options.root = job.verdict.root;
+        options.fifo_capacity = capacity_of(job.verdict);
+        if (options.fifo_capacity) {
+            cost.notes.push_back(
+                fmt::format("timed with connections that hold {} messages, without which "
+                            "the plan can hang (its protocol has {})",
+                            *options.fifo_capacity, job.verdict.fifo->capacity));
+        }
+        timed.push_back({job.plan, std::move(options)});
+    }
+    cost.timing = timing::time_plans(timed, topology, false, stop);
+    for (std::size_t i = 0; i < cost.timing.jobs.size(); ++i) {
+        const timing::JobTiming& job = cost.timing.jobs[i];
+        std::vector<std::string> notes = job.notes;
+        if (job.relayed > 0) {
+            notes.push_back(fmt::format("{} of {} lead through other NPUs, which store and forward",
+                                        job.relayed, text::count_text(job.connections, "connection")));
+        }
+        for (const std::string& note : notes)
+            cost.notes.push_back(jobs.size() > 1 ? fmt::format("plan {}: {}", i + 1, note) : note);
+    }
+    hold_against_bound(cost, jobs, topology, stop);
+    return cost;
+}
+
+io::Json json_of(const PlanCost& cost, const Topology& topology) {
+    io::Json json{{"makespan", cost.timing.makespan.count()},
+                  {"lower_bound", cost.bound ? io::Json(cost.bound->value.count()) : io::Json(nullptr)},
+                  {"bound_kind", cost.bound ? io::Json(cost.bound->kind) : io::Json(nullptr)},
+                  {"gap", or_null(cost.gap)},
+                  {"finer", nullptr},
+                  {"cost_notes", cost.notes}};
+    if (cost.finer) {
+        json["finer"] = {{"times", cost.finer->times},
+                         {"lower_bound", cost.finer->bound.value.count()},
+                         {"bound_kind", cost.finer->bound.kind},
+                         {"gap", cost.finer->gap}};
+    }
+    io::Json& links = json["links"] = io::Json::array();
+    for (const timing::LinkLoad& load : cost.timing.links) {
+        const Link& link = topology.link(load.link);
+        links.push_back({{"link", load.link.value()},
+                         {"src", link.src.value()},
+                         {"dst", link.dst.value()},
+                         {"busy", load.busy.count()},
+                         {"utilisation", utilisation(load, cost.timing)},
+                         {"transfers", load.transfers}});
+        if (topology.units() == Units::Physical) links.back()["bytes"] = load.bytes;
+    }
+    if (cost.timing.jobs.size() == 1) {
+        json.update(json_of(cost.timing.jobs.front(), topology.units()));
+        return json;
+    }
+    io::Json& jobs = json["jobs"] = io::Json::array();
+    for (const timing::JobTiming& job : cost.timing.jobs) jobs.push_back(json_of(job, topology.units()));
+    return json;
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "app/json.hpp"
+#include "core/bound.hpp"
+#include "core/stop.hpp"
+#include "plan/plan_verdict.hpp"
+#include "timing/plan_timing.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tutti::app {
+
+/// What a plan would take on a topology, and how far that is from what is possible (docs/plan-costs.md).
+struct PlanCost {
+    timing::PlanTiming timing;
+    std::optional<Bound> bound{};  ///< none where the plan's meaning is not known
+    std::optional<double> gap{};   ///< (makespan - bound) / bound
+    /// The bound of the same call in chunks so many times smaller, where it was asked for.
+    struct Finer {
+        std::uint64_t times = 1;
+        Bound bound;
+        double gap = 0;
+    };
+    std::optional<Finer> finer{};
+    std::vector<std::string> notes{};
+};
+
+/// A plan, how it was judged, how it is called.
+struct CostJob {
+    decltype(timing::TimedJob::plan) plan;
+    const plan::PlanVerdict& verdict;
+    Bytes bytes{};  ///< docs/plan-costs.md says of what; 0 where the topology is in abstract ticks
+    std::vector<NodeId> group{};  ///< rank r is that NPU; empty: NPUs 0, 1, …
+};
+
+/// The cost of plans that start together and share the links of the topology. The verdicts must be
+/// acceptable; one that only holds with deeper FIFOs is timed with those. Throws InputError if a plan does
+/// not fit the topology (its message names the ranks), LimitError when stopped, InternalError (with a
+/// reproducer) if a makespan is below its bound.
+[[nodiscard]] PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology,
+                               const Stop& stop = {});
+[[nodiscard]] inline PlanCost cost_of(const CostJob& job, const Topology& topology, const Stop& stop = {}) {
+    return cost_of({&job, 1}, topology, stop);
+}
+
+/// The part of the makespan in which the link is busy.
+[[nodiscard]] double utilisation(const timing::LinkLoad& load, const timing::PlanTiming& timing);
+
+/// For programs: `makespan`, `lower_bound`, `bound_kind`, `gap`, `algbw_GBps`, `busbw_GBps`, `links`, …; null
+/// where there is no value.
+[[nodiscard]] io::Json json_of(const PlanCost& cost, const Topology& topology);
+
+}  // namespace tutti::app

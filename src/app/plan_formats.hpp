@@ -1,0 +1,33 @@
+#pragma once
+
+#include "app/convert_options.hpp"
+#include "app/json.hpp"
+#include "core/instance.hpp"
+#include "core/schedule.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tutti::app {
+
+/// A plan that was made from a schedule and judged, but not written yet.
+struct MadePlan {
+    std::string text{};
+    std::string condition{};  ///< the file beside it, with which it can be judged; empty: not needed
+    std::string words{};      ///< what it is, for people
+    io::Json facts{};         ///< the same for machines
+};
+
+/// A format of plans. Each row of the table makes one collective's plan and judges it as others' plans are
+/// judged. Throws InputError for what the format cannot say, InternalError if our own verifier refuses what
+/// we made.
+struct PlanFormat {
+    ConvertFormat format;
+    std::string_view name;
+    MadePlan (*make)(const Instance& instance, const Schedule& schedule, CollectiveId collective,
+                     const ConvertOptions& options);
+};
+[[nodiscard]] std::span<const PlanFormat> plan_formats();
+
+}  // namespace tutti::app

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/plan_judge.hpp"
+#include "core/topology.hpp"
+
+#include <span>
+
+namespace tutti::app {
+
+/// A judged plan for programs: what io::plan_verdict_json has, `right_as`, and with a topology its cost or
+/// why there is none. Of a file that is no plan: `file`, a `verdict` of null, `skipped`. With a group, places
+/// name the NPU of each rank too.
+[[nodiscard]] io::Json json_of(const JudgedPlan& judged, std::span<const std::int32_t> group,
+                               const Topology* topology);
+
+}  // namespace tutti::app

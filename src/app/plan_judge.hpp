@@ -1,0 +1,54 @@
+#pragma once
+
+#include "app/judge_options.hpp"
+#include "app/plan_cost.hpp"
+#include "app/plan_kinds.hpp"
+
+#include <optional>
+#include <string>
+
+namespace tutti::app {
+
+/// What became of one file.
+struct JudgedPlan {
+    std::string file{};
+    plan::PlanVerdict verdict{};
+    std::string place{};            ///< of what is malformed: "line:column" or a JSON path
+    std::string skipped{};          ///< what it is if it is no plan at all, then nothing was judged
+    std::optional<AnyPlan> plan{};  ///< where it was read and asked for
+    std::optional<PlanCost> cost{};
+    std::string not_timed{};  ///< why it has no cost, where that was asked for
+    /// Of a plan that is not what it says it is, or does not say: what it is.
+    std::optional<CollectiveKind> right_as{};
+};
+
+/// The readings that the options ask for. Reads the condition's file: throws InputError.
+[[nodiscard]] verify::PlanReading reading_of(const JudgeOptions& options);
+
+/// Reads and judges files of one call. Whatever is wrong with a file is in its verdict; thrown are only
+/// bugs and limits.
+class PlanJudge {
+  public:
+    enum class Strangers {
+        Malformed,  ///< the user named the file, so it should have been a plan
+        Skipped     ///< it lay in a folder
+    };
+    PlanJudge(verify::PlanReading reading, Strangers strangers, bool keep_plans)
+        : reading_(std::move(reading)), strangers_(strangers), keep_plans_(keep_plans) {}
+
+    /// Any thread may call it.
+    [[nodiscard]] JudgedPlan judge(const std::string& file) const;
+
+  private:
+    [[nodiscard]] JudgedPlan judge_stranger(const std::string& file, io::Source& source,
+                                            const Sniffed& sniffed) const;
+
+    [[nodiscard]] std::optional<CollectiveKind> right_as(const AnyPlan& plan,
+                                                         const plan::PlanVerdict& verdict) const;
+
+    verify::PlanReading reading_;
+    Strangers strangers_;
+    bool keep_plans_;
+};
+
+}  // namespace tutti::app

@@ -1,0 +1,58 @@
+#include "app/plan_network.hpp"
+
+#include "core/expects.hpp"
+#include "io/topology_file.hpp"
+
+#include <fmt/format.h>
+
+namespace tutti::app {
+namespace {
+
+std::vector<NodeId> nodes_of(std::span<const std::int32_t> group) {
+    std::vector<NodeId> nodes;
+    for (const std::int32_t npu : group) nodes.emplace_back(static_cast<std::size_t>(npu));
+    return nodes;
+}
+
+CostJob job_of(const JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group) {
+    const auto plan = timed(*judged.plan);
+    if (!plan) throw InputError("plans of this format cannot be timed", {}, judged.file);
+    return {*plan, judged.verdict, network.bytes, nodes_of(group)};
+}
+
+}  // namespace
+
+std::span<const std::int32_t> group_of(const PlanOptions& options, std::size_t file) {
+    if (options.groups.empty()) return {};
+    return options.groups[options.groups.size() == 1 ? 0 : file];
+}
+
+std::optional<PlanNetwork> network_of(const PlanOptions& options) {
+    if (!options.topology) return std::nullopt;
+    PlanNetwork network{io::read_topology_file(*options.topology)};
+    if (network.topology.units() == Units::Physical) {
+        if (!options.bytes)
+            throw InputError("expected the size of the call (--bytes N); the topology is in physical units");
+        network.bytes = Bytes{*options.bytes};
+    }
+    return network;
+}
+
+void time_plan(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
+               const Stop& stop) {
+    expects(judged.plan.has_value());
+    try {
+        judged.cost = cost_of(job_of(judged, network, group), network.topology, stop);
+    } catch (const InputError& error) {
+        judged.not_timed = error.message();
+    }
+}
+
+PlanCost time_together(std::span<const JudgedPlan> judged, const PlanNetwork& network,
+                       const std::vector<std::vector<std::int32_t>>& groups, const Stop& stop) {
+    std::vector<CostJob> jobs;
+    for (std::size_t i = 0; i < judged.size(); ++i) jobs.push_back(job_of(judged[i], network, groups[i]));
+    return cost_of(jobs, network.topology, stop);
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "app/judge_options.hpp"
+#include "app/plan_cost.hpp"
+#include "app/plan_judge.hpp"
+#include "core/topology.hpp"
+
+#include <optional>
+#include <span>
+
+namespace tutti::app {
+
+/// The network that plans are timed on, and the size of the call.
+struct PlanNetwork {
+    Topology topology;
+    Bytes bytes{};  ///< 0 where the topology is in abstract ticks
+};
+
+/// The NPUs of a file's ranks, by its position among the files; empty where the options name none.
+[[nodiscard]] std::span<const std::int32_t> group_of(const PlanOptions& options, std::size_t file);
+
+/// As the options say; nothing where they name no topology. Reads the file: throws InputError.
+[[nodiscard]] std::optional<PlanNetwork> network_of(const PlanOptions& options);
+
+/// Times a plan that was judged acceptable, and keeps in it what came out, or why nothing did. Precondition:
+/// it has its plan. Throws LimitError when stopped.
+void time_plan(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
+               const Stop& stop);
+
+/// The same for plans that run at once. Throws InputError where they cannot be timed.
+[[nodiscard]] PlanCost time_together(std::span<const JudgedPlan> judged, const PlanNetwork& network,
+                                     const std::vector<std::vector<std::int32_t>>& groups, const Stop& stop);
+
+}  // namespace tutti::app

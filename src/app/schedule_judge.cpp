@@ -1,0 +1,93 @@
+#include "app/schedule_judge.hpp"
+
+#include "bounds/bounds.hpp"
+#include "core/stoppable_source.hpp"
+#include "io/instance_json.hpp"
+#include "io/verdict_json.hpp"
+#include "symmetry/symmetric_schedule.hpp"
+#include "synth/reachability.hpp"
+#include "verify/schedule_verifier.hpp"
+#include "verify/symmetric_verifier.hpp"
+
+#include <fmt/format.h>
+
+namespace tutti::app {
+namespace {
+
+/// A bound says how good a valid schedule is; where a receiver cannot be reached there is none.
+std::optional<Bound> bound_of(const Instance& instance) {
+    if (synth::unreachable(instance)) return std::nullopt;
+    return bounds::simple_bounds(instance).front();
+}
+
+}  // namespace
+
+ScheduleJudge::ScheduleJudge(Instance instance, Options options)
+    : instance_(std::move(instance)), options_(options), bound_(bound_of(instance_)) {}
+
+JudgedSchedule ScheduleJudge::judge(const std::string& file, const Stop& stop) const {
+    JudgedSchedule judged{.file = file};
+    try {
+        const io::OpenSchedule schedule = io::open_schedule(file);
+        judged.made_for = schedule.instance;
+        judged.notes = notes_on(file, schedule);
+        judged.verdict = verdict_of(schedule, stop);
+    } catch (const InputError& error) {
+        judged.malformed = error;
+        return judged;
+    }
+    const Verdict& verdict = judged.verdict;
+    if (verdict.valid() && bound_ && verdict.makespan < bound_->value) {
+        throw InternalError(fmt::format("a valid schedule has makespan {}, below the lower bound {} ({})",
+                                        verdict.makespan.count(), bound_->value.count(), bound_->kind));
+    }
+    return judged;
+}
+
+Verdict ScheduleJudge::verdict_of(const io::OpenSchedule& schedule, const Stop& stop) const {
+    const verify::Options limits{options_.max_violations};
+    if (schedule.symmetric && !options_.expand) {
+        return verify::verify(instance_, *schedule.symmetric, limits);
+    }
+    if (schedule.sends) {
+        StoppableSource watched(*schedule.sends, stop);
+        return verify::verify(instance_, watched, limits);
+    }
+    // Without symmetries there is nothing to write out, and the verdict says so.
+    Verdict verdict = verify::verify(instance_, *schedule.symmetric, limits);
+    if (!verdict.valid()) return verdict;
+    symmetry::SymmetricSource all(instance_, *schedule.symmetric);
+    StoppableSource watched(all, stop);
+    return verify::verify(instance_, watched, limits);
+}
+
+/// A schedule for another instance may still be valid for this one, so this is worth a word, not a violation.
+std::vector<std::string> ScheduleJudge::notes_on(const std::string& file,
+                                                 const io::OpenSchedule& schedule) const {
+    std::vector<std::string> notes;
+    const bool nameless = schedule.instance == io::kStdinName || instance_.name() == io::kStdinName;
+    if (schedule.instance != instance_.name() && !nameless) {
+        notes.push_back(fmt::format("{} was made for the instance '{}'; this one is '{}'", file,
+                                    schedule.instance, instance_.name()));
+    }
+    const std::size_t links = instance_.topology().links().size();
+    if (schedule.stream &&
+        (schedule.stream->chunks != instance_.chunks() || schedule.stream->links != links)) {
+        notes.push_back(fmt::format("{} was made for {} chunks and {} links; the instance has {} and {}",
+                                    file, schedule.stream->chunks, schedule.stream->links, instance_.chunks(),
+                                    links));
+    }
+    return notes;
+}
+
+io::Json ScheduleJudge::json_of(const JudgedSchedule& judged) const {
+    if (judged.malformed) return io::malformed_json(judged.file, *judged.malformed);
+    io::Json json =
+        io::verdict_json(judged.file, judged.verdict, bound_ ? std::optional(bound_->value) : std::nullopt);
+    if (bound_) json["bound_kind"] = bound_->kind;
+    json["instance"] = instance_.name();
+    json["made_for"] = judged.made_for;
+    return json;
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "app/json.hpp"
+#include "core/bound.hpp"
+#include "core/error.hpp"
+#include "core/instance.hpp"
+#include "core/stop.hpp"
+#include "core/verdict.hpp"
+#include "io/schedule_stream.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::app {
+
+/// What became of one schedule file.
+struct JudgedSchedule {
+    std::string file{};
+    std::string made_for{};  ///< the instance that the file names
+    Verdict verdict{};
+    std::vector<std::string> notes{};       ///< what is worth a word and breaks no rule
+    std::optional<InputError> malformed{};  ///< why the file cannot be read; there is no verdict then
+};
+
+/// Judges schedules of one instance, and knows a lower bound of it.
+class ScheduleJudge {
+  public:
+    struct Options {
+        std::size_t max_violations = 20;
+        bool expand = false;  ///< generator forms are judged send by send
+    };
+    /// Computes the bound: seconds for very large instances.
+    ScheduleJudge(Instance instance, Options options);
+
+    [[nodiscard]] const Instance& instance() const { return instance_; }
+    /// None where a receiver cannot be reached.
+    [[nodiscard]] const std::optional<Bound>& bound() const { return bound_; }
+
+    /// Throws LimitError when stopped, InternalError if a valid schedule is shorter than the bound.
+    [[nodiscard]] JudgedSchedule judge(const std::string& file, const Stop& stop = {}) const;
+
+    /// `file`, `verdict`, `violations`, …; of what is malformed also `error` and `place`.
+    [[nodiscard]] io::Json json_of(const JudgedSchedule& judged) const;
+
+  private:
+    [[nodiscard]] Verdict verdict_of(const io::OpenSchedule& schedule, const Stop& stop) const;
+    [[nodiscard]] std::vector<std::string> notes_on(const std::string& file,
+                                                    const io::OpenSchedule& schedule) const;
+
+    const Instance instance_;
+    const Options options_;
+    const std::optional<Bound> bound_;
+};
+
+}  // namespace tutti::app

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "io/schedule_stream.hpp"
+#include "synth/synthesize.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace tutti::app {
+
+enum class ScheduleFormat { Json, Stream };
+
+/// Where a schedule shall go, and how.
+struct OutputOptions {
+    std::string path{};                      ///< "-" is standard output; empty: named after `stem`
+    std::string stem{};                      ///< gets ".tsch" or ".schedule.json", as the format wants
+    std::optional<ScheduleFormat> format{};  ///< where not given: the path's suffix says it, or else the size
+    bool expand = false;                     ///< write generator forms out
+};
+
+/// Takes a synthesis's schedule to its file, whichever of its three forms it has: held in memory, in
+/// generator form, or passing by while it is verified. The file appears when write() returns.
+class ScheduleOutput {
+  public:
+    /// The instance must outlive this.
+    ScheduleOutput(const Instance& instance, OutputOptions options)
+        : instance_(instance), options_(std::move(options)) {}
+
+    /// Where a schedule of ordinary size would go.
+    [[nodiscard]] std::string path() const { return target(0).path; }
+    /// For synth::Request: keeps what passes by. This must outlive the synthesis.
+    [[nodiscard]] std::unique_ptr<SendSource> tap(SendSource& sends);
+    /// Returns the path. Writing a generator form out can take minutes: LimitError if `stop` comes first, and
+    /// no file appears.
+    [[nodiscard]] std::string write(const synth::Result& result, const Stop& stop = {});
+
+    /// Schedules of more sends are streams, unless somebody wants it otherwise.
+    static constexpr std::uint64_t kMostSendsAsText = 1'000'000;
+
+  private:
+    struct Target {
+        std::string path;
+        ScheduleFormat format;
+    };
+    [[nodiscard]] Target target(std::uint64_t sends) const;
+    [[nodiscard]] io::StreamHeader header() const;
+
+    const Instance& instance_;
+    const OutputOptions options_;
+    std::unique_ptr<io::StreamWriter> passing_;
+};
+
+}  // namespace tutti::app

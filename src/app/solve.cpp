@@ -1,0 +1,144 @@
+#include "app/solve.hpp"
+
+#include "app/schedule_output.hpp"
+#include "app/synthesize.hpp"
+#include "batch/call.hpp"
+#include "batch/result_line.hpp"
+#include "batch/results_folder.hpp"
+#include "batch/variant_instance.hpp"
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/instance_json.hpp"
+#include "io/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+namespace tutti::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using batch::Limits;
+using batch::Task;
+using batch::TaskListener;
+
+/// Beyond this part of what it may have, a search ends with the best so far, before it is killed.
+std::optional<std::size_t> soft_limit(const Limits& limits) {
+    if (!limits.memory) return std::nullopt;
+    return static_cast<std::size_t>(*limits.memory - *limits.memory / 8);
+}
+
+/// What was solved is not what the file says, and whoever verifies the schedule needs it.
+void write_instance(const Instance& instance, const std::string& path) {
+    io::AtomicFile file(path);
+    file.write(io::json_page(io::write_instance(instance)));
+    file.commit();
+}
+
+void fail(io::ResultLine& line, io::Failure failure, const std::string& error) {
+    line.failure = failure;
+    line.error = error;
+    // Nobody has the schedule, if there was one.
+    line.makespan.reset();
+    line.verified = false;
+    if (line.status != Status::Infeasible) line.status = Status::Unknown;
+}
+
+/// Does it, and enters into the line what goes wrong.
+template <class Work>
+void guarded(io::ResultLine& line, const Task& task, const Work& work) {
+    try {
+        work();
+    } catch (const InfeasibleError& error) {
+        line.status = Status::Infeasible;
+        fail(line, io::Failure::Infeasible, error.what());
+    } catch (const LimitError& error) {
+        line.stopped = true;
+        fail(line, io::Failure::Limit, error.what());
+    } catch (const OutputError& error) {
+        fail(line, io::Failure::Output, error.what());
+    } catch (const InputError& error) {
+        fail(line, io::Failure::Input, error.what());
+    } catch (const std::bad_alloc&) {
+        fail(line, io::Failure::Memory, "out of memory: more than this machine or its limits let it have");
+    } catch (const std::system_error& error) {
+        // Threads that the system refuses to give.
+        fail(line, io::Failure::Limit, error.what());
+    } catch (const std::exception& error) {
+        fail(line, io::Failure::Bug,
+             fmt::format("a bug in tutti: {} (to see it again: tutti synth {} --method {} --seed {})",
+                         error.what(), task.job.path.string(), task.variant.method, task.variant.seed));
+    }
+}
+
+/// One task from its beginning to the line.
+class Solving {
+  public:
+    Solving(const Task& task, const std::string& results, const Limits& limits, const TaskListener& listener)
+        : task_(task),
+          stem_(fs::path(results) / task.stem),
+          limits_(limits),
+          listener_(listener),
+          line_(batch::line_of(task, limits)) {}
+
+    io::ResultLine line() {
+        guarded(line_, task_, [this] { synthesize(); });
+        return signed_now(line_);
+    }
+
+  private:
+    void synthesize() {
+        const Stop stop(limits_.time ? std::optional(Stop::Seconds(*limits_.time)) : std::nullopt);
+        line_.digest = batch::digest_of(task_.job.path);
+        if (listener_.digested) listener_.digested(line_.digest);
+        const Instance instance = batch::instance_of(task_);
+        batch::enter(line_, instance);
+        const batch::Variant& variant = task_.variant;
+        if (variant.bytes) line_.bytes = static_cast<std::uint64_t>(variant.bytes->count);
+        batch::make_folder(stem_.parent_path());
+        if (variant.chunks || variant.bytes) write_instance(instance, stem_.string() + ".instance.json");
+        ScheduleOutput output(instance, {.stem = stem_.string()});
+        synth::Request request;
+        request.method = variant.method;
+        request.seed = variant.seed;
+        request.threads = variant.threads;
+        request.memory_bytes = soft_limit(limits_);
+        request.stop = stop;
+        request.found = listener_.found;
+        request.tap = [&output](SendSource& sends) { return output.tap(sends); };
+        enter(line_, synth::synthesize(instance, request), output);
+    }
+
+    static void enter(io::ResultLine& line, const synth::Result& result, ScheduleOutput& output) {
+        app::enter(line, result);
+        line.schedule = output.write(result);
+        batch::enter_bandwidths(line);
+    }
+
+    [[nodiscard]] io::ResultLine signed_now(io::ResultLine line) const {
+        line.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+        batch::sign(line);
+        return line;
+    }
+
+    const Task& task_;
+    const fs::path stem_;
+    const Limits& limits_;
+    const TaskListener& listener_;
+    const Clock::time_point begin_ = Clock::now();
+    io::ResultLine line_;
+};
+
+}  // namespace
+
+io::ResultLine solve(const Task& task, const std::string& results, const Limits& limits,
+                     const TaskListener& listener) {
+    return Solving(task, results, limits, listener).line();
+}
+
+}  // namespace tutti::app

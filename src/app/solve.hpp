@@ -1,0 +1,12 @@
+#pragma once
+
+#include "batch/task_listener.hpp"
+
+namespace tutti::app {
+
+/// One task of a batch, in this process: reads the instance, synthesizes, verifies, writes the schedule below
+/// the folder of the results. A batch::Work.
+[[nodiscard]] io::ResultLine solve(const batch::Task& task, const std::string& results,
+                                   const batch::Limits& limits, const batch::TaskListener& listener = {});
+
+}  // namespace tutti::app

@@ -1,0 +1,117 @@
+#include "app/synthesize.hpp"
+
+#include "app/bug.hpp"
+#include "app/memory.hpp"
+#include "app/output_check.hpp"
+#include "io/bound_json.hpp"
+#include "io/instance_json.hpp"
+#include "text/format.hpp"
+
+#include <chrono>
+#include <new>
+
+namespace tutti::app {
+namespace {
+
+synth::Request request_of(const SynthesisOptions& options, const Watch& watch, ScheduleOutput& output) {
+    synth::Request request;
+    request.tap = [&output](SendSource& sends) { return output.tap(sends); };
+    request.method = options.method;
+    request.seed = options.seed;
+    request.threads = options.threads;
+    request.memory_bytes = options.memory_limit;
+    request.stop = watch.stop(options.time_limit);
+    request.story = watch.say;
+    return request;
+}
+
+io::Json baseline_json(const synth::Baseline& baseline) {
+    io::Json json{{"makespan", nullptr}};
+    if (baseline.makespan) json["makespan"] = baseline.makespan->count();
+    if (!baseline.why_not.empty()) json["why_not"] = baseline.why_not;
+    return json;
+}
+
+/// Does what can fail, and enters that there is no schedule.
+template <class Work>
+void answered(Synthesized& answer, const Work& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto none = [&](Status status, std::string why) {
+        answer.line.status = status;
+        answer.line.error = std::move(why);
+        answer.line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    try {
+        work();
+    } catch (const InfeasibleError& error) {
+        none(Status::Infeasible, error.what());
+    } catch (const LimitError& error) {
+        none(Status::Unknown, error.what());
+    } catch (const std::bad_alloc&) {
+        none(Status::Unknown, "out of memory: the instance is too large for this machine or its limits");
+    }
+}
+
+}  // namespace
+
+Synthesized synthesize(const SynthesisOptions& options, const Watch& watch) {
+    const Instance instance = io::read_instance(options.instance);
+    ScheduleOutput output(
+        instance, {options.output, text::file_name_of(instance.name()), options.format, options.expand});
+    check_output(output.path(), options.instance);
+    Synthesized answer;
+    answer.units = instance.topology().units();
+    answer.line.instance = instance.name();
+    answer.line.file = options.instance;
+    answer.line.method = options.method;
+    answer.line.seed = options.seed;
+    try {
+        answered(answer, [&] {
+            with_instance(instance, [&] {
+                const synth::Request request = request_of(options, watch, output);
+                synth::Result result = synth::synthesize(instance, request);
+                if (options.baselines) {
+                    // They have the quick search's time, whatever the schedule itself took.
+                    synth::Request quick = request;
+                    quick.stop = watch.stop();
+                    answer.baselines = synth::baselines(instance, quick);
+                }
+                // A time limit is one of the search.
+                answer.line.schedule = output.write(result, watch.stop());
+                enter(answer.line, result);
+                answer.result = std::move(result);
+            });
+        });
+    } catch (const InputError& error) {
+        throw error.file().empty() ? error.in_file(options.instance) : error;
+    }
+    answer.line.peak_memory_bytes = peak_memory_bytes();
+    return answer;
+}
+
+io::Json json_of(const Synthesized& synthesized) {
+    io::Json json = io::result_json(synthesized.line);
+    if (synthesized.result) json["certificate"] = io::bound_json(synthesized.result->bound)["certificate"];
+    if (synthesized.baselines) {
+        json["baselines"] = {{"members_only", baseline_json(synthesized.baselines->members_only)},
+                             {"one_after_another", baseline_json(synthesized.baselines->one_after_another)}};
+    }
+    return json;
+}
+
+void enter(io::ResultLine& line, const synth::Result& result) {
+    line.method = result.method;
+    line.status = result.status;
+    line.makespan = result.schedule.makespan;
+    line.lower_bound = result.bound.value;
+    line.bound_kind = result.bound.kind;
+    line.seconds = result.seconds;
+    line.sends = result.sends;
+    line.verified = true;
+    line.stopped = result.stopped;
+    line.proof = result.proof;
+    line.composed = result.composed;
+    line.solver_versions = result.solver_versions;
+}
+
+}  // namespace tutti::app

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "app/json.hpp"
+#include "app/schedule_output.hpp"
+#include "app/watch.hpp"
+#include "io/result_jsonl.hpp"
+#include "synth/baselines.hpp"
+#include "synth/synthesize.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tutti::app {
+
+struct SynthesisOptions {
+    std::string instance{};                  ///< a path, or "-"
+    std::string output{};                    ///< a path, "-", or empty for <name>.schedule.json
+    std::optional<ScheduleFormat> format{};  ///< where not given: by the output's suffix, or by size
+    bool expand = false;                     ///< generator forms are written out
+    std::string method = "auto";             ///< a name of synth::methods()
+    std::uint64_t seed = 1;
+    unsigned threads = 1;
+    std::optional<double> time_limit{};         ///< seconds, of the search
+    std::optional<std::size_t> memory_limit{};  ///< bytes
+    bool baselines = false;  ///< say also what members alone, and one collective after the other, take
+    friend bool operator==(const SynthesisOptions&, const SynthesisOptions&) = default;
+};
+
+struct Synthesized {
+    io::ResultLine line{};  ///< what was asked and what came of it, as results.jsonl has it
+    Units units = Units::Abstract;
+    std::optional<synth::Result> result{};  ///< none: the line's status says so, and its error why
+    std::optional<synth::Baselines> baselines{};
+};
+
+/// Reads the instance, finds a schedule, verifies and writes it. That there is no schedule, or none within
+/// the limits, is an answer. Throws InputError (wrong input, or an output that cannot be written) and
+/// BugError.
+[[nodiscard]] Synthesized synthesize(const SynthesisOptions& options, const Watch& watch = {});
+
+/// The keys of results/README.md and `certificate`; with baselines, `baselines`.
+[[nodiscard]] io::Json json_of(const Synthesized& synthesized);
+
+/// Enters into a line what a synthesis found. Every result of synth::synthesize() is verified.
+void enter(io::ResultLine& line, const synth::Result& result);
+
+}  // namespace tutti::app

@@ -1,0 +1,243 @@
+#include "app/batch.hpp"
+
+#include "cli/option_groups.hpp"
+#include "cli/terminal.hpp"
+#include "text/format.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <functional>
+
+namespace tutti::cli {
+namespace {
+
+/// "1,2,4": what stands between the commas, each read by `read`.
+template <class T>
+std::vector<T> comma_list(const Values& values, const char* name, std::string_view expected,
+                          const std::function<std::optional<T>(std::string_view)>& read) {
+    std::vector<T> list;
+    const auto text = values.text(name);
+    if (!text) return list;
+    for (std::size_t begin = 0; begin <= text->size();) {
+        const std::size_t end = std::min(text->find(',', begin), text->size());
+        const std::string item = text->substr(begin, end - begin);
+        const auto value = read(item);
+        if (!value) values.refuse(fmt::format("option --{}: expected {}, found '{}'", name, expected, item));
+        list.push_back(*value);
+        begin = end + 1;
+    }
+    return list;
+}
+
+template <class Number>
+std::function<std::optional<Number>(std::string_view)> whole_number(Number least, Number most) {
+    return [least, most](std::string_view text) -> std::optional<Number> {
+        Number value{};
+        const char* const last = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), last, value);
+        if (error != std::errc() || stop != last || value < least || value > most) return std::nullopt;
+        return value;
+    };
+}
+
+/// --seeds, or --seed as other commands have it.
+std::vector<std::uint64_t> seeds_of(const Values& values) {
+    if (values.flag("seed") && values.flag("seeds"))
+        values.refuse("--seed and --seeds say the same; expected one of them");
+    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+    return comma_list<std::uint64_t>(values, values.flag("seed") ? "seed" : "seeds",
+                                     fmt::format("whole numbers from 0 to {}, like 1,2,3", kMost),
+                                     whole_number<std::uint64_t>(0, kMost));
+}
+
+std::vector<std::string> methods_of(const Values& values) {
+    const Names names = method_names();
+    return comma_list<std::string>(values, "method", fmt::format("{}", fmt::join(names, " or ")),
+                                   [&](std::string_view text) -> std::optional<std::string> {
+                                       if (std::ranges::find(names, text) == names.end()) return std::nullopt;
+                                       return std::string(text);
+                                   });
+}
+
+/// Megabytes, as `synth` has it, or with a letter: "4G".
+std::optional<std::uint64_t> memory_of(const Values& values) {
+    const auto text = values.text("memory-limit");
+    if (!text) return std::nullopt;
+    if (const auto size = batch::size_in(*text);
+        size && !std::isdigit(static_cast<unsigned char>(text->back())))
+        return static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1));
+    return values.number<std::uint64_t>("memory-limit", 1, 1, std::uint64_t{1} << 30) * 1'000'000;
+}
+
+app::BatchOptions::Asked asked_of(const Values& values) {
+    app::BatchOptions::Asked asked;
+    asked.paths = values.list("paths");
+    asked.set = values.text("set");
+    asked.methods = methods_of(values);
+    constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 26;
+    asked.chunks = comma_list<std::uint64_t>(
+        values, "chunks", fmt::format("whole numbers from 1 to {}, like 1,2,4", kMostChunks),
+        whole_number<std::uint64_t>(1, kMostChunks));
+    asked.bytes = comma_list<std::int64_t>(
+        values, "bytes", "numbers of bytes like 1048576 or 1M (at most 2^50)", [](std::string_view text) {
+            auto size = batch::size_in(text);
+            return size && *size >= 1 ? size : std::nullopt;
+        });
+    asked.seeds = seeds_of(values);
+    if (values.flag("threads")) asked.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
+    if (values.flag("jobs")) asked.jobs = values.number<unsigned>("jobs", 1, 1, kMostThreads);
+    asked.time_limit = values.seconds("time-limit");
+    if (asked.time_limit && *asked.time_limit > batch::kMostSeconds)
+        values.refuse(
+            fmt::format("option --time-limit: expected at most {:.0f} seconds", batch::kMostSeconds));
+    asked.memory_limit = memory_of(values);
+    if (const auto text = values.text("shard")) {
+        const auto shard = batch::shard_in(*text);
+        if (!shard)
+            values.refuse(
+                fmt::format("option --shard: expected a part of the run, like 1/8, found '{}'", *text));
+        asked.shard = {shard->part, shard->of};
+    }
+    return asked;
+}
+
+app::BatchOptions batch_options(const Values& values) {
+    app::BatchOptions options;
+    options.asked = asked_of(values);
+    options.run = values.text("run");
+    if (values.flag("results") && values.flag("output"))
+        values.refuse("--results is the old name of --output; expected one of them");
+    options.results = values.text(values.flag("results") ? "results" : "output").value_or("");
+    options.resume = values.flag("resume") || values.flag("retry-failed");
+    options.retry_failed = values.flag("retry-failed");
+    options.update_solu = values.flag("update-solu");
+    options.report = !values.flag("no-report");
+    if (options.resume && options.results.empty())
+        values.refuse("--resume goes on with the results of a folder; expected --output DIR too");
+    const bool nothing = options.asked.paths.empty() && !options.asked.set && !options.run && !options.resume;
+    if (nothing) {
+        values.refuse("expected folders or files with instances, --set FILE.test or --run FILE.json");
+    }
+    return options;
+}
+
+batch::ProgressView view_of(const Talk& talk, const Streams& streams) {
+    using Kind = batch::ProgressView::Kind;
+    batch::ProgressView view;
+    const char* terminal = std::getenv("TERM");
+    const bool draws = streams.terminal_err && terminal != nullptr && std::string_view(terminal) != "dumb";
+    view.kind = talk.quiet ? Kind::Silent : draws ? Kind::Bar : Kind::Lines;
+    view.out = &streams.err;
+    view.columns = terminal_columns;
+    view.rows = terminal_rows;
+    return view;
+}
+
+ExitCode code_of(const batch::Outcome& outcome) {
+    if (!outcome.cut_short.empty()) return ExitCode::BadInput;
+    if (!outcome.complete() && !outcome.deserted) return ExitCode::Interrupted;
+    const bool all_well = outcome.failures() == 0 && !outcome.deserted && outcome.problems.empty();
+    return all_well ? ExitCode::Done : ExitCode::Failed;
+}
+
+void say_what_next(const app::BatchRun& run, std::ostream& err) {
+    err << "results are in " << run.results << '\n';
+    if (!run.outcome.complete())
+        err << fmt::format("to go on: tutti batch --resume -o {}\n", text::shell_word(run.results));
+}
+
+ExitCode run_batch(const app::BatchOptions& options, const Talk& talk, const Process& process) {
+    const Streams& streams = process.streams;
+    app::Watch watch{.interrupted = process.interrupted};
+    if (!talk.quiet) watch.say = [&](const std::string& text) { streams.err << text << '\n'; };
+    if (const auto served = app::serve_as_rank(options, watch, streams.err))
+        return *served ? ExitCode::Done : ExitCode::Failed;
+    const app::BatchRun run = app::batch(options, view_of(talk, streams), watch);
+    const ExitCode code = code_of(run.outcome);
+    if (talk.json) {
+        io::Json json = app::json_of(run);
+        json["exit_code"] = static_cast<int>(code);
+        streams.out << io::json_line(json) << '\n';
+    } else {
+        streams.out << batch::table_text(run.outcome);
+    }
+    if (options.report) app::write_report(run, watch);
+    for (const std::string& problem : run.outcome.problems) streams.err << "warning: " << problem << '\n';
+    if (!talk.quiet) say_what_next(run, streams.err);
+    if (!run.outcome.cut_short.empty()) streams.err << "error: " << run.outcome.cut_short << '\n';
+    return code;
+}
+
+OptionGroup batch_search() {
+    OptionGroup group{"Search (lists make a run of every combination)"};
+    group.options.add_options()                                                                           //
+        ("method", text_value("LIST"), (method_help() + "\nseveral, with commas: greedy,cpsat").c_str())  //
+        ("chunks", text_value("LIST"), "in place of the collectives' own, like 1,2,4")                    //
+        ("bytes", text_value("LIST"),
+         "the size of a call as nccl-tests counts it, in place of chunk_bytes, like 1K,1M,1G; for networks "
+         "with bandwidths")                                                                          //
+        ("seeds", text_value("LIST"), "of the random choices (default 1), like 1,2,3; also --seed")  //
+        ("seed", text_value("N"), "the same with one of them")                                       //
+        ("threads", text_value("N"), "threads for one synthesis (default 1)")                        //
+        ("time-limit", text_value("SECONDS"),
+         "for each instance; one that goes on for longer (by a quarter, at least 2 s) is killed")  //
+        ("memory-limit", text_value("MB"),
+         "for each instance, also like 4G; the search ends with the best schedule so far when it comes near "
+         "the limit, and is killed beyond it");
+    return group;
+}
+
+}  // namespace
+
+Command batch_command() {
+    Command command;
+    command.name = "batch";
+    command.summary = "synthesize and verify many instances, print one table";
+    command.usage = "PATH... [-o DIR] [options]";
+    command.about =
+        "Solves every instance, each in a process of its own, prints one table and writes below\n"
+        "the results folder: results.jsonl (a line per instance, on the disk as soon as it is\n"
+        "done), schedules/, table.txt and run.json. A PATH is an instance, a folder (searched for\n"
+        "*.json, but not *.schedule.json nor folders called schema), a pattern in quotes, a .test\n"
+        "file that lists instances, or a .solu file that names them.\n"
+        "An instance that fails, crashes or exceeds its limits is a row with its error, and the\n"
+        "exit code is then 1. So is a result that contradicts a value in FOLDER/FOLDER.solu or\n"
+        "FOLDER.solu. Ctrl-C ends the run after what is done so far is written (exit code 130);\n"
+        "--resume goes on with it, also after a crash. docs/batch.md has more.\n"
+        "Times are in ticks, which are 1 ps for instances in physical units. Without a time\n"
+        "limit, auto looks for a proof for a minute where greedy does not meet the bound.\n";
+    command.examples =
+        "tutti batch instances --time-limit 2\n"
+        "tutti batch instances/mesh 'more/*/ring*.json' -o results/mine --time-limit 60\n"
+        "tutti batch --resume -o results/mine\n"
+        "tutti batch dgx.json --bytes 1K,1M,1G --method greedy,cpsat -o results/sweep\n"
+        "tutti batch instances --shard $SLURM_ARRAY_TASK_ID/8 -o results/all-$SLURM_ARRAY_TASK_ID\n";
+    OptionGroup what{"Selection and results"};
+    what.options.add_options()  //
+        ("set", text_value("FILE.test"),
+         "only the instances that this file lists, a path per line, relative to its folder or the one "
+         "above")                                                                                           //
+        ("run", text_value("FILE.json"), "a run as a file (docs/batch.md); the command line overrules it")  //
+        ("output,o", text_value("DIR"),
+         "where results go (default results/<time>); nothing there is deleted, but an earlier "
+         "results.jsonl becomes results.jsonl.old")                 //
+        ("results", text_value("DIR"), "the old name of --output")  //
+        ("resume", flag(),
+         "go on with the run in DIR: what has a line there is not done again, unless its file has changed; "
+         "without PATHs all is as in that run")                         //
+        ("retry-failed", flag(), "--resume, but do again what failed")  //
+        ("shard", text_value("I/N"),
+         "only every Nth task, beginning with the Ith: one part of a run of N parts")                     //
+        ("jobs", text_value("N"), "cores to use (default all); a task of several threads takes as many")  //
+        ("update-solu", flag(), "write proven and best values into the .solu files")                      //
+        ("no-report", flag(), "do not make the page report.html");
+    command.groups = std::vector<OptionGroup>{what, batch_search(), common_options()};
+    command.positional = "paths";
+    command.parse = parsed_by(batch_options, run_batch);
+    return command;
+}
+
+}  // namespace tutti::cli

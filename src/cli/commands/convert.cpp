@@ -1,0 +1,193 @@
+// What leaves tutti has been verified, whoever made it: schedules while they are rewritten, plans once more
+// as plans.
+
+#include "app/convert.hpp"
+
+#include "cli/heartbeat.hpp"
+#include "cli/option_groups.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+
+namespace tutti::cli {
+namespace {
+
+app::ConvertFormat convert_format(const Values& values, const app::ConvertOptions& options) {
+    if (values.flag("to")) {
+        return static_cast<app::ConvertFormat>(values.choice(
+            "to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra", "perfetto"}));
+    }
+    if (!options.folder.empty() || options.output.ends_with(".xml")) return app::ConvertFormat::MscclXml;
+    return options.output.ends_with(app::kStreamSuffix) ? app::ConvertFormat::Stream
+                                                        : app::ConvertFormat::Json;
+}
+
+/// Options that mean nothing for the format are refused: who gives one expects it to count.
+void check_convert_format(const Values& values, const app::ConvertOptions& options) {
+    const bool is_msccl = options.format == app::ConvertFormat::MscclXml;
+    for (const char* name : {"target", "protocol", "directory"}) {
+        if (values.flag(name) && !is_msccl) values.refuse(fmt::format("--{} is for --to msccl-xml", name));
+    }
+    const bool is_mscclpp = options.format == app::ConvertFormat::MscclppJson;
+    for (const char* name : {"mode", "min-bytes", "max-bytes", "collective"}) {
+        if (values.flag(name) && !is_msccl && !is_mscclpp) {
+            values.refuse(fmt::format("--{} is for --to msccl-xml and --to mscclpp-json", name));
+        }
+    }
+    if (options.format == app::ConvertFormat::Chakra && options.output == "-") {
+        values.refuse("a Chakra trace is a file for each NPU; expected --output PREFIX");
+    }
+    const bool wrong_range = options.min_bytes && options.max_bytes && *options.max_bytes != 0 &&
+                             *options.min_bytes > *options.max_bytes;
+    if (wrong_range) values.refuse("--min-bytes is above --max-bytes");
+}
+
+app::ConvertOptions convert_options(const Values& values) {
+    app::ConvertOptions options;
+    options.files = values.list("files");
+    options.output = values.text("output").value_or("");
+    options.folder = values.text("directory").value_or("");
+    options.format = convert_format(values, options);
+    options.collective = values.text("collective");
+    if (values.flag("target")) {
+        options.target = static_cast<plan::Target>(values.choice("target", plan::msccl_target_names()));
+    }
+    options.protocol = static_cast<plan::Protocol>(values.choice("protocol", {"Simple", "LL", "LL128"}));
+    options.mode = static_cast<app::CallMode>(values.choice("mode", {"both", "in-place", "out-of-place"}));
+    options.min_bytes = byte_size(values, "min-bytes", 0);
+    options.max_bytes = byte_size(values, "max-bytes", 0);
+    if (options.folder.empty()) {
+        if (options.files.size() != 2) values.refuse("expected an instance and a schedule");
+        if (options.output.empty()) values.refuse("expected --output FILE, where the schedule shall go");
+    } else {
+        if (options.files.empty()) {
+            values.refuse("expected instances, each with its schedule, or a folder with results");
+        }
+        if (!options.output.empty()) values.refuse("expected one of --output and --directory");
+    }
+    if (std::ranges::count(options.files, "-") > 1) values.refuse("only one file can be standard input (-)");
+    if (values.flag("json") && options.output == "-") {
+        values.refuse("--json and --output - both want standard output; give one of them a file");
+    }
+    check_convert_format(values, options);
+    return options;
+}
+
+void report_invalid(const app::Conversion& conversion, const Streams& streams) {
+    const Violation& first = conversion.verdict.violations.front();
+    streams.err << fmt::format("error: {}: the schedule is invalid and was not written; V{} {}: {}\n",
+                               conversion.file, number_of(first.rule), code_of(first.rule), first.message);
+}
+
+void report_folder(const app::Conversion& conversion, const Streams& streams) {
+    for (const app::WrittenPlan& plan : conversion.plans) {
+        streams.err << fmt::format("{}: {}\n", plan.path, plan.plan.words);
+        const io::Json& root = plan.plan.facts.at("root");
+        if (!root.is_null()) {
+            streams.err << fmt::format("  files name no root: use it only where all calls have root {}\n",
+                                       root.get<int>());
+        }
+    }
+    streams.err << fmt::format("use with {}\n", conversion.environment);
+}
+
+void report_file(const app::Conversion& conversion, const app::ConvertOptions& options,
+                 const Streams& streams) {
+    if (!app::is_plan(options.format))
+        streams.err << fmt::format("{}: {} sends, verified\n", options.output, conversion.verdict.sends);
+    for (const app::WrittenPlan& plan : conversion.plans) {
+        streams.err << fmt::format("{}: {}\n", plan.path, plan.plan.words);
+        if (!plan.condition_path.empty()) {
+            streams.err << fmt::format("{}: what it must end with, for tutti verify --condition\n",
+                                       plan.condition_path);
+        }
+    }
+}
+
+ExitCode run_convert(const app::ConvertOptions& options, const Talk& talk, const Process& process) {
+    const Streams& streams = process.streams;
+    const bool is_folder = !options.folder.empty();
+    try {
+        const app::Conversion conversion = [&] {
+            Heartbeat heartbeat(streams, talk);
+            return app::convert(options, heartbeat.watch(process));
+        }();
+        const bool valid = conversion.verdict.valid();
+        if (talk.json && (valid || !is_folder))
+            streams.out << io::json_line(app::json_of(conversion, options)) << '\n';
+        if (!valid) {
+            report_invalid(conversion, streams);
+            return ExitCode::Failed;
+        }
+        if (is_folder && !talk.quiet) report_folder(conversion, streams);
+        if (!is_folder && !talk.quiet && !talk.json) report_file(conversion, options, streams);
+        return ExitCode::Done;
+    } catch (const LimitError&) {
+        streams.err << fmt::format("error: interrupted; {} was not written\n",
+                                   is_folder ? options.folder : options.output);
+        return ExitCode::Interrupted;
+    }
+}
+
+}  // namespace
+
+Command convert_command() {
+    Command command;
+    command.name = "convert";
+    command.summary = "write a schedule in another format, or as a plan for a runtime";
+    command.usage = "INSTANCE SCHEDULE -o FILE [options]";
+    command.about =
+        "Reads a schedule (JSON, stream or generator form), verifies it against its instance, and\n"
+        "writes it anew. An invalid schedule is not written: the exit code is then 1, and tutti\n"
+        "verify says what is wrong with it. Formats:\n"
+        "  json, stream  all sends, as tutti reads them\n"
+        "  msccl-xml     thread blocks, channels, steps and dependencies for MSCCL's runtimes\n"
+        "  mscclpp-json  an execution plan for MSCCL++ 0.9\n"
+        "  sccl-json     steps of sends, as SCCL and TACCL write them; of all collectives\n"
+        "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...; of all collectives\n"
+        "  perfetto      a trace to look at: links as tracks, for ui.perfetto.dev and\n"
+        "                chrome://tracing (docs/results.md)\n"
+        "Plans are verified once more, as plans, before the file appears. In the other formats\n"
+        "each collective is a plan of its own; those that plan files have no name for come with\n"
+        "a condition beside them (FILE.condition.json), with which tutti verify can judge them.\n"
+        "What a plan cannot say is refused with the reason; docs/writing-plans.md tells the rest.\n"
+        "\n"
+        "With --directory several schedules become a folder of plans that a runtime can be\n"
+        "pointed at. Plans of one collective for different sizes share the sizes.\n";
+    command.examples =
+        "tutti convert mesh3x3.json mesh3x3.schedule.json -o mesh3x3.tsch\n"
+        "tutti convert mesh3x3.json mesh3x3.tsch --to json -o - | less\n"
+        "tutti convert dgx1.json dgx1.schedule.json -o allreduce.xml --target rccl\n"
+        "tutti convert small.json small.schedule.json large.json large.schedule.json -d algos\n"
+        "tutti convert mesh3x3.json mesh3x3.schedule.json --to perfetto -o trace.json\n"
+        "tutti convert results/run1 -d algos --target msccl-executor\n";
+    OptionGroup output{"Output"};
+    output.options.add_options()                                                 //
+        ("output,o", text_value("FILE"), "where it goes; - is standard output")  //
+        ("directory,d", text_value("DIR"),
+         "write plans of several schedules, or of a batch's results, there")  //
+        ("to", text_value("FORMAT"),
+         "json, stream, msccl-xml, mscclpp-json, sccl-json, chakra or perfetto (default: stream if FILE ends "
+         "in "
+         ".tsch, msccl-xml if it ends in .xml, else json)");
+    OptionGroup plans{"Plans"};
+    plans.options.add_options()  //
+        ("collective", text_value("ID"),
+         "only this one (default: all; several get the id in their file's name)")  //
+        ("target", text_value("NAME"),
+         "msccl, msccl-executor (default) or rccl: whose names and limits count")  //
+        ("protocol", text_value("NAME"), "Simple (default), LL or LL128")          //
+        ("mode", text_value("MODE"),
+         "both (default), in-place or out-of-place: the calls that it shall serve; of both, in-place is "
+         "given "
+         "up where it cannot be right")                                                               //
+        ("min-bytes", text_value("N"), "the least message that it is for (default 0); 64K, 1M, ...")  //
+        ("max-bytes", text_value("N"), "the largest (default: any)");
+    command.groups = std::vector<OptionGroup>{output, plans, common_options()};
+    command.positional = "files";
+    command.parse = parsed_by(convert_options, run_convert);
+    return command;
+}
+
+}  // namespace tutti::cli

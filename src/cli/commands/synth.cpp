@@ -1,0 +1,161 @@
+#include "app/synthesize.hpp"
+
+#include "cli/failure.hpp"
+#include "cli/heartbeat.hpp"
+#include "cli/option_groups.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
+
+#include <boost/program_options.hpp>
+
+namespace tutti::cli {
+namespace {
+
+std::optional<app::ScheduleFormat> schedule_format(const Values& values) {
+    using enum app::ScheduleFormat;
+    if (!values.flag("format")) return std::nullopt;
+    return values.choice("format", {"json", "stream"}) == 0 ? Json : Stream;
+}
+
+app::SynthesisOptions synth_options(const Values& values) {
+    app::SynthesisOptions options;
+    options.instance = values.one_positional("instance", "an instance file, or - for standard input");
+    options.output = values.text("output").value_or("");
+    options.format = schedule_format(values);
+    options.expand = values.flag("expand");
+    options.method = method_names()[values.choice("method", method_names())];
+    options.seed = values.number<std::uint64_t>("seed", 1, 0);
+    options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
+    options.time_limit = values.seconds("time-limit");
+    options.memory_limit = values.megabytes("memory-limit");
+    options.baselines = values.flag("baselines");
+    if (values.flag("json") && options.output == "-") {
+        values.refuse("--json and --output - both want standard output; give one of them a file");
+    }
+    return options;
+}
+
+std::string text_of(const synth::Baseline& baseline, Units units) {
+    return baseline.makespan
+               ? text::ticks_text(*baseline.makespan, units)
+               : fmt::format("{}: {}", baseline.infeasible ? "impossible" : "not found", baseline.why_not);
+}
+
+std::string summary(const app::Synthesized& answer, bool colours) {
+    const io::ResultLine& line = answer.line;
+    const Units units = answer.units;
+    const auto ticks = [&](const std::optional<Ticks>& value) {
+        return text::ticks_text(value.value_or(Ticks(0)), units);
+    };
+    const std::string status(name_of(line.status));
+    std::vector<std::pair<std::string, std::string>> facts{
+        {"instance", line.instance},
+        {"method", line.method},
+        {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
+        {"makespan", ticks(line.makespan)},
+        {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
+        {"gap", text::gap_text(line.gap())},
+        {"proof", line.proof.empty() ? "-" : line.proof},
+        {"sends", std::to_string(line.sends)},
+        {"verified", line.verified ? "yes" : "no"},
+        {"seconds", text::seconds_text(line.seconds)},
+        {"schedule", line.schedule == "-" ? "standard output" : line.schedule}};
+    if (line.composed) {
+        facts.emplace_back("composed", fmt::format("{} is the optimum as reduce-scatter, then all-gather",
+                                                   ticks(line.composed)));
+    }
+    if (answer.baselines) {
+        facts.emplace_back("members only", text_of(answer.baselines->members_only, units));
+        facts.emplace_back("one after another", text_of(answer.baselines->one_after_another, units));
+    }
+    if (line.stopped)
+        facts.emplace_back("search", "stopped by a limit or an interrupt; a longer one may find more");
+    return text::fact_sheet(facts);
+}
+
+/// There is no schedule. The JSON object then has its usual keys, and the error.
+ExitCode refuse(const app::Synthesized& answer, const Talk& talk, const Process& process) {
+    Failure failure;
+    failure.message = answer.line.error;
+    failure.code = answer.line.status == Status::Infeasible ? ExitCode::Infeasible : ExitCode::LimitReached;
+    if (failure.code == ExitCode::LimitReached && process.was_interrupted()) {
+        failure.code = ExitCode::Interrupted;
+        failure.message = "interrupted: " + failure.message;
+    }
+    if (talk.json) {
+        io::Json object = app::json_of(answer);
+        object.update(failure_json(failure));
+        process.streams.out << io::json_line(object) << '\n';
+    }
+    report(failure, {}, process.streams);
+    return failure.code;
+}
+
+ExitCode run_synth(const app::SynthesisOptions& options, const Talk& talk, const Process& process) {
+    const Streams& streams = process.streams;
+    const app::Synthesized answer = [&] {
+        Heartbeat heartbeat(streams, talk);
+        return app::synthesize(options, heartbeat.watch(process));
+    }();
+    if (!answer.result) return refuse(answer, talk, process);
+    if (talk.json) {
+        streams.out << io::json_line(app::json_of(answer)) << '\n';
+    } else if (answer.line.schedule != "-") {
+        streams.out << summary(answer, streams.colour_out);
+    } else if (!talk.quiet) {
+        streams.err << summary(answer, streams.colour_err);
+    }
+    return process.was_interrupted() && answer.line.stopped ? ExitCode::Interrupted : ExitCode::Done;
+}
+
+}  // namespace
+
+Command synth_command() {
+    Command command;
+    command.name = "synth";
+    command.summary = "find a schedule for an instance, verify it, write it";
+    command.usage = "INSTANCE [-o FILE] [options]";
+    command.about =
+        "Reads an instance (- is standard input), finds a schedule and a lower bound,\n"
+        "verifies the schedule and writes it. What it writes has always passed the\n"
+        "verifier. \"optimal\" means that the makespan meets the bound: either a bound that\n"
+        "anybody can check, or a solver's proof that no schedule is shorter. How it gets there\n"
+        "is told on standard error. Without a time limit, auto looks for a proof for a minute\n"
+        "and the exact methods until there is one.\n";
+    command.examples =
+        "tutti synth mesh3x3.json\n"
+        "tutti synth mesh3x3.json -o best.schedule.json --seed 7\n"
+        "tutti synth mesh3x3.json --method exact --threads 4 --time-limit 600\n"
+        "tutti synth big.json -o big.tsch --json\n"
+        "tutti synth - -o - < mesh3x3.json | tutti verify mesh3x3.json -\n";
+    OptionGroup output{"Output"};
+    output.options.add_options()  //
+        ("output,o", text_value("FILE"),
+         "where the schedule goes (default <name>.schedule.json in this folder, or <name>.tsch beyond a "
+         "million sends; the instance's name with _ for odd characters); - is standard output, "
+         "and the summary then goes to standard error")  //
+        ("format", text_value("json|stream"),
+         "text to be read, or the compact stream for large schedules (default: stream "
+         "if FILE ends in .tsch, else json)")  //
+        ("expand", flag(),
+         "write out schedules that are too large to hold and repeat under a symmetry of the network; without "
+         "it they are written as symmetries and the sends of one chunk, as JSON whatever FILE is called "
+         "(docs/symmetric-schedules.md)");
+    OptionGroup comparison{"Comparison"};
+    comparison.options.add_options()  //
+        ("baselines", flag(),
+         "say also what the same collectives would take with only members of a group relaying its chunks, "
+         "and "
+         "one after the other");
+    command.groups =
+        std::vector<OptionGroup>{output,
+                                 search_options("search for about this time where a gap is left, and "
+                                                "end with the best schedule so far; exit code 3 "
+                                                "if there is none"),
+                                 comparison, common_options()};
+    command.positional = "instance";
+    command.parse = parsed_by(synth_options, run_synth);
+    return command;
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,168 @@
+#include "app/judge.hpp"
+
+#include "cli/option_groups.hpp"
+#include "cli/verify.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace tutti::cli {
+namespace {
+
+/// "0,8,16,24": different NPUs, by rank.
+std::vector<std::int32_t> group_in(const std::string& text, const Values& values) {
+    std::vector<std::int32_t> group;
+    const char* const last = text.data() + text.size();
+    for (const char* at = text.data();; ++at) {
+        std::int32_t npu = -1;
+        const auto [stop, error] = std::from_chars(at, last, npu);
+        const bool fine = error == std::errc() && npu >= 0 && (stop == last || *stop == ',');
+        if (!fine || std::ranges::find(group, npu) != group.end()) {
+            values.refuse(fmt::format(
+                "option --group: expected different NPUs by rank, like 0,8,16,24; found '{}'", text));
+        }
+        group.push_back(npu);
+        if (stop == last) return group;
+        at = stop;
+    }
+}
+
+app::PlanOptions plan_options(const Values& values) {
+    app::PlanOptions options;
+    options.operand_is_destination = values.choice("operand", {"src", "dst"}) == 1;
+    options.copies_first = values.choice("copy", {"ignore", "first"}) == 1;
+    if (const auto name = values.text("as")) {
+        options.goal = kind_in_plan(*name);
+        if (!options.goal) (void)values.choice("as", plan_kind_names());
+    }
+    if (values.flag("root"))
+        options.root = Rank(static_cast<std::size_t>(values.number<std::int32_t>("root", 0, 0)));
+    options.strict_dependencies = values.flag("strict-dependencies");
+    options.strict_descriptors = values.flag("strict-descriptors");
+    options.condition = values.text("condition");
+    if (values.flag("target"))
+        options.target = static_cast<plan::Target>(values.choice("target", plan::target_names()));
+    for (const std::string& group : values.list("group")) options.groups.push_back(group_in(group, values));
+    options.topology = values.text("topology");
+    options.bytes = byte_size(values, "bytes", 1);
+    if (options.bytes && !options.topology)
+        values.refuse("--bytes is the size of a call on a network; expected --topology FILE too");
+    if (options.condition && options.goal)
+        values.refuse("--as and --condition both say what a plan is for; expected one of them");
+    return options;
+}
+
+app::JudgeOptions verify_options(const Values& values) {
+    app::JudgeOptions options;
+    options.files = values.list("files");
+    options.instance = values.text("instance");
+    options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
+    options.expand = values.flag("expand");
+    options.plan = plan_options(values);
+    options.threads = values.number<unsigned>("threads", 0, 1, kMostThreads);
+    if (options.files.empty())
+        values.refuse("expected a plan, a folder, or an instance and at least one schedule");
+    const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0) +
+                        (options.plan.condition == "-" ? 1 : 0) + (options.plan.topology == "-" ? 1 : 0);
+    if (inputs > 1) values.refuse("only one file can be standard input (-)");
+    return options;
+}
+
+ExitCode run_verify(const app::JudgeOptions& options, const Talk& talk, const Process& process) {
+    const app::FilesToJudge files = app::sorted_files(options);
+    ExitCode worst = ExitCode::Done;
+    if (files.ours) worst = verify_schedules(*files.ours, options, talk, process);
+    if (!files.folders.empty()) {
+        worst = std::max(worst, verify_folders(files, options, talk, process));
+    } else if (!files.plans.empty()) {
+        worst = std::max(worst, verify_plans(files.plans, options, talk, process));
+    }
+    return worst;
+}
+
+OptionGroup plan_readings() {
+    OptionGroup group{"Plans: how they are read"};
+    group.options.add_options()  //
+        ("as", text_value("COLLECTIVE"),
+         "judge as this collective, whatever the file says: allreduce, allgather, reduce_scatter, alltoall, "
+         "broadcast, reduce, gather, scatter, alltonext or custom")  //
+        ("root", text_value("RANK"),
+         "of broadcast, reduce, gather, scatter (default: any root that fits)")  //
+        ("condition", text_value("FILE"),
+         "what a custom collective starts from and must end with (docs/plan-conditions.md)")  //
+        ("operand", text_value("src|dst"),
+         "the local operand of a receive that reduces (default src, as the runtimes have it)")  //
+        ("copy", text_value("ignore|first"),
+         "whether <copy> under a gpu is executed before everything else (default ignore, as runtimes do)")  //
+        ("strict-dependencies", flag(), "a dependency must name a step with hasdep=1")                      //
+        ("strict-descriptors", flag(), "the address halves that no runtime reads must agree too")           //
+        ("target", text_value("NAME"),
+         "warn of what this runtime refuses or ignores: msccl, msccl-executor, rccl or mscclpp");
+    return group;
+}
+
+OptionGroup plan_timing() {
+    OptionGroup group{"Plans: on a network"};
+    group.options.add_options()  //
+        ("group", text_value("NPU,NPU,..."),
+         "rank r of the file is the r-th of these NPUs of a larger job; once for all plans, or once for each "
+         "in their order: with a topology those run at once")  //
+        ("topology", text_value("FILE"),
+         "say also what the plan takes on this network (anything that 'tutti topology' reads), the lower "
+         "bound of its collective there, and the gap")  //
+        ("bytes", text_value("N"),
+         "the size of the call, as nccl-tests counts it, for topologies in physical units; 8M is 8388608");
+    return group;
+}
+
+}  // namespace
+
+Command verify_command() {
+    Command command;
+    command.name = "verify";
+    command.summary = "judge schedules and plans, whoever made them";
+    command.usage = "FILE-OR-DIR... [options]";
+    command.about =
+        "Judges execution plans of other tools, and schedules of our own together with their\n"
+        "instance. The content of a file tells what it is; files may come in any order, and one\n"
+        "of them may be - for standard input.\n\n"
+        "A plan (MSCCL XML and others, docs/) says by itself what its GPUs do. The\n"
+        "verdict holds for every interleaving that the runtime may take:\n"
+        "  VALID              no deadlock, no race, and the result is right\n"
+        "  VALID-IF-BUFFERED  right, but it can hang on connections as short as the protocol's\n"
+        "  STRUCTURE-ONLY     nothing is wrong, but the file does not say what its result should\n"
+        "                     be (custom collectives; --as or --condition says it)\n"
+        "  INVALID            with the reason: the two steps that race, the circle of waits, ...\n"
+        "  MALFORMED          it cannot be read, with the place\n"
+        "A folder is searched for *.xml, *.json and *.csv, and gives one table; what is no plan is\n"
+        "skipped, and the exit code is 1 if anything is wrong.\n\n"
+        "A schedule is VALID, or INVALID with every broken rule in words: its number (V1 to V18,\n"
+        "see src/verify/README.md), the tick and the sends. Streams (.tsch) of any length are\n"
+        "judged without being held.\n\n"
+        "With --json there is one object per file, a line each. The exit code is 2 if any file is\n"
+        "malformed, else 1 if any is invalid, else 0; plans that need buffers, and those whose\n"
+        "result nobody states, are not invalid.\n";
+    command.examples =
+        "tutti verify algo.xml\n"
+        "tutti verify algo.xml --as alltoall --target msccl-executor\n"
+        "tutti verify algo.xml --topology dgx1.json --bytes 64M\n"
+        "tutti verify schedules/ --json\n"
+        "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
+        "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n";
+    OptionGroup verify{"Verification"};
+    verify.options.add_options()                                                            //
+        ("instance", text_value("FILE"), "the instance, if all other files are schedules")  //
+        ("max-violations", text_value("N"),
+         "spell out at most N violations (default 20); all are counted")                     //
+        ("threads", text_value("N"), "plans judged at a time (default: one for each core)")  //
+        ("expand", flag(), "judge schedules in generator form send by send, not by their symmetry");
+    command.groups = std::vector<OptionGroup>{verify, plan_readings(), plan_timing(), common_options()};
+    command.positional = "files";
+    command.parse = parsed_by(verify_options, run_verify);
+    return command;
+}
+
+}  // namespace tutti::cli

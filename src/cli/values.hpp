@@ -1,0 +1,122 @@
+#pragma once
+
+#include "app/json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <boost/program_options/variables_map.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::cli {
+
+using Names = std::vector<std::string_view>;
+
+[[noreturn]] inline void fail(const std::string& message, std::string_view command) {
+    throw InputError(
+        fmt::format("{} (see 'tutti{}{} --help')", message, command.empty() ? "" : " ", command));
+}
+
+inline std::string suggestion(std::string_view name, const Names& names) {
+    const auto guess = io::nearest(name, names);
+    return guess ? fmt::format("; did you mean '{}'?", *guess) : "";
+}
+
+/// The values of a command's options, and questions about them that either answer or complain.
+class Values {
+  public:
+    /// Free fields are options that the command does not list, with their values.
+    using Fields = std::vector<std::pair<std::string, std::string>>;
+    Values(std::string_view command, boost::program_options::variables_map map, Fields free_fields)
+        : command_(command), map_(std::move(map)), free_fields_(std::move(free_fields)) {}
+
+    [[nodiscard]] bool flag(const char* name) const { return map_.count(name) > 0; }
+
+    [[nodiscard]] std::optional<std::string> text(const char* name) const {
+        if (!flag(name)) return std::nullopt;
+        std::string value = list(name).back();
+        if (value.empty()) fail(fmt::format("option --{} has an empty value", name), command_);
+        return value;
+    }
+
+    [[nodiscard]] std::vector<std::string> list(const char* name) const {
+        return flag(name) ? map_[name].as<std::vector<std::string>>() : std::vector<std::string>();
+    }
+
+    template <class Number>
+    [[nodiscard]] Number number(const char* name, Number otherwise, Number least,
+                                Number most = std::numeric_limits<Number>::max()) const {
+        const auto value = text(name);
+        if (!value) return otherwise;
+        Number result{};
+        const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), result);
+        if (error != std::errc() || end != value->data() + value->size() || result < least || result > most) {
+            fail(fmt::format("option --{}: expected a whole number from {} to {}, found '{}'", name, least,
+                             most, *value),
+                 command_);
+        }
+        return result;
+    }
+
+    [[nodiscard]] std::optional<double> seconds(const char* name) const {
+        const auto value = text(name);
+        if (!value) return std::nullopt;
+        double result = 0;
+        const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), result);
+        if (error != std::errc() || end != value->data() + value->size() || !std::isfinite(result) ||
+            result <= 0) {
+            fail(fmt::format("option --{}: expected a positive number of seconds, found '{}'", name, *value),
+                 command_);
+        }
+        return result;
+    }
+
+    /// Given in megabytes, as people think of memory.
+    [[nodiscard]] std::optional<std::size_t> megabytes(const char* name) const {
+        if (!flag(name)) return std::nullopt;
+        return number<std::size_t>(name, 1, 1, std::size_t{1} << 40) * 1'000'000;
+    }
+
+    [[nodiscard]] std::size_t choice(const char* name, const Names& choices) const {
+        const std::string value = text(name).value_or(std::string(choices.front()));
+        const auto found = std::ranges::find(choices, value);
+        if (found == choices.end()) {
+            fail(fmt::format("option --{}: expected {}, found '{}'{}", name, fmt::join(choices, " or "),
+                             value, suggestion(value, choices)),
+                 command_);
+        }
+        return static_cast<std::size_t>(found - choices.begin());
+    }
+
+    [[nodiscard]] std::string one_positional(const char* name, std::string_view what) const {
+        const auto all = list(name);
+        if (all.empty()) fail(fmt::format("expected {}", what), command_);
+        if (all.size() > 1)
+            fail(fmt::format("expected one argument, {}; found also '{}'", what, all[1]), command_);
+        return all.front();
+    }
+
+    [[nodiscard]] const Fields& free_fields() const { return free_fields_; }
+
+    [[noreturn]] void refuse(const std::string& message) const { fail(message, command_); }
+
+  private:
+    std::string_view command_;
+    boost::program_options::variables_map map_;
+    Fields free_fields_;
+};
+
+inline constexpr unsigned kMostThreads = 1024;
+
+/// "8388608", or as nccl-tests has it "8M": K, M and G are powers of 1024.
+[[nodiscard]] std::optional<std::int64_t> byte_size(const Values& values, const char* name,
+                                                    std::int64_t least);
+
+}  // namespace tutti::cli
