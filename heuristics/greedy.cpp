@@ -9,8 +9,9 @@
 //    there. An all-reduce is so a reduce-scatter and an all-gather that overlap where the links allow it.
 //
 // Each phase takes the best of the portfolio. All-reduces on networks of NPUs alone are also tried as one
-// flow (overlapped_sums). At the end all transfers are moved as early as possible. Where one-way links leave
-// a reduction without a common root, it is summed up at several (separate_sums), between the phases.
+// flow (pipelined_all_reduce). At the end all transfers are moved as early as possible. Where one-way links
+// leave a reduction without a common root, it is summed up at several (rootless_reduction), between the
+// phases.
 
 #include "heuristics/greedy.hpp"
 

@@ -59,7 +59,7 @@ Conversion convert(const ConvertOptions& options, const Watch& watch) {
 io::Json json_of(const Conversion& conversion, const ConvertOptions& options) {
     if (!options.folder.empty()) {
         return {{"directory", options.folder},
-                {"target", compile::name_of(options.target)},
+                {"target", name_of(options.target)},
                 {"environment", conversion.environment},
                 {"plans", plans_json(conversion.plans)}};
     }

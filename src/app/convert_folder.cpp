@@ -92,9 +92,9 @@ struct Kind {
     auto operator<=>(const Kind&) const = default;
 };
 
-std::string spelled(plan::Goal goal) {
-    const bool named = goal != plan::Goal::None && goal != plan::Goal::AllToNext;
-    return named ? std::string(plan::name_of(goal)) : "custom";
+std::string spelled(CollectiveKind goal) {
+    const bool named = goal != CollectiveKind::Custom && goal != CollectiveKind::AllToNext;
+    return named ? std::string(plan_name_of(goal)) : "custom";
 }
 
 std::map<Kind, std::vector<Candidate>> candidates_of(const std::vector<Job>& jobs,
@@ -175,7 +175,7 @@ std::vector<WrittenPlan> made_plans(const Kind& kind, const Candidate& candidate
         plans.push_back(std::move(plan));
     };
     try {
-        if (options.target != compile::MscclTarget::Msccl || options.mode != CallMode::Both) {
+        if (options.target != plan::Target::Msccl || options.mode != CallMode::Both) {
             make("");
             return plans;
         }
@@ -211,8 +211,7 @@ void check_folder(const std::string& folder, const std::vector<WrittenPlan>& pla
 }
 
 std::string environment_of(const ConvertOptions& options, const std::vector<WrittenPlan>& plans) {
-    if (options.target != compile::MscclTarget::Msccl)
-        return fmt::format("MSCCL_ALGO_DIR={}", options.folder);
+    if (options.target != plan::Target::Msccl) return fmt::format("MSCCL_ALGO_DIR={}", options.folder);
     std::vector<std::string> paths;
     for (const WrittenPlan& plan : plans) paths.push_back((fs::path(options.folder) / plan.path).string());
     return fmt::format("MSCCL_XML_FILES={}", fmt::join(paths, ":"));
@@ -240,8 +239,8 @@ Conversion convert_to_folder(const ConvertOptions& options, const Watch& watch) 
     }
     const std::size_t most = compile::limits_of(options.target).algorithms;
     if (plans.size() > most) {
-        throw InputError(fmt::format("{} plans, but {} loads {} at most", plans.size(),
-                                     compile::name_of(options.target), most));
+        throw InputError(
+            fmt::format("{} plans, but {} loads {} at most", plans.size(), name_of(options.target), most));
     }
     check_folder(options.folder, plans);
     fs::create_directory(options.folder);

@@ -25,7 +25,7 @@ struct ConvertOptions {
     std::string folder{};  ///< instead of `output`: where plans for a runtime shall go
     ConvertFormat format = ConvertFormat::Json;
     std::optional<std::string> collective{};  ///< its id; all of them where not given
-    compile::MscclTarget target = compile::MscclTarget::MscclExecutor;
+    plan::Target target = plan::Target::MscclExecutor;
     plan::Protocol protocol = plan::Protocol::Simple;
     CallMode mode = CallMode::Both;
     std::optional<std::int64_t> min_bytes{}, max_bytes{};

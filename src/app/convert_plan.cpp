@@ -68,7 +68,7 @@ WrittenPlan convert_to_chakra(const Instance& instance, const Schedule& schedule
 }
 
 WrittenPlan convert_to_steps(const Instance& instance, const Schedule& schedule, const std::string& path) {
-    const plan::SendPlan plan = compile::lower_to_steps(instance, schedule);
+    const plan::ScclPlan plan = compile::lower_to_steps(instance, schedule);
     const plan::PlanVerdict verdict = verify::verify(plan);
     if (verdict.verdict != plan::PlanClass::Valid) {
         try {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/goal.hpp"
+#include "core/collective.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace tutti::app {
 
 /// How plans of other tools are read, judged and timed.
 struct PlanOptions {
-    bool operand_is_destination = false;  ///< of reducing receives
-    bool copies_first = false;            ///< <copy> is executed
-    std::optional<plan::Goal> goal{};     ///< whatever the file says
-    std::optional<std::int32_t> root{};
+    bool operand_is_destination = false;   ///< of reducing receives
+    bool copies_first = false;             ///< <copy> is executed
+    std::optional<CollectiveKind> goal{};  ///< whatever the file says
+    std::optional<Rank> root{};
     bool strict_dependencies = false;
     bool strict_descriptors = false;
     std::optional<std::string> condition{};  ///< a path
-    verify::Target target = verify::Target::None;
+    std::optional<plan::Target> target{};
     std::vector<std::vector<std::int32_t>> groups{};  ///< NPUs by rank: of all files, or one for each
     std::optional<std::string> topology{};
     std::optional<std::int64_t> bytes{};  ///< of the call; only with a topology

@@ -10,35 +10,6 @@ namespace {
 /// Beyond so many chunks (times receivers, where each names them) bounds would take longer than the timing.
 constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 20;
 
-std::optional<CollectiveKind> kind_of(plan::Goal goal) {
-    using enum plan::Goal;
-    switch (goal) {
-        case AllReduce:
-            return CollectiveKind::AllReduce;
-        case AllGather:
-            return CollectiveKind::AllGather;
-        case ReduceScatter:
-            return CollectiveKind::ReduceScatter;
-        case AllToAll:
-            return CollectiveKind::AllToAll;
-        case Broadcast:
-            return CollectiveKind::Broadcast;
-        case Reduce:
-            return CollectiveKind::Reduce;
-        case Gather:
-            return CollectiveKind::Gather;
-        case Scatter:
-            return CollectiveKind::Scatter;
-        case AllToNext:
-            return CollectiveKind::AllToNext;
-        case SendRecv:
-            return CollectiveKind::Permute;
-        case None:
-            break;
-    }
-    return std::nullopt;
-}
-
 /// Whether the collective's `chunks` are those of a rank's share of the call, not of the whole of it.
 bool counts_shares(CollectiveKind kind) {
     using enum CollectiveKind;
@@ -60,28 +31,26 @@ struct Cut {
 };
 
 std::optional<Collective> collective_of(const BoundJob& job, const Cut& cut, std::size_t number) {
-    const auto kind = kind_of(job.goal);
+    const CollectiveKind kind = plan_kind_of(job.goal);
     const auto ranks = static_cast<std::uint64_t>(job.timing.ranks);
-    if (!kind || ranks < 2) return std::nullopt;
-    if (has_root(*kind) && !job.root) return std::nullopt;
+    if (kind == CollectiveKind::Custom || ranks < 2) return std::nullopt;
+    if (has_root(kind) && !job.root) return std::nullopt;
     const std::uint64_t chunks = cut.chunks;
-    if (chunks > kMostChunks || (*kind == CollectiveKind::AllToAll && chunks > kMostChunks / ranks))
+    if (chunks > kMostChunks || (kind == CollectiveKind::AllToAll && chunks > kMostChunks / ranks))
         return std::nullopt;
 
     Collective collective;
     collective.id = fmt::format("plan{}", number);
     collective.group = GroupId(number);
-    collective.kind = *kind;
+    collective.kind = kind;
     collective.chunk_bytes = cut.bytes;
-    if (has_root(*kind)) collective.root = Rank(static_cast<std::size_t>(*job.root));
-    collective.chunks = counts_shares(*kind) ? chunks / ranks : chunks;
-    if (counts_shares(*kind) && chunks % ranks != 0) {
-        if (*kind != CollectiveKind::AllReduce || chunks > kMostChunks / ranks) return std::nullopt;
+    if (has_root(kind)) collective.root = *job.root;
+    collective.chunks = counts_shares(kind) ? chunks / ranks : chunks;
+    if (counts_shares(kind) && chunks % ranks != 0) {
+        if (kind != CollectiveKind::AllReduce || chunks > kMostChunks / ranks) return std::nullopt;
         ask_chunk_by_chunk(collective, job.timing, chunks);
         collective.chunks = 1;
     }
-    for (std::size_t rank = 0; *kind == CollectiveKind::Permute && rank < ranks; ++rank)
-        collective.pairs.emplace_back(Rank(rank), Rank((rank + 1) % ranks));
     return collective;
 }
 
@@ -122,7 +91,7 @@ std::optional<FinerInstance> finer_instance_of(std::span<const BoundJob> jobs, c
     std::uint64_t pieces = 0, times = kMostTimes;
     for (const BoundJob& job : jobs) {
         const auto ranks = static_cast<std::uint64_t>(job.timing.ranks);
-        pieces += job.timing.chunks * (job.goal == plan::Goal::AllToAll ? ranks : 1);
+        pieces += job.timing.chunks * (job.goal == CollectiveKind::AllToAll ? ranks : 1);
         while (times > 1 && job.timing.chunk.count / static_cast<std::int64_t>(times) < kLeastBytes)
             times /= 2;
     }

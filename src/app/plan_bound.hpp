@@ -11,8 +11,8 @@ namespace tutti::app {
 /// A timed plan and what is known of its meaning.
 struct BoundJob {
     const timing::JobTiming& timing;
-    plan::Goal goal = plan::Goal::None;
-    std::optional<std::int32_t> root{};
+    CollectiveKind goal = CollectiveKind::Custom;
+    std::optional<Rank> root{};
 };
 
 /// The instance that demands what the plans achieve, all together, in chunks of the same sizes as theirs:

@@ -98,7 +98,7 @@ PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const 
     PlanCost cost;
     for (const CostJob& job : jobs) {
         timing::TimingOptions options{job.bytes, job.group};
-        options.goal = plan::goal_of(job.verdict.collective).value_or(plan::Goal::None);
+        options.goal = kind_in_plan(job.verdict.collective).value_or(CollectiveKind::Custom);
         options.root = job.verdict.root;
         options.fifo_capacity = capacity_of(job.verdict);
         if (options.fifo_capacity) {

@@ -15,16 +15,10 @@
 namespace tutti::app {
 namespace {
 
-verify::Target judged_for(compile::MscclTarget target) {
-    constexpr std::array kTargets{verify::Target::Msccl, verify::Target::MscclExecutor, verify::Target::Rccl};
-    return kTargets[static_cast<std::size_t>(target)];
-}
-
-std::string_view words_of(const plan::MscclPlan& plan, compile::MscclTarget target) {
+std::string_view words_of(const plan::MscclPlan& plan, plan::Target target) {
     if (*plan.in_place && *plan.out_of_place) {
-        return target == compile::MscclTarget::Msccl
-                   ? "in-place and out-of-place calls (msccl uses it in place only)"
-                   : "in-place and out-of-place calls";
+        return target == plan::Target::Msccl ? "in-place and out-of-place calls (msccl uses it in place only)"
+                                             : "in-place and out-of-place calls";
     }
     return *plan.in_place ? "in-place calls" : "out-of-place calls";
 }
@@ -47,20 +41,20 @@ io::Json facts_of(const compile::MscclResult& result, const std::string& collect
                    {"channels", plan.channels},
                    {"min_bytes", *plan.min_bytes},
                    {"max_bytes", *plan.max_bytes}};
-    if (result.root) facts["root"] = *result.root;
+    if (result.root) facts["root"] = result.root->value();
     return facts;
 }
 
 /// Judges candidates as files of others are judged, and keeps what was said last.
 class Judge {
   public:
-    explicit Judge(compile::MscclTarget target) : target_(target) {}
+    explicit Judge(plan::Target target) : target_(target) {}
 
     plan::PlanClass operator()(const compile::MscclResult& candidate) {
         verify::PlanReading reading;
         reading.root = candidate.root;
         reading.condition = candidate.condition;
-        reading.target = judged_for(target_);
+        reading.target = target_;
         reading.strict_dependencies = true;
         last_ = verify::verify(candidate.plan, reading);
         if (last_.verdict == plan::PlanClass::Valid && last_.warning_count > 0) {
@@ -71,7 +65,7 @@ class Judge {
     [[nodiscard]] const plan::PlanVerdict& last() const { return last_; }
 
   private:
-    compile::MscclTarget target_;
+    plan::Target target_;
     plan::PlanVerdict last_;
 };
 
@@ -120,7 +114,7 @@ MadePlan make_mscclpp(const Instance& instance, const Schedule& schedule, Collec
     const plan::ExecutionPlan plan =
         compile::lower_to_execution_plan(instance, schedule, collective, lowering);
     verify::PlanReading reading;
-    reading.target = verify::Target::Mscclpp;
+    reading.target = plan::Target::Mscclpp;
     const plan::PlanVerdict verdict = verify::verify(plan, reading);
     if (verdict.verdict != plan::PlanClass::Valid) {
         const std::string why = verdict.violations.empty() ? "" : verdict.violations.front().message;

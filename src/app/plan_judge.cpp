@@ -96,8 +96,9 @@ JudgedPlan PlanJudge::judge(const std::string& file) const {
 
 /// Files are mislabelled more often than one would think: an all-to-all that says allgather. The strongest
 /// goals come first, as who reduces to all also reduces to one.
-std::optional<plan::Goal> PlanJudge::right_as(const AnyPlan& plan, const plan::PlanVerdict& verdict) const {
-    using enum plan::Goal;
+std::optional<CollectiveKind> PlanJudge::right_as(const AnyPlan& plan,
+                                                  const plan::PlanVerdict& verdict) const {
+    using enum CollectiveKind;
     constexpr std::int64_t kMostSteps = 20'000;
     const bool asks =
         verdict.verdict == plan::PlanClass::Invalid || verdict.verdict == plan::PlanClass::StructureOnly;
@@ -106,7 +107,7 @@ std::optional<plan::Goal> PlanJudge::right_as(const AnyPlan& plan, const plan::P
         return std::nullopt;
     }
     verify::PlanReading reading = reading_;
-    for (const plan::Goal goal :
+    for (const CollectiveKind goal :
          {AllReduce, AllToAll, AllGather, ReduceScatter, Broadcast, Reduce, Gather, Scatter}) {
         reading.goal = goal;
         try {

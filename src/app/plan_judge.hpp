@@ -19,7 +19,7 @@ struct JudgedPlan {
     std::optional<PlanCost> cost{};
     std::string not_timed{};  ///< why it has no cost, where that was asked for
     /// Of a plan that is not what it says it is, or does not say: what it is.
-    std::optional<plan::Goal> right_as{};
+    std::optional<CollectiveKind> right_as{};
 };
 
 /// The readings that the options ask for. Reads the condition's file: throws InputError.
@@ -43,8 +43,8 @@ class PlanJudge {
     [[nodiscard]] JudgedPlan judge_other_file(const std::string& file, io::Source& source,
                                               const Sniffed& sniffed) const;
 
-    [[nodiscard]] std::optional<plan::Goal> right_as(const AnyPlan& plan,
-                                                     const plan::PlanVerdict& verdict) const;
+    [[nodiscard]] std::optional<CollectiveKind> right_as(const AnyPlan& plan,
+                                                         const plan::PlanVerdict& verdict) const;
 
     verify::PlanReading reading_;
     OtherFiles other_files_;

@@ -4,9 +4,11 @@
 #include "io/source.hpp"
 #include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
+#include "plan/forestcoll_plan.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
+#include "plan/tacos_plan.hpp"
 #include "timing/plan_timing.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
@@ -18,7 +20,8 @@
 namespace tutti::app {
 
 /// A plan of another tool, whichever. Each alternative has its own verify::verify(plan, reading).
-using AnyPlan = std::variant<plan::MscclPlan, plan::ExecutionPlan, plan::SendPlan, plan::EpochSchedule>;
+using AnyPlan = std::variant<plan::MscclPlan, plan::ExecutionPlan, plan::ScclPlan, plan::TacosPlan,
+                             plan::ForestCollPlan, plan::EpochSchedule>;
 
 /// A format that `tutti verify` judges. A new one is a row of the table, and an alternative of AnyPlan where
 /// its model is new.

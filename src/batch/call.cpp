@@ -1,6 +1,6 @@
 #include "batch/call.hpp"
 
-#include "plan/goal.hpp"
+#include "core/collective.hpp"
 #include "timing/call_size.hpp"
 
 #include <algorithm>
@@ -46,6 +46,7 @@ std::optional<std::uint64_t> chunks_of_call(const Collective& collective, std::s
         case Reduce:
         case AllToNext:
         case Permute:
+        case SendRecv:
             return collective.chunks;
         case Scatter:
         case Gather:
@@ -98,7 +99,7 @@ void enter_bandwidths(io::ResultLine& line) {
     if (!line.bytes || !line.makespan || line.units != "physical") return;
     if (*line.bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return;
     line.algbw_GBps = timing::bandwidth_GBps({static_cast<std::int64_t>(*line.bytes)}, *line.makespan);
-    const auto goal = plan::goal_of(line.collective);
+    const auto goal = kind_in_plan(line.collective);
     if (!line.algbw_GBps || !goal || line.ranks == 0) return;
     const auto factor = timing::bus_factor(*goal, static_cast<std::int32_t>(line.ranks));
     if (factor) line.busbw_GBps = *line.algbw_GBps * *factor;

@@ -18,9 +18,9 @@ namespace {
 
 using plan::PlanClass;
 
-std::string npu_words(std::int32_t gpu, std::span<const std::int32_t> group) {
-    if (gpu < 0 || static_cast<std::size_t>(gpu) >= group.size()) return "";
-    return fmt::format("gpu {} is NPU {}", gpu, group[static_cast<std::size_t>(gpu)]);
+std::string npu_words(OptionalId<Rank> gpu, std::span<const std::int32_t> group) {
+    if (!gpu || (*gpu).index() >= group.size()) return "";
+    return fmt::format("gpu {} is NPU {}", *gpu, group[(*gpu).index()]);
 }
 
 std::string without_commas(std::string text) {
@@ -32,18 +32,18 @@ std::string without_commas(std::string text) {
 std::string place_words(const plan::PlanFinding& finding, std::span<const std::int32_t> group) {
     std::vector<std::string> parts;
     const std::string place = text_of(finding.place);
-    plan::PlanPlace step = finding.place;
+    plan::Place step = finding.place;
     step.buffer.reset();
     const bool said =
         without_commas(finding.message).find(without_commas(text_of(step))) != std::string::npos;
     if (!place.empty() && !said) parts.push_back(place);
-    const auto add_npu = [&](const plan::PlanPlace& at) {
+    const auto add_npu = [&](const plan::Place& at) {
         std::string words = npu_words(at.gpu, group);
         if (!words.empty() && std::ranges::find(parts, words) == parts.end())
             parts.push_back(std::move(words));
     };
     add_npu(finding.place);
-    for (const plan::PlanPlace& other : finding.others) add_npu(other);
+    for (const plan::Place& other : finding.others) add_npu(other);
     return parts.empty() ? "" : fmt::format(" [{}]", fmt::join(parts, "; "));
 }
 
@@ -63,7 +63,7 @@ Facts verdict_facts(const plan::PlanVerdict& verdict) {
         facts.emplace_back("collective", verdict.mode.empty()
                                              ? verdict.collective
                                              : fmt::format("{}, {}", verdict.collective, verdict.mode));
-        if (verdict.root) facts.emplace_back("root", std::to_string(*verdict.root));
+        if (verdict.root) facts.emplace_back("root", std::to_string(verdict.root->value()));
         facts.emplace_back("ranks", std::to_string(verdict.ranks));
         // Formats with a cost model of their own list sends, and call something else a step.
         facts.emplace_back(verdict.own_cost.empty() ? "steps" : "sends", std::to_string(verdict.steps));
@@ -104,7 +104,8 @@ std::string plan_page(const app::JudgedPlan& judged, const PlanView& view) {
     if (judged.cost)
         std::ranges::move(facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
     if (judged.right_as) {
-        facts.emplace_back("right as", fmt::format("{0}: --as {0} accepts it", name_of(*judged.right_as)));
+        facts.emplace_back("right as",
+                           fmt::format("{0}: --as {0} accepts it", plan_name_of(*judged.right_as)));
     }
     if (!judged.not_timed.empty()) facts.emplace_back("makespan", "not known: " + judged.not_timed);
     page += text::fact_sheet(facts, 2);

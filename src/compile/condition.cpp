@@ -24,10 +24,10 @@ std::unordered_map<std::uint64_t, std::uint32_t> origins_of(const Part& part) {
 
 plan::Condition condition_of(const Part& part, const Places& places) {
     plan::Condition condition;
-    for (std::uint32_t r = 0; r < places.ranks(); ++r) condition.inputs[static_cast<std::int32_t>(r)];
+    for (std::uint32_t r = 0; r < places.ranks(); ++r) condition.inputs[Rank(r)];
     const auto origins = origins_of(part);
     const auto input = [&](std::uint32_t rank, std::uint32_t chunk) {
-        return plan::Contribution{static_cast<std::int32_t>(rank), places.input(rank, chunk).value()};
+        return plan::Contribution{Rank(rank), places.input(rank, chunk).value()};
     };
     for (std::uint32_t c = 0; c < places.chunks(); ++c) {
         const Demand demand = places.demand(c);
@@ -40,7 +40,7 @@ plan::Condition condition_of(const Part& part, const Places& places) {
         for (const NodeId receiver : demand.receivers) {
             const std::uint32_t r = places.rank_of(receiver);
             const std::int64_t place = places.output(r, c).value();
-            auto& wanted = condition.outputs[static_cast<std::int32_t>(r)][place];
+            auto& wanted = condition.outputs[Rank(r)][place];
             if (demand.reduction || sum.size() == 1) {
                 wanted = sum;
             } else {
@@ -50,7 +50,7 @@ plan::Condition condition_of(const Part& part, const Places& places) {
         }
     }
     for (const OwnBlock& own : places.own_blocks()) {
-        const auto rank = static_cast<std::int32_t>(own.rank);
+        const Rank rank(own.rank);
         for (std::int64_t k = 0; k < own.count; ++k) {
             condition.inputs[rank].push_back(own.input + k);
             condition.outputs[rank][own.output + k] = {{rank, own.input + k}};

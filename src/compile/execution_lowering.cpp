@@ -12,10 +12,8 @@
 namespace tutti::compile {
 namespace {
 
-using plan::Goal;
-
-std::string_view file_name(Goal goal) {
-    return goal == Goal::ReduceScatter ? "reducescatter" : name_of(goal);
+std::string_view file_name(CollectiveKind goal) {
+    return goal == CollectiveKind::ReduceScatter ? "reducescatter" : plan_name_of(goal);
 }
 
 void check_blocks(const execution::Draft& draft) {
@@ -34,9 +32,9 @@ void check_blocks(const execution::Draft& draft) {
 plan::ExecutionPlan lower_to_execution_plan(const Instance& instance, const Schedule& schedule,
                                             CollectiveId collective, const ExecutionOptions& options) {
     const Places places(instance, collective);
-    const Goal goal = places.goal();
-    if (goal != Goal::AllReduce && goal != Goal::AllGather && goal != Goal::ReduceScatter &&
-        goal != Goal::AllToAll) {
+    const CollectiveKind goal = places.goal();
+    if (goal != CollectiveKind::AllReduce && goal != CollectiveKind::AllGather &&
+        goal != CollectiveKind::ReduceScatter && goal != CollectiveKind::AllToAll) {
         throw InputError(
             fmt::format("execution plans of MSCCL++ are for all_reduce, all_gather, reduce_scatter and "
                         "all_to_all; '{}' is none of them",
@@ -46,9 +44,17 @@ plan::ExecutionPlan lower_to_execution_plan(const Instance& instance, const Sche
         throw InputError("execution plans are written for memory or port channels, not for switch channels");
     }
     const Part part = part_of(instance, schedule, collective);
-    execution::Draft draft{
-        part, places, options.in_place.value_or(goal != Goal::AllToAll), options.channel, {}, {}, {}, {}, {},
-        {},   {}};
+    execution::Draft draft{part,
+                           places,
+                           options.in_place.value_or(goal != CollectiveKind::AllToAll),
+                           options.channel,
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {}};
     execution::form_units(draft);
     execution::choose_landings(draft);
     execution::form_blocks(draft);

@@ -5,6 +5,7 @@
 #include "plan/condition.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
+#include "plan/target.hpp"
 
 #include <functional>
 #include <optional>
@@ -13,17 +14,6 @@
 #include <vector>
 
 namespace tutti::compile {
-
-/// The runtimes that execute MSCCL XML; they differ in names, limits and what they look at.
-enum class MscclTarget {
-    Msccl,          ///< microsoft/msccl, the first one (MSCCL_XML_FILES)
-    MscclExecutor,  ///< Azure/msccl-executor-nccl (MSCCL_ALGO_DIR)
-    Rccl            ///< RCCL (share/rccl/msccl-algorithms)
-};
-
-/// "msccl", "msccl-executor", "rccl", in the order of the enumeration.
-[[nodiscard]] std::vector<std::string_view> msccl_target_names();
-[[nodiscard]] std::string_view name_of(MscclTarget target);
 
 /// What a runtime refuses to go beyond. docs/writing-plans.md says where the numbers come from.
 struct MscclLimits {
@@ -39,11 +29,12 @@ struct MscclLimits {
     bool max_bytes_inclusive;
     std::size_t algorithms;  ///< files that it loads
 };
-[[nodiscard]] const MscclLimits& limits_of(MscclTarget target);
+/// Precondition: one that reads MSCCL XML.
+[[nodiscard]] const MscclLimits& limits_of(plan::Target target);
 
 /// What a user may ask of a plan beyond what the schedule says.
 struct MscclOptions {
-    MscclTarget target = MscclTarget::MscclExecutor;
+    plan::Target target = plan::Target::MscclExecutor;
     plan::Protocol protocol = plan::Protocol::Simple;
     bool in_place = true, out_of_place = true;  ///< call modes; at least one
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
@@ -63,7 +54,7 @@ struct MscclResult {
     plan::MscclPlan plan{};
     /// For kinds that files have no name for; with it the plan can be judged.
     std::optional<plan::Condition> condition{};
-    std::optional<std::int32_t> root{};
+    std::optional<Rank> root{};
     MscclEffort effort = MscclEffort::Fused;
 };
 

@@ -3,42 +3,11 @@
 #include <algorithm>
 
 namespace tutti::compile {
-namespace {
-
-plan::Goal goal_of(CollectiveKind kind) {
-    switch (kind) {
-        case CollectiveKind::Broadcast:
-            return plan::Goal::Broadcast;
-        case CollectiveKind::Scatter:
-            return plan::Goal::Scatter;
-        case CollectiveKind::Gather:
-            return plan::Goal::Gather;
-        case CollectiveKind::Reduce:
-            return plan::Goal::Reduce;
-        case CollectiveKind::AllGather:
-            return plan::Goal::AllGather;
-        case CollectiveKind::ReduceScatter:
-            return plan::Goal::ReduceScatter;
-        case CollectiveKind::AllReduce:
-            return plan::Goal::AllReduce;
-        case CollectiveKind::AllToAll:
-            return plan::Goal::AllToAll;
-        case CollectiveKind::AllToNext:
-            return plan::Goal::AllToNext;
-        case CollectiveKind::AllToAllV:
-        case CollectiveKind::Permute:
-        case CollectiveKind::Custom:
-            break;
-    }
-    return plan::Goal::None;
-}
-
-}  // namespace
 
 Places::Places(const Instance& instance, CollectiveId id)
     : instance_(instance),
       members_(instance.groups()[instance.collective(id).group.index()].members),
-      goal_(goal_of(instance.collective(id).kind)) {
+      goal_(plan_kind_of(instance.collective(id).kind)) {
     const Collective& collective = instance.collective(id);
     for (std::uint32_t r = 0; r < members_.size(); ++r) rank_[members_[r]] = r;
     if (has_root(collective.kind)) root_ = collective.root.value_or(Rank(0)).value();
@@ -141,6 +110,7 @@ void Places::size_buffers(const Collective& collective) {
         case Broadcast:
         case Reduce:
         case AllToNext:
+        case SendRecv:
             return set(share, share, share);
         case AllReduce:
         case AllToAll:

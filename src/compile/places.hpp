@@ -2,7 +2,7 @@
 
 #include "compile/part.hpp"
 
-#include "plan/goal.hpp"
+#include "core/collective.hpp"
 
 #include <optional>
 #include <unordered_map>
@@ -41,8 +41,9 @@ class Places {
     Places(const Instance& instance, CollectiveId collective);
 
     [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(inputs_.size()); }
-    /// What the plan is called: Goal::None for all_to_all_v, permute and custom, which need a condition.
-    [[nodiscard]] plan::Goal goal() const { return goal_; }
+    /// What the plan is called: CollectiveKind::Custom for all_to_all_v, permute and custom, which need a
+    /// condition.
+    [[nodiscard]] CollectiveKind goal() const { return goal_; }
     [[nodiscard]] std::optional<std::uint32_t> root() const { return root_; }
 
     /// Where the chunk (counted from the collective's first) lies in that rank's input at the start: only
@@ -74,7 +75,7 @@ class Places {
     const Instance& instance_;
     std::span<const NodeId> members_;
     std::unordered_map<NodeId, std::uint32_t> rank_;
-    plan::Goal goal_ = plan::Goal::None;
+    CollectiveKind goal_ = CollectiveKind::Custom;
     std::optional<std::uint32_t> root_;
     std::uint32_t first_ = 0;
     /// By chunk, the same at every holder and receiver; of `custom` in the tables below.

@@ -19,7 +19,7 @@ namespace tutti::compile {
 namespace {
 
 using plan::NodeSend;
-using plan::SendPlan;
+using plan::ScclPlan;
 
 std::int32_t number(NodeId node) { return static_cast<std::int32_t>(node.value()); }
 
@@ -62,7 +62,7 @@ class StepLowering {
     StepLowering(const Instance& instance, const Schedule& schedule)
         : instance_(instance), schedule_(schedule), whole_(whole_collective(instance)) {}
 
-    SendPlan run() {
+    ScclPlan run() {
         refuse_what_cannot_be_said();
         network_ = step_network(instance_);
         plan_.links = network_.links;
@@ -96,7 +96,6 @@ class StepLowering {
     }
 
     void describe() {
-        plan_.format = "sccl-json";
         plan_.name = instance_.name();
         plan_.nodes = static_cast<std::int32_t>(instance_.topology().npus());
         plan_.network = instance_.name();
@@ -169,7 +168,7 @@ class StepLowering {
             send.list = static_cast<std::int32_t>(each.step);
             send.when = send.list;
             const bool first = plan_.sends.empty() || plan_.sends.back().list != send.list;
-            send.position = first ? 0 : plan_.sends.back().position + 1;
+            send.position = first ? 0 : *plan_.sends.back().position + 1;
             plan_.sends.push_back(send);
         }
         plan_.rounds = rounds_of(network_, plan_.sends, messages_.empty() ? 0 : messages_.back().step + 1);
@@ -184,7 +183,7 @@ class StepLowering {
         std::vector<std::int64_t> begin(plan_.rounds.size());
         std::exclusive_scan(plan_.rounds.begin(), plan_.rounds.end(), begin.begin(), std::int64_t{0});
         std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> lanes, dealt;
-        for (plan::NodeLink& link : plan_.links) {
+        for (plan::ScclLink& link : plan_.links) {
             lanes[{link.src, link.dst}] = link.capacity;
             link.beta = kRound * plan::kFinePerTime;
         }
@@ -199,7 +198,7 @@ class StepLowering {
         for (std::int64_t& rounds : plan_.rounds) rounds *= kRound;
         plan_.clock = plan::SendClock::Times;
         plan_.has_latencies = true;
-        plan_.extra_rounds = -1;
+        plan_.extra_rounds.reset();
         plan_.runtime.clear();
         plan_.switches.clear();
     }
@@ -208,14 +207,14 @@ class StepLowering {
     const Schedule& schedule_;
     const Collective* whole_;
     StepNetwork network_;
-    SendPlan plan_;
+    ScclPlan plan_;
     std::vector<std::int64_t> addresses_;  ///< by chunk
     std::vector<StepMessage> messages_;
 };
 
 }  // namespace
 
-SendPlan lower_to_steps(const Instance& instance, const Schedule& schedule) {
+ScclPlan lower_to_steps(const Instance& instance, const Schedule& schedule) {
     return StepLowering(instance, schedule).run();
 }
 

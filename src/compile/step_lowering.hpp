@@ -2,7 +2,7 @@
 
 #include "core/instance.hpp"
 #include "core/schedule.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
 
 namespace tutti::compile {
 
@@ -14,7 +14,7 @@ namespace tutti::compile {
 /// Throws InputError where steps cannot say the schedule: releases, chunks of different sizes, switches that
 /// copy or reduce, sums that overtake each other, more than kMostStepNpus NPUs. Precondition: the schedule is
 /// valid.
-[[nodiscard]] plan::SendPlan lower_to_steps(const Instance& instance, const Schedule& schedule);
+[[nodiscard]] plan::ScclPlan lower_to_steps(const Instance& instance, const Schedule& schedule);
 
 /// The files hold a number for each pair of NPUs.
 inline constexpr std::uint32_t kMostStepNpus = 2048;

@@ -119,7 +119,7 @@ class NetworkBuilder {
 class RoundCounter {
   public:
     explicit RoundCounter(const StepNetwork& network) : network_(network) {
-        for (const plan::NodeSwitch& limit : network.switches) {
+        for (const plan::ScclSwitch& limit : network.switches) {
             if (limit.srcs.size() == 1) out_[limit.srcs.front()].push_back(&limit);
             if (limit.srcs.size() != 1) in_[limit.dsts.front()].push_back(&limit);
         }
@@ -132,14 +132,14 @@ class RoundCounter {
     void add(const plan::NodeSend& send) {
         const auto link = std::ranges::lower_bound(
             network_.links, std::pair(send.src, send.dst), {},
-            [](const plan::NodeLink& each) { return std::pair(each.src, each.dst); });
+            [](const plan::ScclLink& each) { return std::pair(each.src, each.dst); });
         if (link == network_.links.end() || std::pair(link->src, link->dst) != std::pair(send.src, send.dst))
             throw InternalError("a message goes over no link");
         count(&*link, link->capacity);
-        for (const plan::NodeSwitch* limit : out_[send.src]) {
+        for (const plan::ScclSwitch* limit : out_[send.src]) {
             if (std::ranges::binary_search(limit->dsts, send.dst)) count(limit, limit->capacity);
         }
-        for (const plan::NodeSwitch* limit : in_[send.dst]) {
+        for (const plan::ScclSwitch* limit : in_[send.dst]) {
             if (std::ranges::binary_search(limit->srcs, send.src)) count(limit, limit->capacity);
         }
     }
@@ -152,7 +152,7 @@ class RoundCounter {
     }
 
     const StepNetwork& network_;
-    std::unordered_map<std::int32_t, std::vector<const plan::NodeSwitch*>> out_, in_;
+    std::unordered_map<std::int32_t, std::vector<const plan::ScclSwitch*>> out_, in_;
     std::unordered_map<const void*, std::int64_t> loads_;
     std::int64_t rounds_ = 1;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/instance.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
 
 #include <span>
 #include <vector>
@@ -13,8 +13,8 @@ namespace tutti::compile {
 /// Pairs behind switches get the lesser of what the one can send and the other receive. Links between
 /// switches cannot be said, so that rounds may be fewer than such a network needs.
 struct StepNetwork {
-    std::vector<plan::NodeLink> links{};       ///< sorted by source, destination
-    std::vector<plan::NodeSwitch> switches{};  ///< each with one source or one destination
+    std::vector<plan::ScclLink> links{};       ///< sorted by source, destination
+    std::vector<plan::ScclSwitch> switches{};  ///< each with one source or one destination
 };
 
 /// Throws InputError where chunks differ in size. O(npus * links) with switches, else O(links).

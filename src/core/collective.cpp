@@ -1,30 +1,101 @@
 #include "core/collective.hpp"
 
-#include <algorithm>
 #include <array>
+#include <span>
+#include <string>
 
 namespace tutti {
 namespace {
 
-constexpr std::array<std::string_view, 12> kNames{
-    "broadcast",  "scatter",    "gather",       "reduce",      "all_gather", "reduce_scatter",
-    "all_reduce", "all_to_all", "all_to_all_v", "all_to_next", "permute",    "custom"};
+using enum CollectiveKind;
+
+/// One row per kind: how instances spell it, and how plans do. Instances do not know the last.
+struct Row {
+    CollectiveKind kind;
+    std::string_view name, in_plans;
+};
+constexpr std::array<Row, 13> kRows{{
+    {Broadcast, "broadcast", "broadcast"},
+    {Scatter, "scatter", "scatter"},
+    {Gather, "gather", "gather"},
+    {Reduce, "reduce", "reduce"},
+    {AllGather, "all_gather", "allgather"},
+    {ReduceScatter, "reduce_scatter", "reduce_scatter"},
+    {AllReduce, "all_reduce", "allreduce"},
+    {AllToAll, "all_to_all", "alltoall"},
+    {AllToAllV, "all_to_all_v", "custom"},
+    {AllToNext, "all_to_next", "alltonext"},
+    {Permute, "permute", "custom"},
+    {Custom, "custom", "custom"},
+    {SendRecv, "send_recv", "sendrecv"},
+}};
+constexpr std::size_t kInstanceKinds = kRows.size() - 1;
+
+constexpr bool in_order() {
+    for (std::size_t i = 0; i < kRows.size(); ++i) {
+        if (static_cast<std::size_t>(kRows[i].kind) != i) return false;
+    }
+    return true;
+}
+static_assert(in_order());
+
+const Row& row_of(CollectiveKind kind) { return kRows[static_cast<std::size_t>(kind)]; }
+
+/// Spellings of plans compare without underscores, dashes and case.
+std::string folded(std::string_view name) {
+    std::string text;
+    for (const char c : name) {
+        if (c == '_' || c == '-') continue;
+        text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return text;
+}
 
 }  // namespace
 
-std::string_view name_of(CollectiveKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(CollectiveKind kind) { return row_of(kind).name; }
 
 std::optional<CollectiveKind> kind_named(std::string_view name) {
-    const auto found = std::ranges::find(kNames, name);
-    if (found == kNames.end()) return std::nullopt;
-    return static_cast<CollectiveKind>(found - kNames.begin());
+    for (const Row& row : std::span(kRows).first(kInstanceKinds)) {
+        if (row.name == name) return row.kind;
+    }
+    return std::nullopt;
 }
 
-std::vector<std::string_view> collective_kind_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string_view> collective_kind_names() {
+    std::vector<std::string_view> names;
+    for (const Row& row : std::span(kRows).first(kInstanceKinds)) names.push_back(row.name);
+    return names;
+}
 
 bool has_root(CollectiveKind kind) {
-    return kind == CollectiveKind::Broadcast || kind == CollectiveKind::Scatter ||
-           kind == CollectiveKind::Gather || kind == CollectiveKind::Reduce;
+    return kind == Broadcast || kind == Scatter || kind == Gather || kind == Reduce;
+}
+
+std::string_view plan_name_of(CollectiveKind kind) { return row_of(kind).in_plans; }
+
+std::optional<CollectiveKind> kind_in_plan(std::string_view name) {
+    const std::string wanted = folded(name);
+    for (const Row& row : kRows) {
+        if (folded(row.in_plans) == wanted) return plan_kind_of(row.kind);
+    }
+    for (const char* silent : {"none", "test", "send", "recv", "alltoallv"}) {
+        if (wanted == silent) return Custom;
+    }
+    return std::nullopt;
+}
+
+CollectiveKind plan_kind_of(CollectiveKind kind) {
+    return row_of(kind).in_plans == row_of(Custom).in_plans ? Custom : kind;
+}
+
+std::vector<std::string_view> plan_kind_names() {
+    std::vector<std::string_view> names;
+    for (const CollectiveKind kind : {AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Reduce,
+                                      Gather, Scatter, AllToNext, SendRecv, Custom}) {
+        names.push_back(plan_name_of(kind));
+    }
+    return names;
 }
 
 }  // namespace tutti

@@ -3,6 +3,7 @@
 #include "core/ids.hpp"
 #include "core/ticks.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ struct Group {
     std::vector<NodeId> members;
 };
 
+/// What a collective does: of an instance what is asked for, of a plan what it is meant to achieve.
 enum class CollectiveKind {
     Broadcast,
     Scatter,
@@ -29,7 +31,8 @@ enum class CollectiveKind {
     AllToAllV,
     AllToNext,
     Permute,
-    Custom
+    Custom,
+    SendRecv  ///< rank r gets the input of r-1, cyclic; plans know it by this name, instances write a permute
 };
 
 /// Which nodes may carry a collective's chunks: everybody, or only the group's members and switches.
@@ -63,5 +66,17 @@ struct Collective {
 /// All spellings, in the order of the enumeration.
 [[nodiscard]] std::vector<std::string_view> collective_kind_names();
 [[nodiscard]] bool has_root(CollectiveKind kind);
+
+/// "allgather", "reduce_scatter" and the like, as plans are told about. A plan's name says nothing of counts,
+/// pairs and demands, so all_to_all_v and permute are "custom" there.
+[[nodiscard]] std::string_view plan_name_of(CollectiveKind kind);
+/// Every spelling that a plan file may use (`all_reduce`, `allreduce`, `reduce_scatter`, `reducescatter`, …).
+/// Custom for those that do not say what is right (custom, send, recv, alltoallv, test, none); nothing for a
+/// name that nobody knows.
+[[nodiscard]] std::optional<CollectiveKind> kind_in_plan(std::string_view name);
+/// What a plan of such a collective can say of itself: the kind, or Custom.
+[[nodiscard]] CollectiveKind plan_kind_of(CollectiveKind kind);
+/// The names of plan_name_of(), the most usual first.
+[[nodiscard]] std::vector<std::string_view> plan_kind_names();
 
 }  // namespace tutti

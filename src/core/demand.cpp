@@ -132,6 +132,9 @@ void DemandList::append(const Collective& collective, CollectiveId id, const Gro
         case AllToNext:
             for (std::size_t r = 0; r + 1 < n; ++r) add(collective.chunks, only(r), only(r + 1));
             break;
+        case SendRecv:
+            for (std::size_t r = 0; r < n; ++r) add(collective.chunks, only(r), only((r + 1) % n));
+            break;
         case AllToAllV:
             check_counts(collective.counts, n);
             [[fallthrough]];

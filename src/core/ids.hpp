@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace tutti {
 
@@ -20,6 +21,25 @@ class Id {
 
   private:
     std::uint32_t value_ = 0;
+};
+
+/// An id or none, no larger than the id itself: for structs of which a plan or schedule holds millions.
+/// Reads like std::optional; none comes before every id.
+template <class IdType>
+class OptionalId {
+  public:
+    constexpr OptionalId() = default;
+    constexpr OptionalId(std::nullopt_t) {}                      // NOLINT(google-explicit-constructor)
+    constexpr OptionalId(IdType id) : value_(id.value() + 1) {}  // NOLINT(google-explicit-constructor)
+    [[nodiscard]] constexpr bool has_value() const { return value_ != 0; }
+    explicit constexpr operator bool() const { return has_value(); }
+    /// Precondition: has_value().
+    [[nodiscard]] constexpr IdType operator*() const { return IdType(value_ - 1); }
+    constexpr void reset() { value_ = 0; }
+    friend constexpr auto operator<=>(OptionalId, OptionalId) = default;
+
+  private:
+    std::uint32_t value_ = 0;  ///< the id and one more; 0: none
 };
 
 using NodeId = Id<struct NodeTag>;              ///< NPUs 0…n-1, then switches n…n+s-1

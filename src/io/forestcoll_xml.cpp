@@ -17,7 +17,7 @@
 namespace tutti::io {
 namespace {
 
-using plan::SendPlan;
+using plan::ForestCollPlan;
 
 enum TreeAttribute : std::size_t { kRoot, kIndex, kTreeChunks, kHeight };
 constexpr std::array<const char*, 4> kTree{"root", "index", "nchunks", "height"};
@@ -55,7 +55,7 @@ class TreeReader {
   public:
     explicit TreeReader(const XmlDocument& document) : document_(document) {}
 
-    SendPlan read() {
+    ForestCollPlan read() {
         const pugi::xml_node root = document_.root();
         if (std::string_view(root.name()) != "Algo" || !root.attribute("nchunkspernode")) {
             document_.fail("root",
@@ -64,9 +64,7 @@ class TreeReader {
         }
         XmlAttributes attributes(document_, kForest);
         attributes.read(root);
-        plan_.format = "forestcoll-xml";
-        plan_.clock = plan::SendClock::Trees;
-        plan_.tree_chunks = attributes.integer<std::int64_t>(0, 1, kMostTreeChunks);
+        plan_.chunks_per_node = attributes.integer<std::int64_t>(0, 1, kMostTreeChunks);
         for (const pugi::xml_node child : root.children("tree")) read_tree(child);
         number_nodes();
         for (const auto& [ends, chunks] : loads_) plan_.busiest_link = std::max(plan_.busiest_link, chunks);
@@ -94,34 +92,30 @@ class TreeReader {
     void read_tree(pugi::xml_node element) {
         XmlAttributes attributes(document_, kTree);
         attributes.read(element);
-        plan::SendTree tree;
+        plan::ForestTree tree;
         tree.root = node(attributes.required(kRoot));
         tree.index = attributes.integer<std::int64_t>(kIndex, 0, kMostTreeChunks);
         tree.chunks = attributes.integer<std::int64_t>(kTreeChunks, 1, kMostTreeChunks);
         tree.height = attributes.integer<std::int64_t>(kHeight, 0, kMostTreeChunks);
         XmlAttributes send_attributes(document_, kSend);
-        plan::NodeSend send;
-        send.list = static_cast<std::int32_t>(plan_.trees.size());
-        send.address = send.list;
         for (const pugi::xml_node child : element.children("send")) {
             send_attributes.read(child);
-            send.src = node(send_attributes.required(kSrc));
-            send.dst = node(send_attributes.required(kDst));
-            if (send_attributes.text(kPath) != nullptr) follow(send_attributes, send, tree.chunks);
-            plan_.sends.push_back(send);
-            ++send.position;
+            const std::int32_t src = node(send_attributes.required(kSrc));
+            const std::int32_t dst = node(send_attributes.required(kDst));
+            if (send_attributes.text(kPath) != nullptr) follow(send_attributes, src, tree.chunks);
+            tree.sends.push_back({src, dst});
         }
-        plan_.trees.push_back(tree);
+        plan_.trees.push_back(std::move(tree));
     }
 
     template <class Attributes>
-    void follow(const Attributes& attributes, const plan::NodeSend& send, std::int64_t chunks) {
+    void follow(const Attributes& attributes, std::int32_t src, std::int64_t chunks) {
         const auto names = names_of(attributes.text(kPath));
         if (names.size() < 2 || names.front() != attributes.text(kSrc) ||
             names.back() != attributes.text(kDst)) {
             attributes.refuse("bad-value", kPath, "names from src to dst");
         }
-        std::int32_t from = send.src;
+        std::int32_t from = src;
         for (std::size_t i = 1; i < names.size(); ++i) {
             const std::int32_t to = name(names[i]);
             std::int64_t& load = loads_[{from, to}];
@@ -134,20 +128,22 @@ class TreeReader {
     void number_nodes() {
         std::vector<std::int32_t> numbers(names_.size());
         for (std::size_t i = 0; i < names_.size(); ++i) {
-            numbers[i] = plan_.nodes;
+            numbers[i] = plan_.nodes();
             if (!is_node_[i]) continue;
-            ++plan_.nodes;
             plan_.node_names.push_back(names_[i]);
         }
-        for (plan::SendTree& tree : plan_.trees) tree.root = numbers[static_cast<std::size_t>(tree.root)];
-        for (plan::NodeSend& send : plan_.sends) {
-            send.src = numbers[static_cast<std::size_t>(send.src)];
-            send.dst = numbers[static_cast<std::size_t>(send.dst)];
+        const auto renumber = [&](std::int32_t& node) { node = numbers[static_cast<std::size_t>(node)]; };
+        for (plan::ForestTree& tree : plan_.trees) {
+            renumber(tree.root);
+            for (plan::TreeSend& send : tree.sends) {
+                renumber(send.src);
+                renumber(send.dst);
+            }
         }
     }
 
     const XmlDocument& document_;
-    SendPlan plan_;
+    ForestCollPlan plan_;
     std::unordered_map<std::string, std::int32_t> numbers_;
     std::vector<std::string> names_;
     std::vector<bool> is_node_;
@@ -156,7 +152,7 @@ class TreeReader {
 
 }  // namespace
 
-SendPlan read_forestcoll_xml(Source& source) {
+ForestCollPlan read_forestcoll_xml(Source& source) {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28U;
     const XmlDocument document(source, kMostBytes);
     return TreeReader(document).read();

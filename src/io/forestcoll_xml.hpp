@@ -1,7 +1,7 @@
 #pragma once
 
 #include "io/source.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/forestcoll_plan.hpp"
 
 namespace tutti::io {
 
@@ -9,6 +9,6 @@ namespace tutti::io {
 /// docs/step-formats.md). Nodes are those that a tree is rooted at or that send or receive; other names in a
 /// path are switches. Throws plan::PlanError with the place (line:column) and one of the codes `xml`, `dtd`,
 /// `root`, `missing-attribute`, `bad-integer` and `bad-value`.
-[[nodiscard]] plan::SendPlan read_forestcoll_xml(Source& source);
+[[nodiscard]] plan::ForestCollPlan read_forestcoll_xml(Source& source);
 
 }  // namespace tutti::io

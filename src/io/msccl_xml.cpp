@@ -122,10 +122,15 @@ class MscclReader {
         return value;
     }
 
+    template <class Attributes>
+    static std::size_t number(const Attributes& attributes, std::size_t attribute) {
+        return static_cast<std::size_t>(attributes.integer(attribute, 0));
+    }
+
     Gpu read_gpu(pugi::xml_node element) {
         gpu_.read(element);
         Gpu gpu;
-        gpu.id = gpu_.integer(kGpuId, 0);
+        gpu.id = Rank(number(gpu_, kGpuId));
         gpu.input_chunks = gpu_.integer(kInputs, 0);
         gpu.output_chunks = gpu_.integer(kOutputs, 0);
         gpu.scratch_chunks = gpu_.integer(kScratch, 0);
@@ -148,10 +153,10 @@ class MscclReader {
     ThreadBlock read_block(pugi::xml_node element) {
         block_.read(element);
         ThreadBlock block;
-        block.id = block_.integer(kBlockId, 0);
-        block.send_peer = block_.integer(kSend, -1);
-        block.recv_peer = block_.integer(kRecv, -1);
-        block.channel = block_.integer(kChannel, -1);
+        block.id = plan::BlockId(number(block_, kBlockId));
+        block.send_peer = plan::id_from_file<Rank>(block_.integer(kSend, -1));
+        block.recv_peer = plan::id_from_file<Rank>(block_.integer(kRecv, -1));
+        block.channel = plan::id_from_file<plan::ChannelId>(block_.integer(kChannel, -1));
         for (const pugi::xml_node child : element.children()) {
             if (is(child, "step", "tb")) block.steps.push_back(read_step(child));
         }
@@ -161,15 +166,15 @@ class MscclReader {
     Step read_step(pugi::xml_node element) {
         step_.read(element);
         Step step;
-        step.number = step_.integer(kNumber, 0);
+        step.number = plan::StepId(number(step_, kNumber));
         const auto type = plan::step_type(step_.required(kType));
         if (!type) step_.refuse("type", kType, "s, r, rcs, rrc, rrs, rrcs, cpy, re or nop");
         step.type = *type;
         step.src = {buffer_of(kSrcBuf), step_.integer(kSrcOff, -1)};
         step.dst = {buffer_of(kDstBuf), step_.integer(kDstOff, -1)};
         step.count = step_.integer_or(kCount, 1, 0);
-        step.dep_block = step_.integer_or(kDepBlock, -1, -1);
-        step.dep_step = step_.integer_or(kDepStep, -1, -1);
+        step.dep_block = plan::id_from_file<plan::BlockId>(step_.integer_or(kDepBlock, -1, -1));
+        step.dep_step = plan::id_from_file<plan::StepId>(step_.integer_or(kDepStep, -1, -1));
         step.signals = step_.text(kSignals) != nullptr && step_.flag(kSignals);
         return step;
     }
@@ -245,7 +250,8 @@ void write_step(Out out, const Step& step) {
         R"(      <step s="{}" type="{}" srcbuf="{}" srcoff="{}" dstbuf="{}" dstoff="{}" cnt="{}" depid="{}" deps="{}" hasdep="{:d}"/>)"
         "\n",
         step.number, name_of(step.type), letter_of(step.src.buffer), step.src.offset,
-        letter_of(step.dst.buffer), step.dst.offset, step.count, step.dep_block, step.dep_step, step.signals);
+        letter_of(step.dst.buffer), step.dst.offset, step.count, plan::file_number(step.dep_block),
+        plan::file_number(step.dep_step), step.signals);
 }
 
 void write_gpu(Out out, const Gpu& gpu) {
@@ -255,7 +261,8 @@ void write_gpu(Out out, const Gpu& gpu) {
         fmt::format_to(out, "    <copy i_off=\"{}\" o_off=\"{}\"/>\n", copy.input_offset, copy.output_offset);
     for (const ThreadBlock& block : gpu.blocks) {
         fmt::format_to(out, "    <tb id=\"{}\" send=\"{}\" recv=\"{}\" chan=\"{}\">\n", block.id,
-                       block.send_peer, block.recv_peer, block.channel);
+                       plan::file_number(block.send_peer), plan::file_number(block.recv_peer),
+                       plan::file_number(block.channel));
         for (const Step& step : block.steps) write_step(out, step);
         fmt::format_to(out, "    </tb>\n");
     }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 // The reader asks one question after the other and turns each refusal into a PlanError with the code of the
 // question: a field that is not there, a number that is none, a word that is none of ours. All
@@ -79,10 +80,21 @@ class Field {
         if (value_->is_number_unsigned()) return value_->get<std::uint64_t>();
         return static_cast<std::uint64_t>(integer(std::numeric_limits<std::int64_t>::max()));
     }
-    [[nodiscard]] std::vector<std::int32_t> ids() const {
-        std::vector<std::int32_t> result;
-        for (const Field& element : elements()) result.push_back(element.id());
+    template <class IdType = std::int32_t>
+    [[nodiscard]] std::vector<IdType> ids() const {
+        std::vector<IdType> result;
+        for (const Field& element : elements()) {
+            if constexpr (std::is_same_v<IdType, std::int32_t>) {
+                result.push_back(element.id());
+            } else {
+                result.push_back(element.as<IdType>());
+            }
+        }
         return result;
+    }
+    template <class IdType>
+    [[nodiscard]] IdType as() const {
+        return IdType(static_cast<std::size_t>(id()));
     }
     [[nodiscard]] const std::string& string() const {
         if (!value_->is_string()) coded("bad-value", [&] { (void)view().string(); });
@@ -177,10 +189,10 @@ plan::Operand read_operand(const Field& field) {
     plan::Operand operand;
     if (const auto id = field.find("buffer_id")) {
         operand.kind = plan::Operand::Kind::Remote;
-        operand.id = id->id();
+        operand.id = id->as<plan::Slot>();
     } else if (const auto channel = field.find("switch_channel_id")) {
         operand.kind = plan::Operand::Kind::Switch;
-        operand.id = channel->id();
+        operand.id = channel->as<plan::Slot>();
     } else {
         operand.buffer = field.at("type").choice<plan::Buffer>(kBuffers);
     }
@@ -207,7 +219,7 @@ plan::Operation read_operation(const Field& field, bool in_pipeline) {
     if (synchronises) (void)field.at("channel_type");
     if (const auto type = field.find("channel_type")) op.channel_type = channel_type_of(*type);
     if (synchronises) (void)field.at("channel_ids");
-    if (const auto ids = field.find("channel_ids")) op.channels = ids->ids();
+    if (const auto ids = field.find("channel_ids")) op.channels = ids->ids<plan::Slot>();
     if (const auto reduce = field.find("reduce_op")) op.reduce = reduce->choice<plan::ReduceOp>(kReduceOps);
     if (const auto slice = field.find("tbg_info")) {
         op.slice = plan::GroupSlice{slice->at("tb_id").id(), slice->at("tbg_size").id()};
@@ -230,14 +242,15 @@ plan::Operation read_operation(const Field& field, bool in_pipeline) {
 
 plan::ExecutionBlock read_block(const Field& field) {
     plan::ExecutionBlock block;
-    block.id = field.at("id").id();
+    block.id = field.at("id").as<plan::BlockId>();
     for (const Field& op : field.at("ops").elements()) block.ops.push_back(read_operation(op, false));
     for (const Field& list : field.list("channels")) {
-        block.channels.push_back({channel_type_of(list.at("channel_type")), list.at("channel_ids").ids()});
+        block.channels.push_back(
+            {channel_type_of(list.at("channel_type")), list.at("channel_ids").ids<plan::ChannelId>()});
     }
     for (const Field& list : field.list("remote_buffer_refs")) {
-        block.buffers.push_back(
-            {channel_type_of(list.at("access_channel_type")), list.at("remote_buffer_ids").ids()});
+        block.buffers.push_back({channel_type_of(list.at("access_channel_type")),
+                                 list.at("remote_buffer_ids").ids<plan::RemoteBufferId>()});
     }
     return block;
 }
@@ -246,7 +259,7 @@ plan::GpuChannels read_channels(const Field& field, plan::ExecutionPlan& plan) {
     plan::GpuChannels channels;
     channels.type = channel_type_of(field.at("channel_type"));
     if (channels.type != plan::ChannelType::Switch) {
-        channels.peers = field.at("connected_to").ids();
+        channels.peers = field.at("connected_to").ids<Rank>();
         return channels;
     }
     auto buffer = field.find("buffer_type");
@@ -257,14 +270,14 @@ plan::GpuChannels read_channels(const Field& field, plan::ExecutionPlan& plan) {
     if (!buffer) buffer = field.at("buffer_type");
     channels.buffer = buffer->choice<plan::Buffer>(kBuffers);
     for (const Field& group : field.at("rank_groups").elements()) {
-        channels.groups.push_back({group.at("size").id(), group.at("ranks").ids()});
+        channels.groups.push_back({group.at("size").id(), group.at("ranks").ids<Rank>()});
     }
     return channels;
 }
 
 plan::ExecutionGpu read_gpu(const Field& field, plan::ExecutionPlan& plan) {
     plan::ExecutionGpu gpu;
-    gpu.id = field.at("id").id();
+    gpu.id = field.at("id").as<Rank>();
     gpu.input_chunks = field.at("input_chunks").integer();
     gpu.output_chunks = field.at("output_chunks").integer();
     gpu.scratch_chunks = field.at("scratch_chunks").integer();
@@ -273,7 +286,7 @@ plan::ExecutionGpu read_gpu(const Field& field, plan::ExecutionPlan& plan) {
         gpu.channels.push_back(read_channels(channels, plan));
     for (const Field& buffer : field.list("remote_buffers")) {
         plan::RemoteBuffer remote{
-            buffer.at("rank").id(), buffer.at("type").choice<plan::Buffer>(kBuffers), {}};
+            buffer.at("rank").as<Rank>(), buffer.at("type").choice<plan::Buffer>(kBuffers), {}};
         for (const Field& type : buffer.at("access_channel_types").elements()) {
             remote.access.push_back(channel_type_of(type));
         }

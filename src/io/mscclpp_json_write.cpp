@@ -6,6 +6,12 @@ namespace tutti::io {
 namespace {
 
 std::string text(std::string_view name) { return std::string(name); }
+template <class IdType>
+Json numbers(const std::vector<IdType>& ids) {
+    Json list = Json::array();
+    for (const IdType id : ids) list.push_back(id.value());
+    return list;
+}
 std::string letter(plan::Buffer buffer) { return std::string(1, letter_of(buffer)); }
 
 Json operands(const std::vector<plan::Operand>& list) {
@@ -17,10 +23,10 @@ Json operands(const std::vector<plan::Operand>& list) {
                 json["type"] = letter(operand.buffer);
                 break;
             case plan::Operand::Kind::Remote:
-                json["buffer_id"] = operand.id;
+                json["buffer_id"] = operand.id.value();
                 break;
             case plan::Operand::Kind::Switch:
-                json["switch_channel_id"] = operand.id;
+                json["switch_channel_id"] = operand.id.value();
                 break;
         }
         json["index"] = operand.index;
@@ -37,7 +43,7 @@ Json operation(const plan::Operation& op) {
     const bool data = shape_of(op.type).moves_data();
     if (data || !op.src.empty()) json["src_buff"] = operands(op.src);
     if (data || !op.dst.empty()) json["dst_buff"] = operands(op.dst);
-    if (!op.channels.empty() || (!data && op.channel_type)) json["channel_ids"] = op.channels;
+    if (!op.channels.empty() || (!data && op.channel_type)) json["channel_ids"] = numbers(op.channels);
     if (op.channel_type) json["channel_type"] = text(name_of(*op.channel_type));
     if (op.reduce) json["reduce_op"] = text(name_of(*op.reduce));
     if (op.slice) json["tbg_info"] = Json{{"tb_id", op.slice->part}, {"tbg_size", op.slice->parts}};
@@ -61,13 +67,14 @@ Json block_json(const plan::ExecutionBlock& block) {
     Json ops = Json::array(), channels = Json::array(), buffers = Json::array();
     for (const plan::Operation& op : block.ops) ops.push_back(operation(op));
     for (const plan::BlockChannels& list : block.channels) {
-        channels.push_back(Json{{"channel_type", text(name_of(list.type))}, {"channel_ids", list.ids}});
+        channels.push_back(
+            Json{{"channel_type", text(name_of(list.type))}, {"channel_ids", numbers(list.ids)}});
     }
-    for (const plan::BlockChannels& list : block.buffers) {
-        buffers.push_back(
-            Json{{"access_channel_type", text(name_of(list.type))}, {"remote_buffer_ids", list.ids}});
+    for (const plan::BlockBuffers& list : block.buffers) {
+        buffers.push_back(Json{{"access_channel_type", text(name_of(list.type))},
+                               {"remote_buffer_ids", numbers(list.ids)}});
     }
-    return Json{{"id", block.id},
+    return Json{{"id", block.id.value()},
                 {"ops", std::move(ops)},
                 {"channels", std::move(channels)},
                 {"remote_buffer_refs", std::move(buffers)}};
@@ -77,12 +84,12 @@ Json channels_json(const plan::GpuChannels& channels) {
     Json json = Json::object();
     json["channel_type"] = text(name_of(channels.type));
     if (channels.type != plan::ChannelType::Switch) {
-        json["connected_to"] = channels.peers;
+        json["connected_to"] = numbers(channels.peers);
         return json;
     }
     Json groups = Json::array();
     for (const plan::SwitchGroup& group : channels.groups) {
-        groups.push_back(Json{{"size", group.chunks}, {"ranks", group.ranks}});
+        groups.push_back(Json{{"size", group.chunks}, {"ranks", numbers(group.ranks)}});
     }
     json["buffer_type"] = letter(channels.buffer);
     json["rank_groups"] = std::move(groups);
@@ -97,7 +104,7 @@ Json gpu_json(const plan::ExecutionGpu& gpu) {
     for (const plan::RemoteBuffer& buffer : gpu.remote_buffers) {
         Json access = Json::array();
         for (const plan::ChannelType type : buffer.access) access.push_back(text(name_of(type)));
-        buffers.push_back(Json{{"rank", buffer.rank},
+        buffers.push_back(Json{{"rank", buffer.rank.value()},
                                {"type", letter(buffer.buffer)},
                                {"access_channel_types", std::move(access)}});
     }
@@ -106,7 +113,7 @@ Json gpu_json(const plan::ExecutionGpu& gpu) {
         semaphore["init_value"] = value;
         semaphores.push_back(std::move(semaphore));
     }
-    return Json{{"id", gpu.id},
+    return Json{{"id", gpu.id.value()},
                 {"input_chunks", gpu.input_chunks},
                 {"output_chunks", gpu.output_chunks},
                 {"scratch_chunks", gpu.scratch_chunks},

@@ -1,6 +1,7 @@
 #include "io/plan_condition_json.hpp"
 
 #include "io/json_text.hpp"
+#include "plan/ids.hpp"
 
 #include <fmt/format.h>
 
@@ -71,11 +72,11 @@ class ConditionReader {
             version.fail_expecting(fmt::format("{}, the version of the format", kConditionFormat));
     }
 
-    static std::int32_t rank_in(std::string_view key, const JsonView& place) {
+    static Rank rank_in(std::string_view key, const JsonView& place) {
         const auto rank = number_in(key, kLastRank);
         if (!rank)
             place.fail(fmt::format("expected ranks (0 to {}) as fields, found \"{}\"", kLastRank, key));
-        return static_cast<std::int32_t>(*rank);
+        return Rank(static_cast<std::size_t>(*rank));
     }
 
     void count(std::int64_t entries, const JsonView& place) {
@@ -100,7 +101,7 @@ class ConditionReader {
     static ChunkRange just(std::int64_t chunk) { return {chunk, chunk}; }
 
     /// Nobody can hold what is not there at the start.
-    static void check_inputs(const plan::Condition& condition, std::int32_t rank, const JsonView& outputs) {
+    static void check_inputs(const plan::Condition& condition, Rank rank, const JsonView& outputs) {
         for (const auto& [chunk, parts] : condition.outputs.at(rank)) {
             for (const plan::Contribution& part : parts) {
                 const auto given = condition.inputs.find(part.rank);
@@ -134,8 +135,8 @@ class ConditionReader {
         std::vector<plan::Contribution> sum;
         for (const JsonView& pair : view.elements()) {
             if (pair.size() != 2) pair.fail_expecting("[rank, chunk]");
-            sum.push_back(
-                {static_cast<std::int32_t>(pair[0].integer(0, kLastRank)), pair[1].integer(0, kLastChunk)});
+            sum.push_back({Rank(static_cast<std::size_t>(pair[0].integer(0, kLastRank))),
+                           pair[1].integer(0, kLastChunk)});
         }
         if (sum.empty()) view.fail_expecting("at least one [rank, chunk]; leave out chunks that are free");
         std::ranges::sort(sum);
@@ -181,7 +182,8 @@ Json outputs_json(const std::map<std::int64_t, std::vector<plan::Contribution>>&
             if (!goes_on) break;
         }
         Json sum = Json::array();
-        for (const plan::Contribution& c : first->second) sum.push_back(Json::array({c.rank, c.chunk}));
+        for (const plan::Contribution& c : first->second)
+            sum.push_back(Json::array({c.rank.value(), c.chunk}));
         fields[range_text(first->first, last->first)] = std::move(sum);
         first = std::next(last);
     }

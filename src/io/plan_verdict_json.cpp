@@ -3,17 +3,16 @@
 namespace tutti::io {
 namespace {
 
-void add_place(Json& json, const plan::PlanPlace& place, std::span<const std::int32_t> group) {
-    if (place.gpu >= 0) {
-        json["gpu"] = place.gpu;
-        if (static_cast<std::size_t>(place.gpu) < group.size())
-            json["npu"] = group[static_cast<std::size_t>(place.gpu)];
+void add_place(Json& json, const plan::Place& place, std::span<const std::int32_t> group) {
+    if (place.gpu) {
+        json["gpu"] = (*place.gpu).value();
+        if ((*place.gpu).index() < group.size()) json["npu"] = group[(*place.gpu).index()];
     }
-    if (place.block >= 0) json["tb"] = place.block;
-    if (place.step >= 0) json["step"] = place.step;
-    if (place.inner >= 0) json["inner"] = place.inner;
+    if (place.block) json["tb"] = (*place.block).value();
+    if (place.step) json["step"] = (*place.step).value();
+    if (place.inner) json["inner"] = (*place.inner).value();
     if (place.buffer) json["buffer"] = std::string(1, letter_of(*place.buffer));
-    if (place.offset >= 0) json["offset"] = place.offset;
+    if (place.offset) json["offset"] = *place.offset;
 }
 
 Json findings_json(const std::vector<plan::PlanFinding>& findings, std::span<const std::int32_t> group) {
@@ -23,7 +22,7 @@ Json findings_json(const std::vector<plan::PlanFinding>& findings, std::span<con
         add_place(json, finding.place, group);
         if (!finding.others.empty()) {
             Json others = Json::array();
-            for (const plan::PlanPlace& other : finding.others) {
+            for (const plan::Place& other : finding.others) {
                 Json place = Json::object();
                 add_place(place, other, group);
                 others.push_back(std::move(place));
@@ -52,7 +51,7 @@ Json plan_verdict_json(const std::string& file, const plan::PlanVerdict& verdict
               {"name", read ? Json(verdict.name) : Json(nullptr)},
               {"collective", text_or_null(verdict.collective)},
               {"mode", text_or_null(verdict.mode)},
-              {"root", verdict.root ? Json(*verdict.root) : Json(nullptr)},
+              {"root", verdict.root ? Json((*verdict.root).value()) : Json(nullptr)},
               {"ranks", read ? Json(verdict.ranks) : Json(nullptr)},
               {"steps", read ? Json(verdict.steps) : Json(nullptr)},
               {"fifo", nullptr},

@@ -19,8 +19,8 @@ namespace tutti::io {
 namespace {
 
 using plan::NodeSend;
+using plan::ScclPlan;
 using plan::SendChunk;
-using plan::SendPlan;
 
 constexpr std::int64_t kMostAddress = std::int64_t{1} << 40U;
 constexpr std::int64_t kMostTime = std::int64_t{1} << 40U;
@@ -40,7 +40,7 @@ AddressMap sorted(AddressMap map) {
 
 /// What the parts of a file say before they are put together.
 struct Parts {
-    SendPlan plan{};
+    ScclPlan plan{};
     std::int64_t cut = 1;  ///< the instance's chunks
     std::optional<std::int64_t> steps{};
     std::optional<AddressMap> inputs{}, outputs{};
@@ -67,7 +67,7 @@ std::vector<std::int32_t> nodes_of(const PlanField& list, std::int32_t nodes) {
     return result;
 }
 
-void read_collective(const PlanField& collective, SendPlan& plan) {
+void read_collective(const PlanField& collective, ScclPlan& plan) {
     if (const auto name = collective.find("name")) plan.collective = name->string();
     if (const auto runtime = collective.find("runtime_name")) plan.runtime = runtime->string();
     plan.nodes = static_cast<std::int32_t>(collective.at("nodes").integer(1));
@@ -105,7 +105,7 @@ NodeSend read_send(const PlanField& send) {
     return result;
 }
 
-void read_steps(const PlanField& steps, SendPlan& plan) {
+void read_steps(const PlanField& steps, ScclPlan& plan) {
     std::array<std::size_t, 2> of_kind{};  // without and with times
     for (std::size_t s = 0; s < steps.size(); ++s) {
         const PlanField step = steps[s];
@@ -153,7 +153,7 @@ std::optional<AddressMap> read_map(const PlanField& root, const char* name) {
 }
 
 /// The addresses that each node has before, or must have after, with chunks cut into `cut`.
-AddressMap map_of(const SendPlan& plan, std::vector<std::int32_t> SendChunk::*nodes, std::int64_t cut) {
+AddressMap map_of(const ScclPlan& plan, std::vector<std::int32_t> SendChunk::*nodes, std::int64_t cut) {
     AddressMap map;
     for (const SendChunk& chunk : plan.chunks) {
         for (const std::int32_t node : chunk.*nodes) {
@@ -182,7 +182,7 @@ bool agree(const Parts& parts, std::int64_t cut) {
            (!parts.outputs || *parts.outputs == map_of(parts.plan, &SendChunk::post, cut));
 }
 
-void cut_chunks(SendPlan& plan, std::int64_t cut) {
+void cut_chunks(ScclPlan& plan, std::int64_t cut) {
     std::vector<SendChunk> pieces;
     pieces.reserve(plan.chunks.size() * static_cast<std::size_t>(cut));
     for (const SendChunk& chunk : plan.chunks) {
@@ -205,12 +205,11 @@ void settle_chunks(const PlanField& root, Parts& parts) {
     if (!whole) cut_chunks(parts.plan, parts.cut);
 }
 
-SendPlan read_algorithm(const PlanField& root) {
+ScclPlan read_algorithm(const PlanField& root) {
     if (const std::string tag = tag_of(root); tag != "algorithm") {
         root.fail("bad-value", fmt::format("expected an algorithm, found one of type '{}'", tag));
     }
     Parts parts;
-    parts.plan.format = "sccl-json";
     if (const auto name = root.find("name")) parts.plan.name = name->string();
     read_collective(root.at("collective"), parts.plan);
     if (parts.plan.nodes > kMostStepNodes) {
@@ -231,12 +230,12 @@ SendPlan read_algorithm(const PlanField& root) {
             fmt::format("the instance says {} steps, there are {}", *parts.steps, parts.plan.rounds.size()));
     }
     // TACCL's rounds are times, and the instance counts none of them.
-    if (parts.plan.clock == plan::SendClock::Times) parts.plan.extra_rounds = -1;
+    if (parts.plan.clock == plan::SendClock::Times) parts.plan.extra_rounds.reset();
     return std::move(parts.plan);
 }
 
 }  // namespace
 
-SendPlan read_sccl_json(Source& source) { return read_plan_json(source, read_algorithm); }
+ScclPlan read_sccl_json(Source& source) { return read_plan_json(source, read_algorithm); }
 
 }  // namespace tutti::io

@@ -15,16 +15,16 @@
 namespace tutti::io {
 namespace {
 
+using plan::ScclPlan;
 using plan::SendChunk;
-using plan::SendPlan;
 
-bool is_taccl(const SendPlan& plan) { return plan.clock == plan::SendClock::Times; }
+bool is_taccl(const ScclPlan& plan) { return plan.clock == plan::SendClock::Times; }
 
-Json tagged(const SendPlan& plan, const char* type) {
+Json tagged(const ScclPlan& plan, const char* type) {
     return Json{{is_taccl(plan) ? "sccl_type" : "msccl_type", type}};
 }
 
-Json map_of(const SendPlan& plan, std::vector<std::int32_t> SendChunk::*nodes) {
+Json map_of(const ScclPlan& plan, std::vector<std::int32_t> SendChunk::*nodes) {
     std::map<std::int32_t, std::set<std::int64_t>> map;
     for (const SendChunk& chunk : plan.chunks) {
         for (const std::int32_t node : chunk.*nodes) map[node].insert(chunk.address);
@@ -34,7 +34,7 @@ Json map_of(const SendPlan& plan, std::vector<std::int32_t> SendChunk::*nodes) {
     return json;
 }
 
-Json instance_of(const SendPlan& plan) {
+Json instance_of(const ScclPlan& plan) {
     const std::int64_t steps = static_cast<std::int64_t>(plan.rounds.size());
     Json json = tagged(plan, "instance");
     json["steps"] = steps;
@@ -42,13 +42,13 @@ Json instance_of(const SendPlan& plan) {
     json["extra_rounds"] =
         is_taccl(plan) ? 0 : std::accumulate(plan.rounds.begin(), plan.rounds.end(), std::int64_t{0}) - steps;
     json["chunks"] = 1;
-    json["pipeline"] = plan.pipeline > 0 ? Json(plan.pipeline) : Json(nullptr);
+    json["pipeline"] = plan.pipeline ? Json(*plan.pipeline) : Json(nullptr);
     json["extra_memory"] = nullptr;
     json["allow_exchange"] = false;
     return json;
 }
 
-Json steps_of(const SendPlan& plan) {
+Json steps_of(const ScclPlan& plan) {
     Json steps = Json::array();
     for (const std::int64_t rounds : plan.rounds) {
         Json step = tagged(plan, "step");
@@ -69,7 +69,7 @@ Json steps_of(const SendPlan& plan) {
 }
 
 /// TACCL lists for each rank the positions of its chunks.
-Json ranks_of(const SendPlan& plan) {
+Json ranks_of(const ScclPlan& plan) {
     const auto nodes = static_cast<std::size_t>(plan.nodes);
     std::vector<std::vector<std::size_t>> before(nodes), after(nodes);
     for (std::size_t i = 0; i < plan.chunks.size(); ++i) {
@@ -89,7 +89,7 @@ Json ranks_of(const SendPlan& plan) {
     return ranks;
 }
 
-Json collective_of(const SendPlan& plan) {
+Json collective_of(const ScclPlan& plan) {
     Json json = tagged(plan, "collective");
     json["name"] = plan.collective;
     json["nodes"] = plan.nodes;
@@ -109,43 +109,43 @@ Json collective_of(const SendPlan& plan) {
 
 /// A square matrix [destination][source] of what `entry` says of each link.
 template <typename Entry>
-Json matrix_of(const SendPlan& plan, Entry entry) {
+Json matrix_of(const ScclPlan& plan, Entry entry) {
     const auto nodes = static_cast<std::size_t>(plan.nodes);
     std::vector<std::vector<std::int64_t>> matrix(nodes, std::vector<std::int64_t>(nodes));
-    for (const plan::NodeLink& link : plan.links)
+    for (const plan::ScclLink& link : plan.links)
         matrix[static_cast<std::size_t>(link.dst)][static_cast<std::size_t>(link.src)] = entry(link);
     return matrix;
 }
 
 /// One machine, and nothing between machines.
-Json machine_of(const SendPlan& plan) {
+Json machine_of(const ScclPlan& plan) {
     constexpr std::int64_t kScale = 10 * plan::kFinePerTime;
     Json json = tagged(plan, "topology");
     json["name"] = plan.network;
     json["copies"] = 1;
     json["ngpus_per_node"] = plan.nodes;
-    json["node_links"] = matrix_of(plan, [](const plan::NodeLink& link) { return link.capacity; });
-    json["node_invbws"] = matrix_of(plan, [](const plan::NodeLink& link) { return link.beta / kScale; });
+    json["node_links"] = matrix_of(plan, [](const plan::ScclLink& link) { return link.capacity; });
+    json["node_invbws"] = matrix_of(plan, [](const plan::ScclLink& link) { return link.beta / kScale; });
     for (const char* key : {"remote_invbw", "remote_alpha", "remote_beta"}) json[key] = nullptr;
     json["internode_conn"] = Json::object();
     json["local_switches"] = Json::array();
     return json;
 }
 
-Json topology_of(const SendPlan& plan) {
+Json topology_of(const ScclPlan& plan) {
     Json json = tagged(plan, "topology");
     json["name"] = plan.network;
     json["switches"] = Json::array();
-    for (const plan::NodeSwitch& limit : plan.switches) {
+    for (const plan::ScclSwitch& limit : plan.switches) {
         json["switches"].push_back(Json::array({limit.srcs, limit.dsts, limit.capacity, limit.name}));
     }
-    json["links"] = matrix_of(plan, [](const plan::NodeLink& link) { return link.capacity; });
+    json["links"] = matrix_of(plan, [](const plan::ScclLink& link) { return link.capacity; });
     return json;
 }
 
 }  // namespace
 
-std::string sccl_json_text(const SendPlan& plan) {
+std::string sccl_json_text(const ScclPlan& plan) {
     expects(plan.clock == plan::SendClock::Steps || plan.clock == plan::SendClock::Times);
     Json json = tagged(plan, "algorithm");
     json["name"] = plan.name;
@@ -158,7 +158,7 @@ std::string sccl_json_text(const SendPlan& plan) {
     return json_page(json);
 }
 
-void write_sccl_json(const std::string& path, const SendPlan& plan) {
+void write_sccl_json(const std::string& path, const ScclPlan& plan) {
     AtomicFile file(path);
     file.write(sccl_json_text(plan));
     file.commit();

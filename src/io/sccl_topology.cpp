@@ -16,8 +16,8 @@
 namespace tutti::io {
 namespace {
 
-using plan::NodeLink;
-using plan::SendPlan;
+using plan::ScclLink;
+using plan::ScclPlan;
 
 constexpr std::int64_t kTimesScale = 10;
 constexpr std::size_t kMostCopiedLinks = std::size_t{1} << 24U;
@@ -37,8 +37,8 @@ std::vector<std::int32_t> node_set(const PlanField& field, std::int32_t nodes) {
     return set;
 }
 
-void sort_links(std::vector<NodeLink>& links) {
-    std::ranges::sort(links, {}, [](const NodeLink& link) { return std::pair(link.src, link.dst); });
+void sort_links(std::vector<ScclLink>& links) {
+    std::ranges::sort(links, {}, [](const ScclLink& link) { return std::pair(link.src, link.dst); });
 }
 
 /// Calls `take(dst, src, row)` for every entry of a square matrix.
@@ -60,7 +60,7 @@ std::int64_t integer_of(const PlanField& row, std::int32_t index) {
     return row.integer_at(static_cast<std::size_t>(index), 0, kMostCapacity);
 }
 
-void read_links(const PlanField& topology, SendPlan& plan) {
+void read_links(const PlanField& topology, ScclPlan& plan) {
     for_each_entry(topology.at("links"), plan.nodes,
                    [&](std::int32_t dst, std::int32_t src, const PlanField& row) {
                        const std::int64_t capacity = integer_of(row, src);
@@ -86,9 +86,9 @@ struct Machines {
     std::int32_t size = 0;
 };
 
-void read_machine_links(const PlanField& topology, const Machines& machines, SendPlan& plan) {
+void read_machine_links(const PlanField& topology, const Machines& machines, ScclPlan& plan) {
     const PlanField times = topology.at("node_invbws");
-    std::vector<NodeLink> inside;
+    std::vector<ScclLink> inside;
     for_each_entry(topology.at("node_links"), machines.size,
                    [&](std::int32_t dst, std::int32_t src, const PlanField& row) {
                        const std::int64_t lanes = integer_of(row, src);
@@ -105,7 +105,7 @@ void read_machine_links(const PlanField& topology, const Machines& machines, Sen
     }
     for (std::int32_t copy = 0; copy < machines.copies; ++copy) {
         const std::int32_t first = copy * machines.size;
-        for (NodeLink link : inside) {
+        for (ScclLink link : inside) {
             link.src += first;
             link.dst += first;
             plan.links.push_back(link);
@@ -122,7 +122,7 @@ std::int32_t node_named(const PlanField& place, const std::string& name, std::in
     return node;
 }
 
-void read_links_between(const PlanField& topology, const Machines& machines, SendPlan& plan) {
+void read_links_between(const PlanField& topology, const Machines& machines, ScclPlan& plan) {
     const PlanField pairs = topology.at("internode_conn");
     std::vector<std::pair<std::int32_t, std::int32_t>> ends;
     for (const auto& [name, targets] : pairs.fields()) {
@@ -145,7 +145,7 @@ void read_links_between(const PlanField& topology, const Machines& machines, Sen
     }
 }
 
-void read_machines(const PlanField& topology, SendPlan& plan) {
+void read_machines(const PlanField& topology, ScclPlan& plan) {
     Machines machines;
     machines.copies = topology.at("copies").integer(1, plan.nodes);
     machines.size = static_cast<std::int32_t>(topology.at("ngpus_per_node").integer(1, plan.nodes));
@@ -160,7 +160,7 @@ void read_machines(const PlanField& topology, SendPlan& plan) {
 
 }  // namespace
 
-void read_sccl_topology(const PlanField& topology, SendPlan& plan) {
+void read_sccl_topology(const PlanField& topology, ScclPlan& plan) {
     expects(plan.nodes > 0);
     if (const auto name = topology.find("name")) plan.network = name->string();
     if (topology.find("node_links")) {

@@ -17,7 +17,7 @@ namespace tutti::io {
 namespace {
 
 using plan::PlanError;
-using plan::SendPlan;
+using plan::TacosPlan;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28U;
 constexpr std::int64_t kMostTacosNodes = std::int64_t{1} << 20U;
@@ -29,13 +29,11 @@ class CsvReader {
   public:
     explicit CsvReader(std::string_view text) : text_(text) {}
 
-    SendPlan read() {
-        SendPlan plan;
-        plan.format = "tacos-csv";
-        plan.clock = plan::SendClock::Queues;
+    TacosPlan read() {
+        TacosPlan plan;
         plan.nodes = static_cast<std::int32_t>(read_count("NPUs Count,", "", 1, kMostTacosNodes));
         const std::int64_t links = read_count("Links Count,", "", 0, kMostTacosChunks);
-        plan.addresses = read_count("Chunks Count,", "", 1, kMostTacosChunks);
+        plan.chunks = read_count("Chunks Count,", "", 1, kMostTacosChunks);
         chunk_bytes_ = read_count("Chunk Size,", ",B", 1, kMostChunkBytes);
         read_header();
         while (next_line()) {
@@ -45,7 +43,6 @@ class CsvReader {
             fail("bad-value", fmt::format("expected {} links as the second line says, found {}", links,
                                           plan.links.size()));
         }
-        plan.has_links = plan.has_latencies = true;
         return plan;
     }
 
@@ -130,12 +127,12 @@ class CsvReader {
         return static_cast<std::int64_t>(picoseconds);
     }
 
-    void read_link(SendPlan& plan) const {
+    void read_link(TacosPlan& plan) const {
         TextScanner text(line_);
         const auto comma = [&] {
             if (!text.take(",")) fail_line("source,destination,latency,bandwidth,chunk,... or None");
         };
-        plan::NodeLink link;
+        plan::TacosLink link;
         link.src = static_cast<std::int32_t>(integer(text, plan.nodes, "an NPU"));
         comma();
         link.dst = static_cast<std::int32_t>(integer(text, plan.nodes, "an NPU"));
@@ -151,20 +148,15 @@ class CsvReader {
         comma();
         link.beta = beta(decimal(text));
         comma();
-        plan::NodeSend send;
-        send.src = link.src;
-        send.dst = link.dst;
         if (plan.links.size() == std::numeric_limits<std::int32_t>::max())
             fail("too-large", "too many links");
-        send.list = static_cast<std::int32_t>(plan.links.size());
-        plan.links.push_back(link);
-        if (text.rest() == "None") return;
-        do {
-            send.address = integer(text, plan.addresses, "a chunk");
-            plan.sends.push_back(send);
-            ++send.position;
-        } while (text.take(","));
-        if (!text.at_end()) fail_line("source,destination,latency,bandwidth,chunk,... or None");
+        if (text.rest() != "None") {
+            do {
+                link.queue.push_back(integer(text, plan.chunks, "a chunk"));
+            } while (text.take(","));
+            if (!text.at_end()) fail_line("source,destination,latency,bandwidth,chunk,... or None");
+        }
+        plan.links.push_back(std::move(link));
     }
 
     std::string_view text_, line_;
@@ -174,7 +166,7 @@ class CsvReader {
 
 }  // namespace
 
-SendPlan read_tacos_csv(Source& source) {
+TacosPlan read_tacos_csv(Source& source) {
     std::string text;
     try {
         text = read_text(source, kMostBytes);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/ids.hpp"
+
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -8,7 +10,7 @@ namespace tutti::plan {
 
 /// The input chunk `chunk` of rank `rank`.
 struct Contribution {
-    std::int32_t rank = 0;
+    Rank rank{};
     std::int64_t chunk = 0;
     friend auto operator<=>(const Contribution&, const Contribution&) = default;
 };
@@ -17,9 +19,9 @@ struct Contribution {
 /// (docs/plan-conditions.md). Chunks are those of the file.
 struct Condition {
     /// Per rank the input chunks that are defined at the start; a rank that is not here has all of them.
-    std::map<std::int32_t, std::vector<std::int64_t>> inputs{};
+    std::map<Rank, std::vector<std::int64_t>> inputs{};
     /// Per rank and output chunk the contributions whose sum it must hold, sorted; others are free.
-    std::map<std::int32_t, std::map<std::int64_t, std::vector<Contribution>>> outputs{};
+    std::map<Rank, std::map<std::int64_t, std::vector<Contribution>>> outputs{};
     friend bool operator==(const Condition&, const Condition&) = default;
 };
 

@@ -100,12 +100,7 @@ bool reduces(OperationType type) {
 
 std::size_t operations_of(const ExecutionPlan& plan) {
     std::size_t count = 0;
-    for (const ExecutionGpu& gpu : plan.gpus) {
-        for (const ExecutionBlock& block : gpu.blocks) {
-            count += block.ops.size();
-            for (const Operation& op : block.ops) count += op.body.size();
-        }
-    }
+    for_each_operation(plan, [&](const Operation&) { ++count; });
     return count;
 }
 

@@ -99,7 +99,7 @@ struct Operand {
     enum class Kind : std::uint8_t { Local, Remote, Switch };
     Kind kind = Kind::Local;
     Buffer buffer = Buffer::Input;  ///< Local
-    std::int32_t id = 0;            ///< Remote: remote buffer of the thread block; Switch: its switch channel
+    Slot id{};                      ///< Remote: remote buffer of the thread block; Switch: its switch channel
     std::int64_t index = 0, size = 0;  ///< in chunks
     friend bool operator==(const Operand&, const Operand&) = default;
 };
@@ -119,7 +119,7 @@ struct Operation {
     OperationType type = OperationType::Nop;
     std::vector<Operand> src{}, dst{};
     std::optional<ChannelType> channel_type{};
-    std::vector<std::int32_t> channels{};  ///< of the thread block, of that type
+    std::vector<Slot> channels{};  ///< of the thread block, of that type
     std::optional<ReduceOp> reduce{};
     std::optional<GroupSlice> slice{};
     std::int32_t barrier = 0, barrier_blocks = 0;
@@ -129,46 +129,62 @@ struct Operation {
     friend bool operator==(const Operation&, const Operation&) = default;
 };
 
-/// `ids` of the GPU's channels of one type; the thread block's own numbers go on over all such lists.
-struct BlockChannels {
+/// `ids` of the GPU's channels (remote buffers) of one type; the thread block's slots go on over all lists of
+/// the type.
+template <class IdType>
+struct BlockList {
     ChannelType type = ChannelType::Memory;
-    std::vector<std::int32_t> ids{};
-    friend bool operator==(const BlockChannels&, const BlockChannels&) = default;
+    std::vector<IdType> ids{};
+    friend bool operator==(const BlockList&, const BlockList&) = default;
 };
+using BlockChannels = BlockList<ChannelId>;
+using BlockBuffers = BlockList<RemoteBufferId>;  ///< by the channel type that reaches them
+
+/// What a thread block's slot stands for; nothing if its lists of that type are shorter.
+template <class IdType>
+[[nodiscard]] std::optional<IdType> listed(const std::vector<BlockList<IdType>>& lists, ChannelType type,
+                                           Slot slot) {
+    std::size_t left = slot.index();
+    for (const BlockList<IdType>& list : lists) {
+        if (list.type != type) continue;
+        if (left < list.ids.size()) return list.ids[left];
+        left -= list.ids.size();
+    }
+    return std::nullopt;
+}
 
 struct ExecutionBlock {
-    std::int32_t id = 0;
+    BlockId id{};
     std::vector<Operation> ops{};
     std::vector<BlockChannels> channels{};
-    std::vector<BlockChannels>
-        buffers{};  ///< remote buffers of the GPU, by the channel type that reaches them
+    std::vector<BlockBuffers> buffers{};
     friend bool operator==(const ExecutionBlock&, const ExecutionBlock&) = default;
 };
 
 struct SwitchGroup {
     std::int32_t chunks = 0;
-    std::vector<std::int32_t> ranks{};
+    std::vector<Rank> ranks{};
     friend bool operator==(const SwitchGroup&, const SwitchGroup&) = default;
 };
 
 /// Channels of a GPU; those of one type are numbered over all such lists.
 struct GpuChannels {
     ChannelType type = ChannelType::Memory;
-    std::vector<std::int32_t> peers{};  ///< memory, port: one channel each
+    std::vector<Rank> peers{};          ///< memory, port: one channel each
     Buffer buffer = Buffer::Input;      ///< switch
     std::vector<SwitchGroup> groups{};  ///< switch: one channel each
     friend bool operator==(const GpuChannels&, const GpuChannels&) = default;
 };
 
 struct RemoteBuffer {
-    std::int32_t rank = 0;
+    Rank rank{};
     Buffer buffer = Buffer::Input;
     std::vector<ChannelType> access{};
     friend bool operator==(const RemoteBuffer&, const RemoteBuffer&) = default;
 };
 
 struct ExecutionGpu {
-    std::int32_t id = 0;
+    Rank id{};
     std::int64_t input_chunks = 0, output_chunks = 0, scratch_chunks = 0;
     std::vector<ExecutionBlock> blocks{};
     std::vector<GpuChannels> channels{};
@@ -196,6 +212,18 @@ struct ExecutionPlan {
     friend bool operator==(const ExecutionPlan&, const ExecutionPlan&) = default;
 };
 
+/// Calls visit(operation) for all operations in order, a pipeline before its body.
+template <class Visit>
+void for_each_operation(const ExecutionPlan& plan, Visit visit) {
+    for (const ExecutionGpu& gpu : plan.gpus) {
+        for (const ExecutionBlock& block : gpu.blocks) {
+            for (const Operation& op : block.ops) {
+                visit(op);
+                for (const Operation& inner : op.body) visit(inner);
+            }
+        }
+    }
+}
 /// All operations; a pipeline counts one, and its body.
 [[nodiscard]] std::size_t operations_of(const ExecutionPlan& plan);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/buffer.hpp"
+#include "plan/ids.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -50,24 +51,27 @@ inline constexpr int kStepTypes = 9;
 
 struct Address {
     Buffer buffer = Buffer::Input;
-    std::int32_t offset = -1;  ///< in chunks
+    std::int32_t offset = kNowhere;               ///< in chunks
+    static constexpr std::int32_t kNowhere = -1;  ///< as files say it of a half that means nothing
     friend bool operator==(const Address&, const Address&) = default;
 };
 
 struct Step {
-    std::int32_t number = 0;  ///< what the file calls it; should be its position
+    StepId number{};  ///< what the file calls it; should be its position
     StepType type = StepType::Nop;
     Address src{}, dst{};
-    std::int32_t count = 1;                      ///< consecutive chunks
-    std::int32_t dep_block = -1, dep_step = -1;  ///< waits for that step of that thread block; -1: for none
-    bool signals = false;                        ///< hasdep
+    std::int32_t count = 1;  ///< consecutive chunks
+    /// Waits for that step of that thread block; for none where both are none.
+    OptionalId<BlockId> dep_block{};
+    OptionalId<StepId> dep_step{};
+    bool signals = false;  ///< hasdep
     friend bool operator==(const Step&, const Step&) = default;
 };
 
 struct ThreadBlock {
-    std::int32_t id = 0;
-    std::int32_t send_peer = -1, recv_peer = -1;  ///< ranks; -1: none
-    std::int32_t channel = 0;
+    BlockId id{};
+    OptionalId<Rank> send_peer{}, recv_peer{};
+    OptionalId<ChannelId> channel = ChannelId(0);  ///< none: only of a block that talks to nobody
     std::vector<Step> steps{};
     friend bool operator==(const ThreadBlock&, const ThreadBlock&) = default;
 };
@@ -79,7 +83,7 @@ struct LocalCopy {
 };
 
 struct Gpu {
-    std::int32_t id = 0;
+    Rank id{};
     std::int32_t input_chunks = 0, output_chunks = 0, scratch_chunks = 0;  ///< as declared
     std::vector<LocalCopy> copies{};
     std::vector<ThreadBlock> blocks{};  ///< in the file's order

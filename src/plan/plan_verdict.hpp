@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/buffer.hpp"
+#include "plan/place.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,22 +14,12 @@ enum class PlanClass : std::uint8_t { Valid, ValidIfBuffered, StructureOnly, Inv
 /// "valid-if-buffered" and the like.
 [[nodiscard]] std::string_view name_of(PlanClass verdict);
 
-/// A place in a plan; -1 where it does not apply.
-struct PlanPlace {
-    std::int32_t gpu = -1, block = -1, step = -1, inner = -1;
-    std::optional<Buffer> buffer{};
-    std::int64_t offset = -1;
-    friend bool operator==(const PlanPlace&, const PlanPlace&) = default;
-};
-/// "gpu 3, tb 2, step 5, o[7]".
-[[nodiscard]] std::string text_of(const PlanPlace& place);
-
 /// One broken rule or one warning. Codes are listed in src/verify/plan/README.md; they are stable.
 struct PlanFinding {
     std::string code;
     std::string message;
-    PlanPlace place{};
-    std::vector<PlanPlace> others{};  ///< the conflicting step; the rest of a wait cycle, in order
+    Place place{};
+    std::vector<Place> others{};  ///< the conflicting step; the rest of a wait cycle, in order
 };
 
 /// The least FIFO capacity with which the plan ends, in messages of a connection.
@@ -41,11 +31,11 @@ struct FifoNeed {
 
 struct PlanVerdict {
     PlanClass verdict = PlanClass::Valid;
-    std::string format{};                ///< "msccl-xml", "mscclpp-json", …
-    std::string name{};                  ///< what the file calls itself
-    std::string collective{};            ///< what it was judged as
-    std::string mode{};                  ///< "in-place", "out-of-place", "both"
-    std::optional<std::int32_t> root{};  ///< given, or found
+    std::string format{};        ///< "msccl-xml", "mscclpp-json", …
+    std::string name{};          ///< what the file calls itself
+    std::string collective{};    ///< what it was judged as
+    std::string mode{};          ///< "in-place", "out-of-place", "both"
+    std::optional<Rank> root{};  ///< given, or found
     std::int32_t ranks = 0;
     std::uint64_t steps = 0;
     std::optional<FifoNeed> fifo{};

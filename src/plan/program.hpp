@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/buffer.hpp"
+#include "plan/place.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -20,15 +21,8 @@ namespace tutti::plan {
 using OpId = std::uint32_t;
 inline constexpr OpId kNoOp = std::numeric_limits<OpId>::max();
 
-/// Where an operation stands in its file. For MSCCL++ `step` is the position of the operation; one inside a
-/// pipeline has its position there in `inner`.
-struct OpPlace {
-    std::int32_t gpu = -1, block = -1, step = -1, inner = -1;
-    friend bool operator==(const OpPlace&, const OpPlace&) = default;
-};
-
 struct Memory {
-    std::int32_t gpu = 0;
+    Rank gpu{};
     Buffer buffer = Buffer::Input;
     /// Reading waits until the place was written (MSCCL++ packets); the edge writer -> reader is in `edges`.
     /// Such places know no races, but whoever writes one twice must write the same.
@@ -36,7 +30,7 @@ struct Memory {
     std::int64_t chunks = 0;  ///< its size
     /// At the start place c holds (origin rank, c + origin_shift) for c in [known_first, known_last), and is
     /// undefined elsewhere.
-    std::int32_t origin = -1;
+    OptionalId<Rank> origin{};
     std::int64_t origin_shift = 0, known_first = 0, known_last = 0;
 };
 
@@ -55,7 +49,7 @@ struct Move {
 };
 
 struct Op {
-    OpPlace place{};
+    Place place{};
     std::uint32_t first_move = 0, moves = 0;  ///< in Program::moves
     /// The op whose first move's value comes in as a message and is added to this op's first move.
     OpId message_from = kNoOp;

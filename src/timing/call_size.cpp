@@ -6,13 +6,13 @@
 
 namespace tutti::timing {
 
-std::uint64_t chunks_of_call(plan::Goal goal, std::int32_t ranks, std::int64_t chunks_per_loop) {
+std::uint64_t chunks_of_call(CollectiveKind goal, std::int32_t ranks, std::int64_t chunks_per_loop) {
     const auto chunks = static_cast<std::uint64_t>(chunks_per_loop);
-    const bool of_the_others = goal == plan::Goal::Gather || goal == plan::Goal::Scatter;
+    const bool of_the_others = goal == CollectiveKind::Gather || goal == CollectiveKind::Scatter;
     return of_the_others ? chunks * static_cast<std::uint64_t>(ranks) : chunks;
 }
 
-std::uint64_t chunks_of_call(plan::Goal goal, const plan::ExecutionPlan& plan) {
+std::uint64_t chunks_of_call(CollectiveKind goal, const plan::ExecutionPlan& plan) {
     std::int64_t input = 0, output = 0;
     for (const plan::ExecutionGpu& gpu : plan.gpus) {
         input = std::max(input, gpu.input_chunks);
@@ -20,8 +20,8 @@ std::uint64_t chunks_of_call(plan::Goal goal, const plan::ExecutionPlan& plan) {
     }
     // In place one of the two may be declared as 0.
     const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
-    if (goal == plan::Goal::AllGather && output == 0) output = input * ranks;
-    if (goal == plan::Goal::ReduceScatter && input == 0) input = output * ranks;
+    if (goal == CollectiveKind::AllGather && output == 0) output = input * ranks;
+    if (goal == CollectiveKind::ReduceScatter && input == 0) input = output * ranks;
     return static_cast<std::uint64_t>(std::max({input, output, std::int64_t{1}}));
 }
 
@@ -38,8 +38,8 @@ std::optional<double> bandwidth_GBps(Bytes call, Ticks makespan) {
     return static_cast<double>(call.count) / static_cast<double>(makespan.count()) * 1000;
 }
 
-std::optional<double> bus_factor(plan::Goal goal, std::int32_t ranks) {
-    using enum plan::Goal;
+std::optional<double> bus_factor(CollectiveKind goal, std::int32_t ranks) {
+    using enum CollectiveKind;
     const double n = ranks;
     switch (goal) {
         case AllReduce:
@@ -55,7 +55,9 @@ std::optional<double> bus_factor(plan::Goal goal, std::int32_t ranks) {
         case AllToNext:
         case SendRecv:
             return 1;
-        case None:
+        case AllToAllV:
+        case Permute:
+        case Custom:
             break;
     }
     return std::nullopt;

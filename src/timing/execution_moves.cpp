@@ -21,7 +21,7 @@ struct Parts {
 struct LaneEnd {
     std::int64_t first = 0;              ///< part
     bool here = false, packets = false;  ///< here: in this GPU's own memory (too)
-    std::vector<std::int32_t> ranks{};   ///< the others where it is
+    std::vector<Rank> ranks{};           ///< the others where it is
     std::vector<RouteId> routes{};       ///< from or to them
     std::vector<std::optional<TaskId>> last{};
 };
@@ -73,7 +73,7 @@ class Mover {
         }
         end.here = std::erase(end.ranks, work_.rank()) > 0 || end.ranks.empty();
         end.last.resize(end.ranks.size());
-        for (const std::int32_t rank : end.ranks)
+        for (const Rank rank : end.ranks)
             end.routes.push_back(is_source ? work_.route(rank, work_.rank())
                                            : work_.route(work_.rank(), rank));
         return end;
@@ -93,7 +93,7 @@ class Mover {
                 lanes[i].count = parts_of(op_.dst[k]).count;
             }
             if (op_.channel_type != ChannelType::Port || op_.channels.empty()) continue;
-            const std::int32_t id = op_.channels[std::min(i, op_.channels.size() - 1)];
+            const plan::Slot id = op_.channels[std::min(i, op_.channels.size() - 1)];
             lanes[i].port = &work_.wires.channel(work_.gpu, work_.block, ChannelType::Port, id);
         }
         return lanes;
@@ -159,7 +159,7 @@ class Mover {
     }
 
     /// A packet counts once what the block had put before has arrived, like a signal.
-    void deliver(std::int32_t to, std::int64_t part, TaskId put) {
+    void deliver(Rank to, std::int64_t part, TaskId put) {
         if (const auto before = work_.landed()) {
             const TaskId delivered = work_.program.add_task({});
             work_.edge(put, delivered, Moment::Arrive);

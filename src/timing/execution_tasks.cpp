@@ -48,7 +48,7 @@ class ExecutionWriter {
         for (work_.gpu = 0; work_.gpu < work_.plan.gpus.size(); ++work_.gpu) {
             const auto& blocks = work_.plan.gpus[work_.gpu].blocks;
             for (work_.block = 0; work_.block < blocks.size(); ++work_.block) {
-                work_.placement.begin_block(work_.rank(), static_cast<std::int32_t>(work_.block));
+                work_.placement.begin_block(work_.rank(), plan::BlockId(work_.block));
                 work_.at = work_.program.add_task({});
                 work_.puts.clear();
                 barriers_.clear();
@@ -98,7 +98,7 @@ class ExecutionWriter {
     void signal(const Operation& op) {
         const ChannelType type = op.channel_type.value_or(ChannelType::Memory);
         const bool is_relaxed = op.type == OperationType::RelaxedSignal;
-        for (const std::int32_t id : op.channels) {
+        for (const plan::Slot id : op.channels) {
             const auto& channel = work_.wires.channel(work_.gpu, work_.block, type, id);
             if (!channel.outbound) continue;
             const RouteId way = work_.route(work_.rank(), channel.peer);
@@ -114,7 +114,7 @@ class ExecutionWriter {
     void wait(const Operation& op) {
         const ChannelType type = op.channel_type.value_or(ChannelType::Memory);
         std::vector<CounterId> counters;
-        for (const std::int32_t id : op.channels)
+        for (const plan::Slot id : op.channels)
             counters.push_back(work_.wires.channel(work_.gpu, work_.block, type, id).inbound);
         take(counters);
     }
@@ -147,7 +147,7 @@ class ExecutionWriter {
     void flush(const Operation& op) {
         if (op.channel_type.value_or(ChannelType::Port) != ChannelType::Port) return;
         const TaskId next = work_.task_after(work_.at, {});
-        for (const std::int32_t id : op.channels) {
+        for (const plan::Slot id : op.channels) {
             const auto& channel = work_.wires.channel(work_.gpu, work_.block, ChannelType::Port, id);
             if (const auto& last = work_.proxies[channel.number]) work_.edge(*last, next);
         }
@@ -221,14 +221,7 @@ std::int64_t parts_per_chunk(const ExecutionPlan& plan) {
             throw InputError(
                 fmt::format("thread block groups cut chunks into more than {} parts", kMaxParts));
     };
-    for (const plan::ExecutionGpu& gpu : plan.gpus) {
-        for (const plan::ExecutionBlock& block : gpu.blocks) {
-            for (const Operation& op : block.ops) {
-                heed(op);
-                for (const Operation& inner : op.body) heed(inner);
-            }
-        }
-    }
+    plan::for_each_operation(plan, heed);
     return parts;
 }
 

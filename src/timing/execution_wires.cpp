@@ -10,6 +10,20 @@ namespace tutti::timing {
 
 using plan::ChannelType;
 
+namespace {
+
+/// What a block's slot stands for, below `most`.
+template <class Lists>
+std::size_t checked(const Lists& lists, ChannelType type, plan::Slot slot, std::size_t most) {
+    const auto found = listed(lists, type, slot);
+    if (found && found->index() < most) return found->index();
+    throw InputError(
+        fmt::format("an operation names a {} channel or buffer {} that its thread block does not have",
+                    name_of(type), slot));
+}
+
+}  // namespace
+
 ExecutionWires::ExecutionWires(const plan::ExecutionPlan& plan, TimedProgram& program)
     : plan_(plan), gpus_(plan.gpus.size()) {
     for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
@@ -25,8 +39,8 @@ void ExecutionWires::list_channels(std::size_t gpu, TimedProgram& program) {
     for (const plan::GpuChannels& list : plan_.gpus[gpu].channels) {
         for (const plan::SwitchGroup& group : list.groups) gpus_[gpu].groups.push_back(&group);
         if (list.type == ChannelType::Switch) continue;
-        for (const std::int32_t peer : list.peers) {
-            if (peer < 0 || static_cast<std::size_t>(peer) >= gpus_.size())
+        for (const Rank peer : list.peers) {
+            if (peer.index() >= gpus_.size())
                 throw InputError(
                     fmt::format("gpu {} has a channel to rank {}, which is not there", gpu, peer));
             gpus_[gpu].channels[static_cast<std::size_t>(list.type)].push_back(
@@ -42,7 +56,7 @@ void ExecutionWires::join_channels() {
         std::map<std::pair<std::size_t, std::size_t>, std::vector<Channel*>> between;
         for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
             for (Channel& channel : gpus_[gpu].channels[type])
-                between[{gpu, static_cast<std::size_t>(channel.peer)}].push_back(&channel);
+                between[{gpu, channel.peer.index()}].push_back(&channel);
         }
         for (auto& [ends, channels] : between) {
             const auto partners = between.find({ends.second, ends.first});
@@ -53,52 +67,32 @@ void ExecutionWires::join_channels() {
     }
 }
 
-std::size_t ExecutionWires::listed(const std::vector<plan::BlockChannels>& lists, ChannelType type,
-                                   std::int32_t id, std::size_t most) {
-    auto left = static_cast<std::size_t>(std::max(id, 0));
-    for (const plan::BlockChannels& list : lists) {
-        if (list.type != type) continue;
-        if (left >= list.ids.size()) {
-            left -= list.ids.size();
-            continue;
-        }
-        const auto found = list.ids[left];
-        if (id >= 0 && found >= 0 && static_cast<std::size_t>(found) < most)
-            return static_cast<std::size_t>(found);
-        break;
-    }
-    throw InputError(
-        fmt::format("an operation names a {} channel or buffer {} that its thread block does not have",
-                    name_of(type), id));
-}
-
 const ExecutionWires::Channel& ExecutionWires::channel(std::size_t gpu, std::size_t block, ChannelType type,
-                                                       std::int32_t id) const {
+                                                       plan::Slot slot) const {
     expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     if (type == ChannelType::Switch) throw InputError("switch channels carry no signals");
     const auto& channels = gpus_[gpu].channels[static_cast<std::size_t>(type)];
-    return channels[listed(plan_.gpus[gpu].blocks[block].channels, type, id, channels.size())];
+    return channels[checked(plan_.gpus[gpu].blocks[block].channels, type, slot, channels.size())];
 }
 
-std::int32_t ExecutionWires::rank_of_buffer(std::size_t gpu, std::size_t block, ChannelType type,
-                                            std::int32_t id) const {
+Rank ExecutionWires::rank_of_buffer(std::size_t gpu, std::size_t block, ChannelType type,
+                                    plan::Slot slot) const {
     expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     const auto& buffers = plan_.gpus[gpu].remote_buffers;
-    const std::int32_t rank =
-        buffers[listed(plan_.gpus[gpu].blocks[block].buffers, type, id, buffers.size())].rank;
-    if (rank < 0 || static_cast<std::size_t>(rank) >= gpus_.size())
+    const Rank rank =
+        buffers[checked(plan_.gpus[gpu].blocks[block].buffers, type, slot, buffers.size())].rank;
+    if (rank.index() >= gpus_.size())
         throw InputError(fmt::format("gpu {} has a remote buffer of rank {}, which is not there", gpu, rank));
     return rank;
 }
 
-std::span<const std::int32_t> ExecutionWires::group(std::size_t gpu, std::size_t block,
-                                                    std::int32_t id) const {
+std::span<const Rank> ExecutionWires::group(std::size_t gpu, std::size_t block, plan::Slot slot) const {
     expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     const auto& groups = gpus_[gpu].groups;
     const auto& lists = plan_.gpus[gpu].blocks[block].channels;
-    const auto& ranks = groups[listed(lists, ChannelType::Switch, id, groups.size())]->ranks;
-    for (const std::int32_t rank : ranks) {
-        if (rank < 0 || static_cast<std::size_t>(rank) >= gpus_.size())
+    const auto& ranks = groups[checked(lists, ChannelType::Switch, slot, groups.size())]->ranks;
+    for (const Rank rank : ranks) {
+        if (rank.index() >= gpus_.size())
             throw InputError(
                 fmt::format("gpu {} has a switch channel with rank {}, which is not there", gpu, rank));
     }

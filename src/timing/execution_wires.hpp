@@ -20,20 +20,19 @@ class ExecutionWires {
 
     /// One end of a memory or port channel.
     struct Channel {
-        std::int32_t peer = -1;
+        Rank peer{};
         CounterId inbound = 0;                ///< what waits on it take from
         std::optional<CounterId> outbound{};  ///< what signals on it raise; none: nobody can wait for them
         std::size_t number = 0;               ///< over all channels of all GPUs
     };
     /// Precondition of all: gpu and block are positions in the plan.
     [[nodiscard]] const Channel& channel(std::size_t gpu, std::size_t block, plan::ChannelType type,
-                                         std::int32_t id) const;
+                                         plan::Slot slot) const;
     [[nodiscard]] std::size_t channels() const { return channel_count_; }
     /// The rank whose memory the block's remote buffer is.
-    [[nodiscard]] std::int32_t rank_of_buffer(std::size_t gpu, std::size_t block, plan::ChannelType type,
-                                              std::int32_t id) const;
-    [[nodiscard]] std::span<const std::int32_t> group(std::size_t gpu, std::size_t block,
-                                                      std::int32_t id) const;
+    [[nodiscard]] Rank rank_of_buffer(std::size_t gpu, std::size_t block, plan::ChannelType type,
+                                      plan::Slot slot) const;
+    [[nodiscard]] std::span<const Rank> group(std::size_t gpu, std::size_t block, plan::Slot slot) const;
     [[nodiscard]] CounterId semaphore(std::size_t gpu, std::int32_t id) const;
 
   private:
@@ -44,9 +43,6 @@ class ExecutionWires {
     };
     void list_channels(std::size_t gpu, TimedProgram& program);
     void join_channels();
-    /// The j-th of what the block lists for that type.
-    [[nodiscard]] static std::size_t listed(const std::vector<plan::BlockChannels>& lists,
-                                            plan::ChannelType type, std::int32_t id, std::size_t most);
 
     const plan::ExecutionPlan& plan_;
     std::vector<Gpu> gpus_;

@@ -28,11 +28,11 @@ struct ExecutionWork {
     std::int64_t parts;  ///< of a chunk
     ExecutionWires wires;
     std::vector<std::optional<TaskId>> proxies;  ///< per channel: the last that its proxy was given
-    std::map<std::tuple<std::int32_t, std::int32_t, std::size_t>, RouteId> routes{};
+    std::map<std::tuple<Rank, Rank, std::size_t>, RouteId> routes{};
 
     /// A part of the packets of a GPU, and the task that writes or reads it.
     struct PacketUse {
-        std::int32_t gpu = 0;
+        Rank gpu{};
         std::int64_t part = 0;
         TaskId task = 0;
         [[nodiscard]] auto key() const { return std::pair(gpu, part); }
@@ -44,7 +44,7 @@ struct ExecutionWork {
     TaskId at = 0;               ///< when this is done the block goes on
     std::vector<TaskId> puts{};  ///< what has been put and may still be on its way
 
-    [[nodiscard]] std::int32_t rank() const { return static_cast<std::int32_t>(gpu); }
+    [[nodiscard]] Rank rank() const { return Rank(gpu); }
     void edge(TaskId from, TaskId to, Moment moment = Moment::Start) {
         program.edges.push_back({from, to, moment});
     }
@@ -54,11 +54,11 @@ struct ExecutionWork {
         return made;
     }
     /// The block's way from rank to rank.
-    RouteId route(std::int32_t from, std::int32_t to) {
+    RouteId route(Rank from, Rank to) {
         const auto [entry, is_new] = routes.try_emplace({from, to, block});
         if (is_new) {
             const auto turn = static_cast<std::uint32_t>(block);
-            entry->second = placement.connect(from, to, static_cast<std::int32_t>(block), turn);
+            entry->second = placement.connect(from, to, plan::ChannelId(block), turn);
         }
         return entry->second;
     }

@@ -36,7 +36,7 @@ std::uint64_t tasks_of(const Step& step) {
 
 /// A thread block where the plan's order no longer matters: by gpu, then by id.
 struct Block {
-    std::int32_t gpu = 0;
+    Rank gpu{};
     const ThreadBlock* block = nullptr;
     std::size_t first_step = 0;  ///< in tables over all steps
 };
@@ -57,7 +57,8 @@ std::vector<Block> blocks_in_order(const MscclPlan& plan) {
 
 /// One end of a connection.
 struct End {
-    std::int32_t from = 0, to = 0, channel = 0;
+    OptionalId<Rank> from{}, to{};
+    OptionalId<plan::ChannelId> channel{};
     std::size_t block = 0;
     [[nodiscard]] auto key() const { return std::tuple(from, to, channel); }
 };
@@ -112,10 +113,10 @@ class MscclWriter {
     void check_gpus() const {
         std::vector<bool> seen(static_cast<std::size_t>(std::max(plan_.ranks, 0)), false);
         for (const Gpu& gpu : plan_.gpus) {
-            if (gpu.id < 0 || gpu.id >= plan_.ranks || seen[static_cast<std::size_t>(gpu.id)])
+            if (gpu.id.index() >= seen.size() || seen[gpu.id.index()])
                 throw InputError(fmt::format("gpu {} is twice in the plan or not one of its {} ranks", gpu.id,
                                              plan_.ranks));
-            seen[static_cast<std::size_t>(gpu.id)] = true;
+            seen[gpu.id.index()] = true;
         }
         std::uint64_t tasks = 0;
         for (const Block& block : blocks_) {
@@ -146,7 +147,8 @@ class MscclWriter {
                                    : name_of(*other) + " is received on, but nobody sends on it");
         }
         for (const End& end : senders_) {
-            if (end.to < 0 || end.to >= plan_.ranks || end.to == end.from)
+            const bool named = end.to && (*end.to).index() < static_cast<std::size_t>(plan_.ranks);
+            if (!named || end.to == end.from)
                 throw InputError(name_of(end) + " does not join two ranks of the plan");
         }
     }
@@ -158,7 +160,7 @@ class MscclWriter {
             const End& end = senders_[i];
             const bool same_pair = i > 0 && senders_[i - 1].from == end.from && senders_[i - 1].to == end.to;
             turn = same_pair ? turn + 1 : 0;
-            route[end.block] = placement_.connect(end.from, end.to, end.channel, turn);
+            route[end.block] = placement_.connect(*end.from, *end.to, end.channel, turn);
         }
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
             placement_.begin_block(blocks_[i].gpu, blocks_[i].block->id);
@@ -202,10 +204,11 @@ class MscclWriter {
         for (const Block& block : blocks_) {
             const auto& steps = block.block->steps;
             for (std::size_t s = 0; s < steps.size(); ++s) {
-                if (steps[s].dep_block < 0) continue;
+                if (!steps[s].dep_block) continue;
                 // What its own thread block has done before is done, signalled or not.
                 const bool own = steps[s].dep_block == block.block->id;
-                if (own && static_cast<std::size_t>(std::max(steps[s].dep_step, 0)) < s) continue;
+                const std::size_t named = steps[s].dep_step ? (*steps[s].dep_step).index() : 0;
+                if (own && named < s) continue;
                 const std::size_t served = serving_step(block, steps[s]);
                 if (served == kNobody) {
                     throw InputError(fmt::format("gpu {}, tb {}, step {} waits for a signal that never comes",
@@ -221,13 +224,12 @@ class MscclWriter {
     [[nodiscard]] std::size_t serving_step(const Block& block, const Step& step) {
         if (next_signal_.empty()) find_signals();
         const auto target =
-            std::ranges::lower_bound(blocks_, std::pair(block.gpu, step.dep_block), {},
+            std::ranges::lower_bound(blocks_, std::pair(block.gpu, *step.dep_block), {},
                                      [](const Block& b) { return std::pair(b.gpu, b.block->id); });
         if (target == blocks_.end() || target->gpu != block.gpu || target->block->id != step.dep_block)
             return kNobody;
-        if (step.dep_step < 0 || static_cast<std::size_t>(step.dep_step) >= target->block->steps.size())
-            return kNobody;
-        return next_signal_[target->first_step + static_cast<std::size_t>(step.dep_step)];
+        if (!step.dep_step || (*step.dep_step).index() >= target->block->steps.size()) return kNobody;
+        return next_signal_[target->first_step + (*step.dep_step).index()];
     }
 
     void find_signals() {
@@ -243,8 +245,9 @@ class MscclWriter {
     }
 
     [[nodiscard]] static std::string name_of(const End& end) {
-        return fmt::format("the connection from rank {} to rank {} on channel {}", end.from, end.to,
-                           end.channel);
+        return fmt::format("the connection from rank {} to rank {} on channel {}",
+                           plan::file_number(end.from), plan::file_number(end.to),
+                           plan::file_number(end.channel));
     }
 
     static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);

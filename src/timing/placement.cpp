@@ -52,7 +52,7 @@ Placement::Placement(const Topology& topology, TimedProgram& program, const Timi
     }
 }
 
-RouteId Placement::connect(std::int32_t from, std::int32_t to, std::int32_t channel, std::uint32_t turn) {
+RouteId Placement::connect(Rank from, Rank to, OptionalId<plan::ChannelId> channel, std::uint32_t turn) {
     const NodeId a = npu(from), b = npu(to);
     const FixedRoute* const given = fixed(from, to, channel);
     const auto way = given != nullptr ? checked(*given) : router_.way(a, b, a.value() + b.value() + turn);
@@ -67,9 +67,9 @@ RouteId Placement::connect(std::int32_t from, std::int32_t to, std::int32_t chan
     return program_.add_route(way->links);
 }
 
-const FixedRoute* Placement::fixed(std::int32_t from, std::int32_t to, std::int32_t channel) const {
+const FixedRoute* Placement::fixed(Rank from, Rank to, OptionalId<plan::ChannelId> channel) const {
     const auto found = std::ranges::find_if(options_.routes, [&](const FixedRoute& route) {
-        return route.from == from && route.to == to && route.channel.value_or(channel) == channel;
+        return route.from == from && route.to == to && (!route.channel || route.channel == channel);
     });
     return found == options_.routes.end() ? nullptr : &*found;
 }
@@ -94,7 +94,7 @@ Way Placement::checked(const FixedRoute& route) const {
     return way;
 }
 
-std::string Placement::name_of_rank(std::int32_t rank) const {
+std::string Placement::name_of_rank(Rank rank) const {
     return fmt::format("rank {} (NPU {})", rank, npu(rank).value());
 }
 

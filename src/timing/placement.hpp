@@ -17,20 +17,21 @@ class Placement {
 
     /// The route of a new connection from rank to rank; `turn` is its number among those of the same two.
     /// Throws InputError if there is no way. Fast where connections come in order of `from`.
-    [[nodiscard]] RouteId connect(std::int32_t from, std::int32_t to, std::int32_t channel,
+    [[nodiscard]] RouteId connect(Rank from, Rank to, OptionalId<plan::ChannelId> channel,
                                   std::uint32_t turn);
 
     /// Says so among the notes, once.
     void note_once(const std::string& note);
 
-    /// Tasks from here on are of that thread block; -1: of none.
-    void begin_block(std::int32_t gpu, std::int32_t block) {
+    /// Tasks from here on are of that thread block, if the plan has such.
+    void begin_block(Rank gpu, OptionalId<plan::BlockId> block) {
         owners_.push_back({static_cast<TaskId>(program_.tasks.size()), gpu, block});
     }
     /// Whose tasks are whose, by their first task.
     struct Owner {
         TaskId first = 0;
-        std::int32_t gpu = 0, block = 0;
+        Rank gpu{};
+        OptionalId<plan::BlockId> block{};
     };
     [[nodiscard]] std::vector<Owner> owners() && { return std::move(owners_); }
 
@@ -38,12 +39,10 @@ class Placement {
     [[nodiscard]] SizeId chunk_size() const { return chunk_size_; }
 
   private:
-    [[nodiscard]] const FixedRoute* fixed(std::int32_t from, std::int32_t to, std::int32_t channel) const;
+    [[nodiscard]] const FixedRoute* fixed(Rank from, Rank to, OptionalId<plan::ChannelId> channel) const;
     [[nodiscard]] Way checked(const FixedRoute& route) const;
-    [[nodiscard]] NodeId npu(std::int32_t rank) const {
-        return timing_.group[static_cast<std::size_t>(rank)];
-    }
-    [[nodiscard]] std::string name_of_rank(std::int32_t rank) const;
+    [[nodiscard]] NodeId npu(Rank rank) const { return timing_.group[rank.index()]; }
+    [[nodiscard]] std::string name_of_rank(Rank rank) const;
     void note_buffers(const Way& way);
 
     const Topology& topology_;

@@ -70,21 +70,26 @@ class Together {
                [&](Placement& placement) { append_tasks(program_, placement, plan, parts); });
     }
 
-    void add(const plan::SendPlan& plan, const TimingOptions& options) {
-        if (plan.nodes < 1) throw InputError("the plan has no nodes");
-        JobTiming& timing = jobs_.emplace_back();
-        const bool is_silent = plan.clock == plan::SendClock::Queues || plan.clock == plan::SendClock::Trees;
-        timing.ranks = plan.nodes;
-        timing.goal = goal_of(options, is_silent ? "allgather" : plan.runtime);
-        timing.chunks = chunks_of_call(timing.goal, plan);
+    void add(const plan::ScclPlan& plan, const TimingOptions& options) { add(plan, plan.runtime, options); }
+    void add(const plan::EpochSchedule& schedule, const TimingOptions& options) {
+        add(sends_of(schedule), "", options);
+    }
+
+    void add(const plan::TacosPlan& plan, const TimingOptions& options) {
+        JobTiming& timing = begin(plan.nodes, goal_of(options, "allgather"));
+        timing.chunks = chunks_of_call(plan);
         set_sizes(topology_, options, timing);
         append(options, timing, [&](Placement& placement) {
-            append_tasks(program_, placement, plan, timing.goal, options.root.value_or(0));
+            append_tasks(program_, placement, sends_of(plan, timing.goal, options.root.value_or(Rank(0))));
         });
     }
 
-    void add(const plan::EpochSchedule& schedule, const TimingOptions& options) {
-        add(sends_of(schedule), options);
+    void add(const plan::ForestCollPlan& plan, const TimingOptions& options) {
+        JobTiming& timing = begin(plan.nodes(), goal_of(options, "allgather"));
+        timing.chunks = chunks_of_call(plan);
+        set_sizes(topology_, options, timing);
+        append(options, timing,
+               [&](Placement& placement) { append_tasks(program_, placement, plan, timing.goal); });
     }
 
     PlanTiming time(bool keep_uses, const Stop& stop) {
@@ -103,8 +108,23 @@ class Together {
     }
 
   private:
-    static plan::Goal goal_of(const TimingOptions& options, const std::string& named) {
-        return options.goal ? *options.goal : plan::goal_of(named).value_or(plan::Goal::None);
+    void add(const plan::SendProgram& sends, const std::string& named, const TimingOptions& options) {
+        JobTiming& timing = begin(sends.nodes, goal_of(options, named));
+        timing.chunks = chunks_of_call(timing.goal, sends);
+        set_sizes(topology_, options, timing);
+        append(options, timing, [&](Placement& placement) { append_tasks(program_, placement, sends); });
+    }
+
+    JobTiming& begin(std::int32_t nodes, CollectiveKind goal) {
+        if (nodes < 1) throw InputError("the plan has no nodes");
+        JobTiming& timing = jobs_.emplace_back();
+        timing.ranks = nodes;
+        timing.goal = goal;
+        return timing;
+    }
+
+    static CollectiveKind goal_of(const TimingOptions& options, const std::string& named) {
+        return options.goal ? *options.goal : kind_in_plan(named).value_or(CollectiveKind::Custom);
     }
 
     template <class Write>
@@ -135,7 +155,7 @@ class Together {
         throw InputError(
             fmt::format("the plan does not end{}: gpu {}{} waits for ever",
                         capacity ? fmt::format(" where connections hold {} messages", *capacity) : "",
-                        owner.gpu, owner.block < 0 ? "" : fmt::format(", tb {}", owner.block)));
+                        owner.gpu, owner.block ? fmt::format(", tb {}", *owner.block) : ""));
     }
 
     const Topology& topology_;

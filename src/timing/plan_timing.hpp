@@ -1,10 +1,12 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
+#include "plan/forestcoll_plan.hpp"
 #include "plan/msccl_plan.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
+#include "plan/tacos_plan.hpp"
 #include "timing/simulator.hpp"
 
 #include <optional>
@@ -17,8 +19,8 @@ namespace tutti::timing {
 
 /// A connection whose way the caller knows better. Links from the sender's NPU to the receiver's.
 struct FixedRoute {
-    std::int32_t from = 0, to = 0;          ///< ranks
-    std::optional<std::int32_t> channel{};  ///< none: every channel
+    Rank from{}, to{};
+    OptionalId<plan::ChannelId> channel{};  ///< none: every channel
     std::vector<LinkId> links{};
 };
 
@@ -27,16 +29,16 @@ struct FixedRoute {
 struct TimingOptions {
     Bytes bytes{};
     std::vector<NodeId> group{};                  ///< rank r is that NPU; empty: NPUs 0, 1, …
-    std::optional<plan::Goal> goal{};             ///< what the plan is for; none: what it says itself
-    std::optional<std::int32_t> root{};           ///< of a plan of queues that broadcasts; none: rank 0
+    std::optional<CollectiveKind> goal{};         ///< what the plan is for; none: what it says itself
+    std::optional<Rank> root{};                   ///< of a plan of queues that broadcasts; none: rank 0
     std::optional<std::int64_t> fifo_capacity{};  ///< messages of a connection; none: the protocol's
     std::vector<FixedRoute> routes{};
 };
 
 /// One of the plans that run together.
 struct TimedJob {
-    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*, const plan::SendPlan*,
-                 const plan::EpochSchedule*>
+    std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*, const plan::ScclPlan*,
+                 const plan::TacosPlan*, const plan::ForestCollPlan*, const plan::EpochSchedule*>
         plan;  ///< never null
     TimingOptions options{};
 };
@@ -44,7 +46,7 @@ struct TimedJob {
 /// What became of it.
 struct JobTiming {
     Ticks makespan;  ///< its last arrival
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::int32_t ranks = 0;
     std::vector<NodeId> group{};
     std::uint64_t chunks = 1;                     ///< that the call's bytes are cut into

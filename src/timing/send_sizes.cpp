@@ -5,15 +5,13 @@
 #include <set>
 
 namespace tutti::timing {
-
-using plan::Goal;
 using plan::SendClock;
-using plan::SendPlan;
+using plan::SendProgram;
 
 namespace {
 
 /// The most addresses that one node has before, or must have after.
-std::uint64_t largest_buffer(const SendPlan& plan) {
+std::uint64_t largest_buffer(const SendProgram& plan) {
     std::map<std::int32_t, std::set<std::int64_t>> before, after;
     for (const plan::SendChunk& chunk : plan.chunks) {
         for (const std::int32_t node : chunk.pre) before[node].insert(chunk.address);
@@ -28,20 +26,16 @@ std::uint64_t largest_buffer(const SendPlan& plan) {
 
 }  // namespace
 
-std::uint64_t chunks_of_call(Goal goal, const SendPlan& plan) {
+std::uint64_t chunks_of_call(CollectiveKind goal, const SendProgram& plan) {
     std::uint64_t all = 0;
-    if (plan.clock == SendClock::Queues) {
-        all = static_cast<std::uint64_t>(std::max<std::int64_t>(plan.addresses, 1));
-    } else if (plan.clock == SendClock::Trees) {
-        for (const plan::SendTree& tree : plan.trees)
-            all += static_cast<std::uint64_t>(std::max<std::int64_t>(tree.chunks, 0));
-    } else if (goal == Goal::AllToAll) {
+    if (goal == CollectiveKind::AllToAll) {
         // Files may leave out what a node sends to itself.
         const auto nodes = static_cast<std::uint64_t>(std::max(plan.nodes, 2));
         const auto travels =
             std::ranges::count_if(plan.chunks, [](const auto& chunk) { return chunk.pre != chunk.post; });
         all = static_cast<std::uint64_t>(travels) / (nodes - 1);
-    } else if (goal == Goal::None || goal == Goal::AllToNext || goal == Goal::SendRecv) {
+    } else if (goal == CollectiveKind::Custom || goal == CollectiveKind::AllToNext ||
+               goal == CollectiveKind::SendRecv) {
         all = largest_buffer(plan);
     } else {
         std::set<std::int64_t> addresses;
@@ -51,7 +45,46 @@ std::uint64_t chunks_of_call(Goal goal, const SendPlan& plan) {
     return std::max<std::uint64_t>(all, 1);
 }
 
-SendPlan sends_of(const plan::EpochSchedule& schedule) {
+std::uint64_t chunks_of_call(const plan::TacosPlan& plan) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(plan.chunks, 1));
+}
+
+std::uint64_t chunks_of_call(const plan::ForestCollPlan& plan) {
+    std::uint64_t all = 0;
+    for (const plan::ForestTree& tree : plan.trees)
+        all += static_cast<std::uint64_t>(std::max<std::int64_t>(tree.chunks, 0));
+    return std::max<std::uint64_t>(all, 1);
+}
+
+SendProgram sends_of(const plan::TacosPlan& plan, CollectiveKind goal, Rank root) {
+    if (goal != CollectiveKind::AllGather && goal != CollectiveKind::Broadcast)
+        throw InputError(
+            "queues do not say where chunks start; they are timed as an allgather or a broadcast");
+    SendProgram made;
+    made.clock = SendClock::Queues;
+    made.nodes = plan.nodes;
+    std::set<std::int64_t> sent;  // a file may count far more chunks than it sends
+    for (std::size_t i = 0; i < plan.links.size(); ++i) {
+        plan::NodeSend send;
+        send.src = plan.links[i].src;
+        send.dst = plan.links[i].dst;
+        send.list = send.lane = static_cast<std::int32_t>(i);
+        for (const std::int64_t chunk : plan.links[i].queue) {
+            send.address = chunk;
+            sent.insert(chunk);
+            made.sends.push_back(send);
+            ++*send.position;
+        }
+    }
+    for (const std::int64_t chunk : sent) {
+        const auto holder = goal == CollectiveKind::Broadcast ? static_cast<std::int32_t>(root.value())
+                                                              : static_cast<std::int32_t>(chunk % plan.nodes);
+        made.chunks.push_back({{holder}, {}, chunk});
+    }
+    return made;
+}
+
+SendProgram sends_of(const plan::EpochSchedule& schedule) {
     std::set<std::int32_t> gpus;
     for (const plan::EpochFlow& flow : schedule.flows) gpus.insert(flow.origin);
     for (const plan::EpochDemand& demand : schedule.demands) gpus.insert({demand.node, demand.origin});
@@ -60,9 +93,8 @@ SendPlan sends_of(const plan::EpochSchedule& schedule) {
     std::map<std::int32_t, std::int32_t> number;
     for (const std::int32_t gpu : gpus) number.emplace(gpu, static_cast<std::int32_t>(number.size()));
 
-    SendPlan made;
+    SendProgram made;
     made.clock = SendClock::Epochs;
-    made.format = "teccl-json";
     made.nodes = static_cast<std::int32_t>(gpus.size());
     std::map<std::pair<std::int32_t, std::int64_t>, std::size_t> chunks;
     const auto chunk_of = [&](std::int32_t origin, std::int64_t chunk) -> plan::SendChunk& {

@@ -28,33 +28,33 @@
 
 namespace tutti::timing {
 namespace {
-
-using plan::Goal;
+using plan::ForestCollPlan;
 using plan::NodeSend;
 using plan::SendClock;
-using plan::SendPlan;
+using plan::SendProgram;
+
+Rank rank(std::int32_t node) { return Rank(static_cast<std::size_t>(node)); }
 
 /// By the producer's clock: what arrives at `usable` can be sent on by a send that starts then.
 struct Stay {
     std::int64_t start = 0, usable = 0;
 };
 /// TACCL's second phase, whose sends replace, comes after its first.
-std::int64_t phase(const SendPlan& plan, const NodeSend& send) {
+std::int64_t phase(const SendProgram& plan, const NodeSend& send) {
     return plan.clock == SendClock::Times && send.replaces ? std::int64_t{1} << 62U : 0;
 }
-Stay stay(const SendPlan& plan, const NodeSend& send) {
+Stay stay(const SendProgram& plan, const NodeSend& send) {
     if (plan.clock == SendClock::Queues) return {0, 0};
     const std::int64_t when =
         std::clamp<std::int64_t>(send.when, 0, std::int64_t{1} << 61U) + phase(plan, send);
-    const bool says = plan.clock != SendClock::Times && send.arrives > send.when;
-    return {when, says ? std::min(send.arrives, std::int64_t{1} << 62U) : when + 1};
+    const bool says = plan.clock != SendClock::Times && send.arrives && *send.arrives > send.when;
+    return {when, says ? std::min(*send.arrives, std::int64_t{1} << 62U) : when + 1};
 }
 
 class SendWriter {
   public:
-    SendWriter(TimedProgram& program, Placement& placement, const SendPlan& plan, Goal goal,
-               std::int32_t root)
-        : program_(program), placement_(placement), plan_(plan), goal_(goal), root_(root) {}
+    SendWriter(TimedProgram& program, Placement& placement, const SendProgram& plan)
+        : program_(program), placement_(placement), plan_(plan) {}
 
     void write() {
         find_holders();
@@ -82,11 +82,7 @@ class SendWriter {
         std::ranges::sort(holders_);
     }
 
-    [[nodiscard]] bool holds(const Place& place) const {
-        if (plan_.clock == SendClock::Queues)
-            return place.node == (goal_ == Goal::Broadcast ? root_ : place.address % plan_.nodes);
-        return std::ranges::binary_search(holders_, place);
-    }
+    [[nodiscard]] bool holds(const Place& place) const { return std::ranges::binary_search(holders_, place); }
 
     void write_transfers() {
         std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>,
@@ -99,11 +95,13 @@ class SendWriter {
             if (std::min(send.src, send.dst) < 0 || std::max(send.src, send.dst) >= plan_.nodes ||
                 send.src == send.dst)
                 throw InputError("a send does not join two nodes of the plan");
-            const std::int32_t lane = plan_.clock == SendClock::Queues ? send.list : send.lane;
-            const auto [entry, is_new] = last.try_emplace({send.src, send.dst, lane});
+            const auto [entry, is_new] = last.try_emplace({send.src, send.dst, send.lane});
             auto& [route, before] = entry->second;
-            if (is_new) route = placement_.connect(send.src, send.dst, lane, turns[{send.src, send.dst}]++);
-            placement_.begin_block(send.src, -1);
+            if (is_new)
+                route = placement_.connect(rank(send.src), rank(send.dst),
+                                           plan::ChannelId(static_cast<std::size_t>(send.lane)),
+                                           turns[{send.src, send.dst}]++);
+            placement_.begin_block(rank(send.src), std::nullopt);
             task_[i] = program_.add_task(TimedTask::transfer(route, placement_.chunk_size()));
             if (before) program_.edges.push_back({*before, task_[i], Moment::Start});
             before = task_[i];
@@ -187,9 +185,7 @@ class SendWriter {
 
     TimedProgram& program_;
     Placement& placement_;
-    const SendPlan& plan_;
-    Goal goal_;
-    std::int32_t root_;
+    const SendProgram& plan_;
     std::vector<Place> holders_;   ///< sorted
     std::set<std::int64_t> sums_;  ///< addresses
     std::vector<std::uint32_t> order_;
@@ -198,25 +194,20 @@ class SendWriter {
 
 class TreeWriter {
   public:
-    TreeWriter(TimedProgram& program, Placement& placement, const SendPlan& plan)
+    TreeWriter(TimedProgram& program, Placement& placement, const ForestCollPlan& plan)
         : program_(program), placement_(placement), plan_(plan) {}
 
-    void write(Goal goal) {
-        if (goal != Goal::AllGather && goal != Goal::ReduceScatter && goal != Goal::AllReduce)
+    void write(CollectiveKind goal) {
+        if (goal != CollectiveKind::AllGather && goal != CollectiveKind::ReduceScatter &&
+            goal != CollectiveKind::AllReduce)
             throw InputError("trees are timed as an allgather, a reduce_scatter or an allreduce");
-        std::vector<std::vector<const NodeSend*>> trees(plan_.trees.size());
-        for (const NodeSend& send : plan_.sends) {
-            if (send.list < 0 || static_cast<std::size_t>(send.list) >= trees.size())
-                throw InputError("a send is of no tree");
-            trees[static_cast<std::size_t>(send.list)].push_back(&send);
-        }
-        for (std::size_t tree = 0; tree < trees.size(); ++tree) {
-            const std::int64_t chunks = std::max<std::int64_t>(plan_.trees[tree].chunks, 0);
+        for (const plan::ForestTree& tree : plan_.trees) {
+            const std::int64_t chunks = std::max<std::int64_t>(tree.chunks, 0);
             program_.expect_room_for(static_cast<std::uint64_t>(chunks));
             for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
                 std::map<std::int32_t, TaskId> has;
-                if (goal != Goal::AllGather) has = up(trees[tree], plan_.trees[tree].root);
-                if (goal != Goal::ReduceScatter) down(trees[tree], plan_.trees[tree].root, std::move(has));
+                if (goal != CollectiveKind::AllGather) has = up(tree);
+                if (goal != CollectiveKind::ReduceScatter) down(tree, std::move(has));
             }
         }
     }
@@ -224,43 +215,42 @@ class TreeWriter {
   private:
     TaskId transfer(std::int32_t from, std::int32_t to) {
         const auto [entry, is_new] = routes_.try_emplace({from, to});
-        if (is_new) entry->second = placement_.connect(from, to, 0, 0);
-        placement_.begin_block(from, -1);
+        if (is_new) entry->second = placement_.connect(rank(from), rank(to), plan::ChannelId(0), 0);
+        placement_.begin_block(rank(from), std::nullopt);
         return program_.add_task(TimedTask::transfer(entry->second, placement_.chunk_size()));
     }
 
     /// Sums go to the root; returns the task after which the root has all of them.
-    std::map<std::int32_t, TaskId> up(const std::vector<const NodeSend*>& sends, std::int32_t root) {
+    std::map<std::int32_t, TaskId> up(const plan::ForestTree& tree) {
         std::map<std::int32_t, TaskId> complete;  ///< when all children's sums are there
-        for (const NodeSend* send : sends) {
-            for (const std::int32_t node : {send->src, send->dst}) {
+        for (const plan::TreeSend& send : tree.sends) {
+            for (const std::int32_t node : {send.src, send.dst}) {
                 if (!complete.contains(node)) complete[node] = program_.add_task({});
             }
         }
-        for (const NodeSend* send : sends) {
-            const TaskId sum = transfer(send->dst, send->src);
-            program_.edges.push_back({complete[send->dst], sum, Moment::Arrive});
-            program_.edges.push_back({sum, complete[send->src], Moment::Arrive});
+        for (const plan::TreeSend& send : tree.sends) {
+            const TaskId sum = transfer(send.dst, send.src);
+            program_.edges.push_back({complete[send.dst], sum, Moment::Arrive});
+            program_.edges.push_back({sum, complete[send.src], Moment::Arrive});
         }
-        const auto whole = complete.find(root);
+        const auto whole = complete.find(tree.root);
         if (whole == complete.end()) return {};
         return {*whole};
     }
 
-    void down(const std::vector<const NodeSend*>& sends, std::int32_t root,
-              std::map<std::int32_t, TaskId> has) {
+    void down(const plan::ForestTree& tree, std::map<std::int32_t, TaskId> has) {
         std::vector<TaskId> made;
-        for (const NodeSend* send : sends) {
-            made.push_back(transfer(send->src, send->dst));
-            if (send->dst == root || !has.try_emplace(send->dst, made.back()).second)
+        for (const plan::TreeSend& send : tree.sends) {
+            made.push_back(transfer(send.src, send.dst));
+            if (send.dst == tree.root || !has.try_emplace(send.dst, made.back()).second)
                 throw InputError("two sends of a tree end at one node");
         }
-        for (std::size_t i = 0; i < sends.size(); ++i) {
-            const auto from = has.find(sends[i]->src);
+        for (std::size_t i = 0; i < tree.sends.size(); ++i) {
+            const auto from = has.find(tree.sends[i].src);
             if (from != has.end()) {
                 program_.edges.push_back({from->second, made[i], Moment::Arrive});
-            } else if (sends[i]->src != root) {
-                throw InputError(node_name(plan_, sends[i]->src) +
+            } else if (tree.sends[i].src != tree.root) {
+                throw InputError(plan::node_name(plan_.node_names, tree.sends[i].src) +
                                  " sends on what no send of its tree brings");
             }
         }
@@ -268,22 +258,19 @@ class TreeWriter {
 
     TimedProgram& program_;
     Placement& placement_;
-    const SendPlan& plan_;
+    const ForestCollPlan& plan_;
     std::map<std::pair<std::int32_t, std::int32_t>, RouteId> routes_;
 };
 
 }  // namespace
 
-void append_tasks(TimedProgram& program, Placement& placement, const SendPlan& plan, Goal goal,
-                  std::int32_t root) {
-    if (plan.clock == SendClock::Trees) {
-        TreeWriter(program, placement, plan).write(goal);
-        return;
-    }
-    if (plan.clock == SendClock::Queues && goal != Goal::AllGather && goal != Goal::Broadcast)
-        throw InputError(
-            "queues do not say where chunks start; they are timed as an allgather or a broadcast");
-    SendWriter(program, placement, plan, goal, root).write();
+void append_tasks(TimedProgram& program, Placement& placement, const SendProgram& sends) {
+    SendWriter(program, placement, sends).write();
+}
+
+void append_tasks(TimedProgram& program, Placement& placement, const ForestCollPlan& plan,
+                  CollectiveKind goal) {
+    TreeWriter(program, placement, plan).write(goal);
 }
 
 }  // namespace tutti::timing

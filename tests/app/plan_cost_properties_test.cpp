@@ -42,10 +42,9 @@ std::vector<NodeId> random_group(Rng& rng, const Topology& topology, std::size_t
 
 /// Steps in which anybody sends on what they have until all have all; or sums that go up a random tree, and
 /// down another one.
-plan::SendPlan random_sends(Rng& rng, std::int32_t nodes) {
-    plan::SendPlan plan;
+plan::ScclPlan random_sends(Rng& rng, std::int32_t nodes) {
+    plan::ScclPlan plan;
     plan.nodes = nodes;
-    plan.format = "sccl-json";
     const auto draw = [&](std::int32_t below) {
         return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(below)));
     };
@@ -106,7 +105,7 @@ std::optional<RandomCall> random_call(Rng& rng, const Topology& topology) {
     if (rng.below(2) == 0) {
         const std::size_t ranks = 2 + rng.below(topology.npus() - 1);
         call.plan = test::random_sample(rng, static_cast<std::int32_t>(ranks));
-        call.verdict = test::believed_valid(*plan::goal_of(*call.plan.collective), 0);
+        call.verdict = test::believed_valid(*kind_in_plan(*call.plan.collective), 0);
         call.verdict.fifo = plan::FifoNeed{static_cast<std::int64_t>(4 + rng.below(6)), 1, 2};
     } else {
         call.plan = test::random_plan(rng, test::PlanOrigin::Algorithm);
@@ -195,7 +194,7 @@ TEST_SUITE("app: plan cost properties") {
         test::for_seeds(count, [&](Rng& rng, std::uint64_t) {
             const Topology topology = random_topology(rng);
             const std::size_t nodes = 2 + rng.below(topology.npus() - 1);
-            const plan::SendPlan plan = random_sends(rng, static_cast<std::int32_t>(nodes));
+            const plan::ScclPlan plan = random_sends(rng, static_cast<std::int32_t>(nodes));
             const plan::PlanVerdict verdict = verify::verify(plan);
             REQUIRE(verdict.verdict == plan::PlanClass::Valid);
             const Bytes bytes{static_cast<std::int64_t>(1 + rng.below(9999))};

@@ -15,8 +15,6 @@
 
 namespace tutti::app {
 namespace {
-
-using plan::Goal;
 using test::ends_with;
 
 std::map<std::string, std::string> facts(const PlanCost& cost, const Topology& topology) {
@@ -43,7 +41,7 @@ TEST_SUITE("app: plan cost") {
     TEST_CASE("a ring all-gather on a one-way ring is optimal, and its cost says so") {
         const Topology topology = one_way_ring(4);
         const auto plan = test::ring_all_gather(4);
-        const auto verdict = test::believed_valid(Goal::AllGather);
+        const auto verdict = test::believed_valid(CollectiveKind::AllGather);
         const PlanCost cost = cost_of({&plan, verdict, Bytes{4096}}, topology);
         REQUIRE(cost.bound);
         CHECK(cost.bound->value == Ticks(3 * (500 + 1'024'000)));
@@ -67,7 +65,7 @@ TEST_SUITE("app: plan cost") {
     TEST_CASE("a worse plan has a gap, a plan without a known collective has none") {
         const Topology topology = one_way_ring(4);
         const auto plan = test::pairs_all_gather(4);
-        auto verdict = test::believed_valid(Goal::AllGather);
+        auto verdict = test::believed_valid(CollectiveKind::AllGather);
         const PlanCost cost = cost_of({&plan, verdict, Bytes{4096}}, topology);
         REQUIRE(cost.gap);
         CHECK(*cost.gap > 0.5);
@@ -85,10 +83,11 @@ TEST_SUITE("app: plan cost") {
     TEST_CASE("a plan that needs deeper FIFOs is timed with them") {
         const Topology topology = one_way_ring(3);
         const auto plan = test::ring_all_gather(3, 4);
-        auto verdict = test::believed_valid(Goal::AllGather);
+        auto verdict = test::believed_valid(CollectiveKind::AllGather);
         verdict.fifo = plan::FifoNeed{5, 1, 2};
-        CHECK_THROWS_AS((void)cost_of({&plan, test::believed_valid(Goal::AllGather), Bytes{4096}}, topology),
-                        InputError);
+        CHECK_THROWS_AS(
+            (void)cost_of({&plan, test::believed_valid(CollectiveKind::AllGather), Bytes{4096}}, topology),
+            InputError);
         verdict.verdict = plan::PlanClass::ValidIfBuffered;
         const PlanCost cost = cost_of({&plan, verdict, Bytes{4096}}, topology);
         CHECK(cost.bound);
@@ -103,13 +102,14 @@ TEST_SUITE("app: plan cost") {
         plan.collective = "allreduce";
         for (std::size_t r = 0; r < 3; ++r) {
             for (plan::ThreadBlock block : down.gpus[r].blocks) {
-                block.id += static_cast<std::int32_t>(plan.gpus[r].blocks.size());
-                block.channel = 1;
-                if (r == 0) block.steps[0].dep_block = block.steps[0].dep_step = 0;
+                block.id = plan::BlockId(block.id.index() + plan.gpus[r].blocks.size());
+                block.channel = plan::ChannelId(1);
+                if (r == 0)
+                    block.steps[0].dep_block = plan::BlockId(0), block.steps[0].dep_step = plan::StepId(0);
                 plan.gpus[r].blocks.push_back(block);
             }
         }
-        const PlanCost cost = cost_of({&plan, test::believed_valid(Goal::AllReduce)}, topology);
+        const PlanCost cost = cost_of({&plan, test::believed_valid(CollectiveKind::AllReduce)}, topology);
         CHECK(cost.timing.makespan == Ticks(40));
         REQUIRE(cost.bound);
         CHECK(cost.bound->value >= Ticks(20));
@@ -119,7 +119,7 @@ TEST_SUITE("app: plan cost") {
     TEST_CASE("plans that run together are compared with the bound of all of them") {
         const Topology topology(test::line(4, 0, 10).parts());
         const auto plan = test::ring_all_gather(2);
-        const auto verdict = test::believed_valid(Goal::AllGather);
+        const auto verdict = test::believed_valid(CollectiveKind::AllGather);
         const std::vector<CostJob> jobs{{&plan, verdict, {}, test::nodes({0, 1})},
                                         {&plan, verdict, {}, test::nodes({0, 2})}};
         const PlanCost cost = cost_of(jobs, topology);

@@ -1,4 +1,5 @@
 #include "tests/bench/plan_shapes.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -9,6 +10,7 @@ namespace {
 using plan::Address;
 using plan::Buffer;
 using plan::StepType;
+using test::maybe;
 
 Address in(std::int32_t chunk) { return {Buffer::Input, chunk}; }
 Address out(std::int32_t chunk) { return {Buffer::Output, chunk}; }
@@ -23,13 +25,17 @@ plan::MscclPlan plan_of(std::string_view collective, std::int32_t ranks, std::in
     plan.in_place = in_place;
     plan.out_of_place = !in_place;
     plan.min_bytes = plan.max_bytes = 0;
-    for (std::int32_t g = 0; g < ranks; ++g) plan.gpus.push_back({g, chunks, chunks, 0, {}, {}});
+    for (const Rank g : plan::ranks_below(ranks)) plan.gpus.push_back({g, chunks, chunks, 0, {}, {}});
     return plan;
 }
 
 std::int32_t add_block(plan::Gpu& gpu, std::int32_t send, std::int32_t recv, std::int32_t channel) {
     const auto id = static_cast<std::int32_t>(gpu.blocks.size());
-    gpu.blocks.push_back({id, send, recv, channel, {}});
+    gpu.blocks.push_back({test::id<plan::BlockId>(id),
+                          maybe<Rank>(send),
+                          maybe<Rank>(recv),
+                          maybe<plan::ChannelId>(channel),
+                          {}});
     return id;
 }
 
@@ -43,7 +49,8 @@ StepName add_step(plan::Gpu& gpu, std::int32_t block, StepType type, Address src
     auto& blocks = gpu.blocks;
     auto& steps = blocks[static_cast<std::size_t>(block)].steps;
     const auto number = static_cast<std::int32_t>(steps.size());
-    steps.push_back({number, type, src, dst, 1, after.block, after.step, false});
+    steps.push_back({plan::StepId(steps.size()), type, src, dst, 1, maybe<plan::BlockId>(after.block),
+                     maybe<plan::StepId>(after.step), false});
     if (after.block >= 0) {
         blocks[static_cast<std::size_t>(after.block)].steps[static_cast<std::size_t>(after.step)].signals =
             true;
@@ -57,7 +64,8 @@ plan::MscclPlan ring_all_reduce(std::int32_t ranks, std::int32_t pieces) {
     plan::MscclPlan plan = plan_of("allreduce", ranks, ranks * pieces, true);
     plan.channels = std::min(pieces, 32);
     for (plan::Gpu& gpu : plan.gpus) {
-        const std::int32_t g = gpu.id, next = (g + 1) % ranks, previous = (g + ranks - 1) % ranks;
+        const std::int32_t g = test::number(gpu.id), next = (g + 1) % ranks,
+                           previous = (g + ranks - 1) % ranks;
         for (std::int32_t c = 0; c < plan.channels; ++c) add_block(gpu, next, previous, c);
         for (std::int32_t piece = 0; piece < pieces; ++piece) {
             const std::int32_t block = piece % plan.channels;
@@ -78,7 +86,7 @@ plan::MscclPlan ring_all_reduce(std::int32_t ranks, std::int32_t pieces) {
 plan::MscclPlan all_pairs_all_reduce(std::int32_t ranks, std::int32_t pieces) {
     plan::MscclPlan plan = plan_of("allreduce", ranks, ranks * pieces, true);
     for (plan::Gpu& gpu : plan.gpus) {
-        const std::int32_t g = gpu.id;
+        const std::int32_t g = test::number(gpu.id);
         gpu.scratch_chunks = ranks * pieces;
         std::vector<std::int32_t> with(static_cast<std::size_t>(ranks), -1);
         for (std::int32_t peer = 0; peer < ranks; ++peer) {
@@ -119,7 +127,7 @@ plan::MscclPlan two_step_all_to_all(std::int32_t nodes, std::int32_t pieces) {
     plan::MscclPlan plan = plan_of("alltoall", ranks, ranks * pieces, false);
     plan.protocol = plan::Protocol::LL;  // each side sends eight messages before it receives
     for (plan::Gpu& gpu : plan.gpus) {
-        const std::int32_t node = gpu.id / kWide, local = gpu.id % kWide;
+        const std::int32_t node = test::number(gpu.id) / kWide, local = test::number(gpu.id) % kWide;
         gpu.scratch_chunks = ranks * pieces;
         std::vector<std::int32_t> inside, outside;
         for (std::int32_t l = 0; l < kWide; ++l) {
@@ -169,7 +177,7 @@ plan::MscclPlan acknowledged_broadcast(std::int32_t ranks, std::int32_t pieces) 
     plan::MscclPlan plan = plan_of("broadcast", ranks, pieces, false);
     plan.channels = 2;
     for (plan::Gpu& gpu : plan.gpus) {
-        const std::int32_t g = gpu.id, next = g + 1 < ranks ? g + 1 : -1;
+        const std::int32_t g = test::number(gpu.id), next = g + 1 < ranks ? g + 1 : -1;
         gpu.scratch_chunks = 3;  // two slots, and one for acknowledgements
         const std::int32_t forward = add_block(gpu, next, -1, 0);
         const std::int32_t receive = g == 0 ? -1 : add_block(gpu, -1, g - 1, 0);

@@ -130,7 +130,7 @@ TEST_CASE("convert takes its format from the file's name, and options only where
     CHECK(asks("convert i s -o x.tsch", plain));
     ConvertOptions plan{.files = {"i", "s"}, .output = "x.xml", .format = ConvertFormat::MscclXml};
     CHECK(asks("convert i s -o x.xml", plan));
-    plan.target = compile::MscclTarget::Rccl;
+    plan.target = plan::Target::Rccl;
     plan.protocol = plan::Protocol::LL128;
     plan.mode = app::CallMode::OutOfPlace;
     plan.collective = "ar";
@@ -155,11 +155,11 @@ TEST_CASE("verify takes the readings of plans") {
     CHECK(asks("verify a.xml", JudgeOptions{.files = {"a.xml"}}));
     const PlanOptions all{.operand_is_destination = true,
                           .copies_first = true,
-                          .goal = plan::Goal::ReduceScatter,
-                          .root = 3,
+                          .goal = CollectiveKind::ReduceScatter,
+                          .root = Rank(3),
                           .strict_dependencies = true,
                           .strict_descriptors = true,
-                          .target = verify::Target::MscclExecutor};
+                          .target = plan::Target::MscclExecutor};
     CHECK(
         asks("verify a.xml --operand dst --copy first --as reducescatter --root 3 --strict-dependencies "
              "--strict-descriptors --target msccl-executor --threads 4",

@@ -52,7 +52,7 @@ plan::ExecutionPlan checked(const Instance& instance, const Schedule& schedule,
     io::Source source = io::Source::of_text(io::mscclpp_json_text(plan), "plan.json");
     CHECK(io::read_mscclpp_json(source) == plan);
     verify::PlanReading reading;
-    reading.target = verify::Target::Mscclpp;
+    reading.target = plan::Target::Mscclpp;
     const plan::PlanVerdict verdict = verify::verify(plan, reading);
     INFO("violation: ", verdict.violations.empty() ? "" : verdict.violations[0].message);
     INFO("warning: ", verdict.warnings.empty() ? "" : verdict.warnings[0].message);

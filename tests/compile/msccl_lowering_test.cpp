@@ -4,6 +4,7 @@
 #include "core/generators/full.hpp"
 #include "core/generators/ring.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/plan_ids.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ using Types = std::vector<std::string>;
 
 const plan::ThreadBlock& block_between(const plan::Gpu& gpu, int recv, int send) {
     for (const plan::ThreadBlock& block : gpu.blocks) {
-        if (block.recv_peer == recv && block.send_peer == send) return block;
+        if (test::number(block.recv_peer) == recv && test::number(block.send_peer) == send) return block;
     }
     FAIL("no such thread block");
     return gpu.blocks.front();
@@ -71,7 +72,7 @@ TEST_CASE("a ring all-gather sends, hands on and receives in one thread block") 
     CHECK(plan.collective == "allgather");
     for (const plan::Gpu& gpu : plan.gpus) {
         REQUIRE(gpu.blocks.size() == 2);
-        CHECK(types_of(block_between(gpu, (gpu.id + 3) % 4, (gpu.id + 1) % 4)) ==
+        CHECK(types_of(block_between(gpu, (test::number(gpu.id) + 3) % 4, (test::number(gpu.id) + 1) % 4)) ==
               Types{"s", "rcs", "rcs", "r"});
         CHECK(types_of(block_between(gpu, -1, -1)) == Types{"cpy"});
         CHECK(gpu.scratch_chunks == 0);
@@ -95,21 +96,22 @@ TEST_CASE("a ring reduce-scatter stores no sum that it only hands on") {
 
 TEST_CASE("each runtime's name for a reduce-scatter is written") {
     const Instance instance = test::on_all(one_way_ring(), {test::collective(CollectiveKind::ReduceScatter)});
-    CHECK(lowered(instance, around(Op::Reduce), {.target = MscclTarget::Msccl}).collective ==
+    CHECK(lowered(instance, around(Op::Reduce), {.target = plan::Target::Msccl}).collective ==
           "reduce_scatter");
-    CHECK(lowered(instance, around(Op::Reduce), {.target = MscclTarget::Rccl}).collective == "reducescatter");
+    CHECK(lowered(instance, around(Op::Reduce), {.target = plan::Target::Rccl}).collective ==
+          "reducescatter");
 }
 
 TEST_CASE("sizes and modes are always written") {
     const Instance instance = test::on_all(one_way_ring(), {test::collective(CollectiveKind::AllGather)});
-    const plan::MscclPlan plan = lowered(instance, around(Op::Copy), {.target = MscclTarget::MscclExecutor});
+    const plan::MscclPlan plan = lowered(instance, around(Op::Copy), {.target = plan::Target::MscclExecutor});
     CHECK(plan.min_bytes == 0);
     CHECK(plan.max_bytes == 0);
     CHECK(plan.in_place == true);
     CHECK(plan.out_of_place == true);
     // The first runtime would take 0 at its word.
     const plan::MscclPlan old =
-        lowered(instance, around(Op::Copy), {.target = MscclTarget::Msccl, .min_bytes = 4096});
+        lowered(instance, around(Op::Copy), {.target = plan::Target::Msccl, .min_bytes = 4096});
     CHECK(old.min_bytes == 4096);
     CHECK(old.max_bytes == 1 << 27);
 }
@@ -156,7 +158,7 @@ TEST_CASE("a message that overtakes another has a connection of its own") {
                                                two.demands.push_back(two.demands.front());
                                                return two;
                                            }()});
-    const MscclOptions options{.target = MscclTarget::Msccl};
+    const MscclOptions options{.target = plan::Target::Msccl};
     const plan::MscclPlan plan = lowered(
         instance, test::schedule(4, {copy(0, 0, 0), copy(1, 0, 1), copy(1, 3, 2), copy(0, 3, 3)}), options);
     CHECK(plan.channels == 2);
@@ -168,7 +170,7 @@ TEST_CASE("further dependencies stand on nops before the step, which keeps one i
     const Instance instance = test::on_all(test::Net(4).link(0, 2).link(1, 2).link(2, 3), {sum});
     const plan::MscclPlan plan =
         lowered(instance, test::schedule(3, {reduce(0, 0, 0), reduce(0, 1, 1), reduce(0, 2, 2)}),
-                {.target = MscclTarget::Msccl}, MscclEffort::Plain);
+                {.target = plan::Target::Msccl}, MscclEffort::Plain);
     const plan::Gpu& gpu = plan.gpus[2];
     const plan::ThreadBlock& second = block_between(gpu, 1, -1);
     const plan::ThreadBlock& first = block_between(gpu, 0, -1);
@@ -185,11 +187,11 @@ TEST_CASE("further dependencies stand on nops before the step, which keeps one i
     const Instance both = test::on_all(test::Net(4).link(0, 2).link(1, 2).link(2, 3), {two});
     const plan::MscclPlan burst =
         lowered(both, test::schedule(4, {copy(0, 0, 0), copy(1, 1, 0), copy(0, 2, 2), copy(1, 2, 3)}),
-                {.target = MscclTarget::Msccl}, MscclEffort::Merged);
+                {.target = plan::Target::Msccl}, MscclEffort::Merged);
     const plan::ThreadBlock& joint = block_between(burst.gpus[2], -1, 3);
     CHECK(types_of(joint) == Types{"nop", "s"});
-    CHECK(joint.steps[0].dep_block >= 0);
-    CHECK(joint.steps[1].dep_block >= 0);
+    CHECK(joint.steps[0].dep_block.has_value());
+    CHECK(joint.steps[1].dep_block.has_value());
     CHECK(joint.steps[0].dep_block != joint.steps[1].dep_block);
 }
 
@@ -203,7 +205,7 @@ TEST_CASE("an in-place exchange waits until the place was read") {
     CHECK(block_between(both.gpus[0], 1, -1).steps[0].dep_block == block_between(both.gpus[0], -1, 1).id);
     // Out of place nothing is overwritten.
     const plan::MscclPlan out = lowered(instance, schedule, {.in_place = false}, MscclEffort::Plain);
-    CHECK(block_between(out.gpus[0], 1, -1).steps[0].dep_block == -1);
+    CHECK(block_between(out.gpus[0], 1, -1).steps[0].dep_block == std::nullopt);
 }
 
 TEST_CASE("an all-to-all that would overwrite what it still sends is for out-of-place calls only") {
@@ -247,7 +249,7 @@ TEST_CASE("a thread block that would be too long is split over channels") {
     for (const plan::Gpu& gpu : executor.gpus) {
         for (const plan::ThreadBlock& block : gpu.blocks) CHECK(block.steps.size() <= 64);
     }
-    CHECK(lowered(instance, schedule, {.target = MscclTarget::Msccl}).channels == 1);
+    CHECK(lowered(instance, schedule, {.target = plan::Target::Msccl}).channels == 1);
 }
 
 TEST_CASE("what the limits forbid is refused with limit and need") {
@@ -264,9 +266,9 @@ TEST_CASE("what the limits forbid is refused with limit and need") {
         sends.push_back(copy(instance.topology().link(LinkId(l)).src.value(), l, 0));
     }
     const Schedule schedule = test::schedule(1, sends);
-    CHECK_THROWS_WITH_AS((void)lowered(instance, schedule, {.target = MscclTarget::Rccl}),
+    CHECK_THROWS_WITH_AS((void)lowered(instance, schedule, {.target = plan::Target::Rccl}),
                          doctest::Contains("thread blocks on rank 0; rccl has room for 64"), InputError);
-    CHECK(lowered(instance, schedule, {.target = MscclTarget::MscclExecutor}).gpus.size() == 70);
+    CHECK(lowered(instance, schedule, {.target = plan::Target::MscclExecutor}).gpus.size() == 70);
 
     auto large = test::collective(CollectiveKind::Broadcast);
     large.chunks = 40'000;
@@ -283,20 +285,20 @@ TEST_CASE("collectives that a runtime does not know are refused with those that 
     gather.root = Rank(0);
     const Instance instance = test::on_all(test::Net(2).both(0, 1), {gather});
     const Schedule schedule = test::schedule(1, {copy(1, 1, 0)});
-    CHECK_THROWS_WITH_AS((void)lowered(instance, schedule, {.target = MscclTarget::Msccl}),
+    CHECK_THROWS_WITH_AS((void)lowered(instance, schedule, {.target = plan::Target::Msccl}),
                          doctest::Contains("no gather; --target msccl-executor and rccl do"), InputError);
     const Instance next =
         test::on_all(test::Net(2).both(0, 1), {test::collective(CollectiveKind::AllToNext)});
     CHECK_THROWS_WITH_AS((void)lowered(next, test::schedule(1, {copy(0, 0, 0)})),
                          doctest::Contains("no custom collectives, so none for all_to_next"), InputError);
-    CHECK(lowered(next, test::schedule(1, {copy(0, 0, 0)}), {.target = MscclTarget::Msccl}).collective ==
+    CHECK(lowered(next, test::schedule(1, {copy(0, 0, 0)}), {.target = plan::Target::Msccl}).collective ==
           "custom");
 }
 
 TEST_CASE("a rank that has nothing to do has a thread block all the same") {
     const Instance instance = test::on_all(test::Net(3).link(0, 1), {test::custom({0}, {1})});
     const plan::MscclPlan plan =
-        lowered(instance, test::schedule(1, {copy(0, 0, 0)}), {.target = MscclTarget::Msccl});
+        lowered(instance, test::schedule(1, {copy(0, 0, 0)}), {.target = plan::Target::Msccl});
     REQUIRE(plan.gpus.size() == 3);
     REQUIRE(plan.gpus[2].blocks.size() == 1);
     CHECK(plan.gpus[2].blocks[0].steps.empty());

@@ -23,17 +23,11 @@ namespace {
 using namespace tutti;
 using namespace tutti::compile;
 
-verify::Target verifiers(MscclTarget target) {
-    return target == MscclTarget::Msccl  ? verify::Target::Msccl
-           : target == MscclTarget::Rccl ? verify::Target::Rccl
-                                         : verify::Target::MscclExecutor;
-}
-
-plan::PlanVerdict verdict_of(const MscclResult& result, const plan::MscclPlan& plan, MscclTarget target) {
+plan::PlanVerdict verdict_of(const MscclResult& result, const plan::MscclPlan& plan, plan::Target target) {
     verify::PlanReading reading;
     reading.root = result.root;
     reading.condition = result.condition;
-    reading.target = verifiers(target);
+    reading.target = target;
     reading.strict_dependencies = true;
     return verify::verify(plan, reading);
 }
@@ -54,10 +48,10 @@ bool is_nameless(CollectiveKind kind) {
 }
 
 /// The target, or one that knows the kind.
-MscclTarget knowing(MscclTarget target, CollectiveKind kind) {
-    if (is_nameless(kind)) return MscclTarget::Msccl;
+plan::Target knowing(plan::Target target, CollectiveKind kind) {
+    if (is_nameless(kind)) return plan::Target::Msccl;
     const bool small = kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
-    return small && target == MscclTarget::Msccl ? MscclTarget::MscclExecutor : target;
+    return small && target == plan::Target::Msccl ? plan::Target::MscclExecutor : target;
 }
 
 void check_plan(const Instance& instance, const Schedule& schedule, CollectiveId collective,
@@ -151,7 +145,7 @@ TEST_CASE("every kind on every network becomes a plan that the verifier accepts"
                     {"case", network.parts, {all}, {filled(kind, chunks, network.parts.npus, rng)}});
                 const Schedule schedule = synthesized(instance);
                 for (const auto target :
-                     {MscclTarget::Msccl, MscclTarget::MscclExecutor, MscclTarget::Rccl}) {
+                     {plan::Target::Msccl, plan::Target::MscclExecutor, plan::Target::Rccl}) {
                     check_plan(instance, schedule, CollectiveId(0), {.target = target}, tally);
                 }
             }
@@ -212,7 +206,7 @@ TEST_CASE("random instances become valid plans or are refused for a reason that 
         const Schedule schedule = synthesized(instance, seed);
         for (std::size_t c = 0; c < instance.collectives().size(); ++c) {
             MscclOptions options;
-            options.target = static_cast<MscclTarget>(rng.below(3));
+            options.target = static_cast<plan::Target>(rng.below(3));
             options.protocol = static_cast<plan::Protocol>(rng.below(3));
             try {
                 check_plan(instance, schedule, CollectiveId(c), options, tally);

@@ -38,7 +38,7 @@ TEST_CASE("a reduce-scatter's chunk lies in every input and in its owner's outpu
     CHECK(places.input(2, 3) == Place(3));
     CHECK(places.output(1, 3) == Place(1));
     CHECK(places.output(2, 3) == Place());
-    CHECK(places.goal() == plan::Goal::ReduceScatter);
+    CHECK(places.goal() == CollectiveKind::ReduceScatter);
 }
 
 TEST_CASE("an all-to-all's blocks lie by destination and by source, and the own block is known") {
@@ -82,9 +82,9 @@ TEST_CASE("an all-to-all-v packs its blocks, and its condition names them") {
     CHECK(places.output(2, 5) == Place(2));
     CHECK(places.chunks_per_loop() == 4);
     const plan::Condition condition = condition_of(Part{}, places);
-    CHECK(condition.inputs.at(0) == std::vector<std::int64_t>{0, 1, 2});
-    CHECK(condition.inputs.at(2).empty());
-    CHECK(condition.outputs.at(0).at(0) == std::vector<plan::Contribution>{{0, 0}});
+    CHECK(condition.inputs.at(Rank(0)) == std::vector<std::int64_t>{0, 1, 2});
+    CHECK(condition.inputs.at(Rank(2)).empty());
+    CHECK(condition.outputs.at(Rank(0)).at(0) == std::vector<plan::Contribution>{{Rank(0), 0}});
 }
 
 TEST_CASE("a condition names the holder whose copy the schedule brings") {
@@ -100,7 +100,7 @@ TEST_CASE("a condition names the holder whose copy the schedule brings") {
         instance, test::schedule(3, {test::copy(0, 3, 0), test::reduce(1, 0, 0), test::reduce(1, 2, 1)}),
         CollectiveId(0));
     const plan::Condition condition = condition_of(part, places);
-    CHECK(condition.outputs.at(1).at(0) == std::vector<plan::Contribution>{{2, 0}});
-    CHECK(condition.outputs.at(2).at(0) == std::vector<plan::Contribution>{{2, 0}});
-    CHECK(condition.outputs.at(2).at(1) == std::vector<plan::Contribution>{{0, 1}, {1, 0}});
+    CHECK(condition.outputs.at(Rank(1)).at(0) == std::vector<plan::Contribution>{{Rank(2), 0}});
+    CHECK(condition.outputs.at(Rank(2)).at(0) == std::vector<plan::Contribution>{{Rank(2), 0}});
+    CHECK(condition.outputs.at(Rank(2)).at(1) == std::vector<plan::Contribution>{{Rank(0), 1}, {Rank(1), 0}});
 }

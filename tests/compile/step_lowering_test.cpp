@@ -18,8 +18,8 @@ using namespace tutti;
 using namespace tutti::test;
 using compile::lower_to_steps;
 using plan::NodeSend;
+using plan::ScclPlan;
 using plan::SendChunk;
-using plan::SendPlan;
 
 Collective second(Collective collective) {
     collective.id = "second";
@@ -36,7 +36,7 @@ std::string refusal(const Instance& instance, const Schedule& schedule) {
 }
 
 /// step: address source>destination …
-std::string text_of(const SendPlan& plan) {
+std::string text_of(const ScclPlan& plan) {
     std::string text;
     for (const NodeSend& send : plan.sends) {
         if (send.position == 0) text += (text.empty() ? "" : "; ") + std::to_string(send.list) + ":";
@@ -47,7 +47,7 @@ std::string text_of(const SendPlan& plan) {
 }
 
 /// Written, read back, and judged.
-SendPlan round_trip(const SendPlan& plan) {
+ScclPlan round_trip(const ScclPlan& plan) {
     io::Source source = io::Source::of_text(io::sccl_json_text(plan), "written");
     return io::read_sccl_json(source);
 }
@@ -57,12 +57,12 @@ SendPlan round_trip(const SendPlan& plan) {
 TEST_CASE("a step is closed before the tick that reads what arrived in it") {
     const Instance instance = on_all(line(3), {custom({0}, {2}), second(custom({0}, {2}))});
     const Schedule pipelined = schedule(3, {copy(0, 0, 0), copy(1, 0, 1), copy(0, 2, 1), copy(1, 2, 2)});
-    const SendPlan plan = lower_to_steps(instance, pipelined);
+    const ScclPlan plan = lower_to_steps(instance, pipelined);
     CHECK(text_of(plan) == "0: 0 0>1; 1: 0 1>2 1 0>1; 2: 1 1>2");
     CHECK(plan.rounds == std::vector<std::int64_t>{1, 1, 1});
     CHECK(told(plan) == "valid");
     // What nothing waits for stays in one step, with as many rounds as its link needs.
-    const SendPlan both =
+    const ScclPlan both =
         lower_to_steps(instance, schedule(4, {copy(0, 0, 0), copy(1, 0, 1), copy(0, 2, 2), copy(1, 2, 3)}));
     CHECK(text_of(both) == "0: 0 0>1 1 0>1; 1: 0 1>2 1 1>2");
     CHECK(both.rounds == std::vector<std::int64_t>{2, 2});
@@ -71,7 +71,7 @@ TEST_CASE("a step is closed before the tick that reads what arrived in it") {
 
 TEST_CASE("demands become chunks, contributions share an address") {
     const Instance instance = on_all(line(3), {custom({0, 2}, {1}, true), second(custom({1}, {0, 2}))});
-    const SendPlan plan = lower_to_steps(
+    const ScclPlan plan = lower_to_steps(
         instance, schedule(1, {reduce(0, 0, 0), reduce(0, 3, 0), copy(1, 1, 0), copy(1, 2, 0)}));
     CHECK(plan.chunks == std::vector<SendChunk>{{{0}, {1}, 0}, {{2}, {1}, 0}, {{1}, {0, 2}, 1}});
     CHECK(plan.runtime == "custom");
@@ -81,11 +81,11 @@ TEST_CASE("demands become chunks, contributions share an address") {
 
 TEST_CASE("an all-to-all has blocks for all pairs, those that stay included") {
     const Instance instance = on_all(line(2), {collective(CollectiveKind::AllToAll)});
-    const SendPlan plan = lower_to_steps(instance, schedule(1, {copy(0, 0, 0), copy(1, 1, 0)}));
+    const ScclPlan plan = lower_to_steps(instance, schedule(1, {copy(0, 0, 0), copy(1, 1, 0)}));
     CHECK(plan.chunks == std::vector<SendChunk>{{{0}, {0}, 0}, {{0}, {1}, 1}, {{1}, {0}, 2}, {{1}, {1}, 3}});
     CHECK(plan.runtime == "alltoall");
     CHECK(text_of(plan) == "0: 1 0>1 2 1>0");
-    CHECK(told(plan, as(plan::Goal::AllToAll)) == "valid");
+    CHECK(told(plan, as(CollectiveKind::AllToAll)) == "valid");
 }
 
 TEST_CASE("sends through switches that only forward go from NPU to NPU, and ports are limits") {
@@ -94,13 +94,13 @@ TEST_CASE("sends through switches that only forward go from NPU to NPU, and port
     const Schedule schedule = test::schedule(
         5, {copy(0, 0, 0), copy(0, 3, 1), copy(0, 0, 1), copy(0, 5, 2), copy(1, 2, 0), copy(1, 1, 1),
             copy(1, 2, 1), copy(1, 5, 3), copy(2, 4, 0), copy(2, 1, 2), copy(2, 4, 1), copy(2, 3, 2)});
-    const SendPlan plan = lower_to_steps(instance, schedule);
+    const ScclPlan plan = lower_to_steps(instance, schedule);
     CHECK(text_of(plan) == "0: 0 0>1 1 1>0 2 2>0 0 0>2 1 1>2 2 2>1");
     CHECK(plan.rounds == std::vector<std::int64_t>{2});
     CHECK(plan.links.size() == 6);
     REQUIRE(plan.switches.size() == 6);
-    CHECK(plan.switches[0] == plan::NodeSwitch{{0}, {1, 2}, 1, "out of 0"});
-    CHECK(plan.switches[3] == plan::NodeSwitch{{1, 2}, {0}, 1, "into 0"});
+    CHECK(plan.switches[0] == plan::ScclSwitch{{0}, {1, 2}, 1, "out of 0"});
+    CHECK(plan.switches[3] == plan::ScclSwitch{{1, 2}, {0}, 1, "into 0"});
     CHECK(told(plan) == "valid");
     CHECK(round_trip(plan) == plan);
 }
@@ -109,20 +109,20 @@ TEST_CASE("faster and parallel links carry more in a round") {
     Net net(2);
     net.link(0, 1, 0, 2).link(0, 1, 0, 6).link(1, 0, 5, 6);
     const Instance instance = on_all(net, {custom({0}, {1})});
-    const SendPlan plan = lower_to_steps(instance, schedule(2, {copy(0, 0, 0)}));
-    CHECK(plan.links == std::vector<plan::NodeLink>{{0, 1, 4, 0, 0}, {1, 0, 1, 0, 0}});
+    const ScclPlan plan = lower_to_steps(instance, schedule(2, {copy(0, 0, 0)}));
+    CHECK(plan.links == std::vector<plan::ScclLink>{{0, 1, 4, 0, 0}, {1, 0, 1, 0, 0}});
 }
 
 TEST_CASE("a chunk that is brought where it is already is left out") {
     const Instance instance = on_all(line(2), {custom({0}, {1})});
-    const SendPlan plan =
+    const ScclPlan plan =
         lower_to_steps(instance, schedule(3, {copy(0, 0, 0), copy(0, 1, 1), copy(0, 0, 2)}));
     CHECK(text_of(plan) == "0: 0 0>1");
 }
 
 TEST_CASE("an exchange of partial sums stays in one step") {
     const Instance instance = on_all(line(2), {custom({0, 1}, {0, 1}, true)});
-    const SendPlan plan = lower_to_steps(instance, schedule(1, {reduce(0, 0, 0), reduce(0, 1, 0)}));
+    const ScclPlan plan = lower_to_steps(instance, schedule(1, {reduce(0, 0, 0), reduce(0, 1, 0)}));
     CHECK(plan.clock == plan::SendClock::Steps);
     CHECK(text_of(plan) == "0: 0 0>1 0 1>0");
     CHECK(told(plan) == "valid");
@@ -135,7 +135,7 @@ TEST_CASE("a sum on its way is not seen by what its receiver sends before it arr
     net.link(0, 1, 9, 1).link(2, 1, 0, 1).link(1, 3, 0, 1).link(0, 3, 0, 1);
     const Instance instance = on_all(net, {custom({0, 2}, {1, 3}, true)});
     // At 0: 0 -> 1 (arrives at 10), 2 -> 1 (at 1); at 1: 1 -> 3 with that of 2 only; at 2: 0 -> 3.
-    const SendPlan plan = lower_to_steps(
+    const ScclPlan plan = lower_to_steps(
         instance, schedule(10, {reduce(0, 0, 0), reduce(0, 1, 0), reduce(0, 2, 1), reduce(0, 3, 2)}));
     CHECK(text_of(plan) == "0: 0 2>1; 1: 0 0>1 0 1>3 0 0>3");
     CHECK(told(plan) == "valid");
@@ -143,7 +143,7 @@ TEST_CASE("a sum on its way is not seen by what its receiver sends before it arr
 
 TEST_CASE("where complete sums replace partial ones the plan has times and operations") {
     const Instance instance = on_all(line(2), {custom({0, 1}, {0, 1}, true)});
-    const SendPlan plan = lower_to_steps(instance, schedule(2, {reduce(0, 0, 0), copy(0, 1, 1)}));
+    const ScclPlan plan = lower_to_steps(instance, schedule(2, {reduce(0, 0, 0), copy(0, 1, 1)}));
     CHECK(plan.clock == plan::SendClock::Times);
     REQUIRE(plan.sends.size() == 2);
     CHECK_FALSE(plan.sends[0].replaces);
@@ -160,7 +160,7 @@ TEST_CASE("with times, contributions come to a sum one step after the other") {
     Net net(3);
     net.link(0, 2).link(1, 2).link(2, 0).link(2, 1);
     const Instance instance = on_all(net, {custom({0, 1, 2}, {0, 1, 2}, true)});
-    const SendPlan plan = lower_to_steps(
+    const ScclPlan plan = lower_to_steps(
         instance, schedule(2, {reduce(0, 0, 0), reduce(0, 1, 0), copy(0, 2, 1), copy(0, 3, 1)}));
     CHECK(text_of(plan) == "0: 0 0>2; 1: 0 1>2; 2: 0 2>0 0 2>1");
     CHECK(warned(judged(plan)) == "");
@@ -208,7 +208,7 @@ TEST_CASE("schedules of every kind are written as steps, read back and found val
         if (!is_feasible(instance)) continue;
         const auto solution = heuristics::greedy(instance, {.seed = seed});
         if (!solution) continue;
-        SendPlan plan;
+        ScclPlan plan;
         try {
             plan = lower_to_steps(instance, *solution);
         } catch (const InputError& error) {

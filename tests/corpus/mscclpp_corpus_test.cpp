@@ -26,7 +26,7 @@ plan::ExecutionPlan read(const std::string& file) {
     return io::read_mscclpp_json(source);
 }
 
-plan::PlanVerdict judged(const std::string& file, verify::Target target = verify::Target::None) {
+plan::PlanVerdict judged(const std::string& file, std::optional<plan::Target> target = {}) {
     verify::PlanReading reading;
     reading.target = target;
     return verify::verify(read(file), reading);
@@ -87,7 +87,7 @@ TEST_CASE(
 }
 
 TEST_CASE("MSCCL++ DSL: fused puts of sixteen ranks are an operation of more buffers than one can have") {
-    const auto limits = verify::Target::Mscclpp;
+    const auto limits = plan::Target::Mscclpp;
     const plan::PlanVerdict verdict = judged("dsl-tests/mn_reducescatter_pkt_2x8.json", limits);
     CHECK(verdict.verdict == PlanClass::Valid);
     CHECK(warns(verdict, "limit-buffers"));

@@ -26,7 +26,7 @@ bool is_invalid_for(const plan::PlanVerdict& verdict, std::string_view code) {
     return verdict.verdict == PlanClass::Invalid && verdict.violations.front().code == code;
 }
 
-PlanReading as(plan::Goal goal) {
+PlanReading as(CollectiveKind goal) {
     PlanReading reading;
     reading.goal = goal;
     return reading;
@@ -73,7 +73,7 @@ TEST_CASE(
     plan::MscclPlan plan = io::read_msccl_xml(source);
     plan.in_place = false;
     plan.out_of_place = true;
-    CHECK(verify::verify(plan, as(plan::Goal::AllToNext)).verdict == PlanClass::Valid);
+    CHECK(verify::verify(plan, as(CollectiveKind::AllToNext)).verdict == PlanClass::Valid);
 }
 
 TEST_CASE("MSCCLang: a fused receive-and-send writes to the scratch offset of the remote rank") {
@@ -82,7 +82,7 @@ TEST_CASE("MSCCLang: a fused receive-and-send writes to the scratch offset of th
     plan::MscclPlan plan = io::read_msccl_xml(source);
     plan.in_place = false;
     plan.out_of_place = true;
-    CHECK(verify::verify(plan, as(plan::Goal::AllToNext)).verdict == PlanClass::Invalid);
+    CHECK(verify::verify(plan, as(CollectiveKind::AllToNext)).verdict == PlanClass::Invalid);
 }
 
 TEST_CASE("old msccl-tools: two thread blocks of a gpu send to the same peer on the same channel") {
@@ -105,7 +105,7 @@ TEST_CASE("SCCL ncclize: with two instances plain receives become reducing ones"
     // For a gather the useless sums stay in scratch, so that its result is right all the same.
     const std::string gather = "sccl-synthesised/sccl_Gather.n4.root0-FullyConnected.n4-steps3_i2.xml";
     CHECK(is_invalid_for(judged(gather), "race"));
-    CHECK(judged(gather, as(plan::Goal::Gather)).verdict == PlanClass::Valid);
+    CHECK(judged(gather, as(CollectiveKind::Gather)).verdict == PlanClass::Valid);
 }
 
 TEST_CASE("TACCL: a rank's own block of an all-to-all is left to a <copy> that no runtime executes") {
@@ -138,5 +138,5 @@ TEST_CASE("TE-CCL to MSCCL: every pair of peers receives before it sends") {
 TEST_CASE("MSCCL-XML-Builder: an all-to-all is labelled allreduce to please a test bed") {
     const std::string file = "xml-builder-generated/builder_basic_alltoall_2x4.xml";
     CHECK(is_invalid_for(judged(file), "value"));
-    CHECK(judged(file, as(plan::Goal::AllToAll)).verdict == PlanClass::Valid);
+    CHECK(judged(file, as(CollectiveKind::AllToAll)).verdict == PlanClass::Valid);
 }

@@ -6,12 +6,12 @@
 using namespace tutti;
 using namespace tutti::io;
 using namespace tutti::test;
+using plan::ForestCollPlan;
 using plan::PlanError;
-using plan::SendPlan;
 
 namespace {
 
-SendPlan parsed(const std::string& text) {
+ForestCollPlan parsed(const std::string& text) {
     Source source = Source::of_text(text, "x.xml");
     return read_forestcoll_xml(source);
 }
@@ -33,22 +33,23 @@ std::string one_tree(const std::string& sends) {
 
 TEST_CASE("trees of ForestColl are read, with tuples as names") {
     Source source(std::string(TUTTI_SOURCE_DIR) + "/tests/data/steps/forestcoll-two-boxes.xml");
-    const SendPlan plan = read_forestcoll_xml(source);
-    CHECK(plan.clock == plan::SendClock::Trees);
-    CHECK(plan.nodes == 4);
+    const ForestCollPlan plan = read_forestcoll_xml(source);
+    CHECK(plan.nodes() == 4);
     CHECK(plan.node_names ==
           std::vector<std::string>{"(0, 'GPU', 0)", "(0, 'GPU', 1)", "(1, 'GPU', 0)", "(1, 'GPU', 1)"});
-    CHECK(plan.tree_chunks == 1);
+    CHECK(plan.chunks_per_node == 1);
     REQUIRE(plan.trees.size() == 4);
-    CHECK(plan.trees[2] == plan::SendTree{2, 0, 1, 2});
-    CHECK(plan.sends.size() == 12);
-    CHECK(plan.sends[1].src == 0);
-    CHECK(plan.sends[1].dst == 2);
+    CHECK(plan.trees[2].root == 2);
+    CHECK(plan.trees[2].index == 0);
+    CHECK(plan.trees[2].chunks == 1);
+    CHECK(plan.trees[2].height == 2);
+    for (const plan::ForestTree& tree : plan.trees) CHECK(tree.sends.size() == 3);
+    CHECK(plan.trees[0].sends[1] == plan::TreeSend{0, 2});
     CHECK(plan.busiest_link == 2);
 }
 
 TEST_CASE("switches on a path are no nodes, and links are counted along it") {
-    const SendPlan plan = parsed(
+    const ForestCollPlan plan = parsed(
         "<Algo nchunkspernode=\"3\"><tree root=\"a\" index=\"0\" nchunks=\"3\" height=\"1\">"
         "<send src=\"a\" dst=\"b\" path=\"a,(1, 'x,y'),b\"/><send src=\"a\" dst=\"c\" path=\"a,(1, "
         "'x,y'),c\"/>"

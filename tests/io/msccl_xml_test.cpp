@@ -4,6 +4,7 @@
 #include "io/xml_characters.hpp"
 #include "plan/plan_error.hpp"
 #include "scratch.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <fmt/format.h>
 
@@ -67,18 +68,15 @@ TEST_CASE("a plan in MSCCL-IR XML is read as it says") {
     CHECK(plan.out_of_place == false);
     CHECK(plan.max_bytes == std::int64_t{1} << 32);
     REQUIRE(plan.gpus.size() == 2);
-    CHECK(plan.gpus[1].blocks == std::vector<plan::ThreadBlock>{{0,
-                                                                 -1,
-                                                                 0,
-                                                                 0,
-                                                                 {{0,
-                                                                   plan::StepType::Receive,
-                                                                   {plan::Buffer::Input, -1},
-                                                                   {plan::Buffer::Output, 0},
-                                                                   1,
-                                                                   -1,
-                                                                   -1,
-                                                                   true}}}});
+    const plan::Step receive{.number = plan::StepId(0),
+                             .type = plan::StepType::Receive,
+                             .src = {plan::Buffer::Input, -1},
+                             .dst = {plan::Buffer::Output, 0},
+                             .count = 1,
+                             .signals = true};
+    const plan::ThreadBlock second{
+        .id = plan::BlockId(0), .recv_peer = Rank(0), .channel = plan::ChannelId(0), .steps = {receive}};
+    CHECK(plan.gpus[1].blocks == std::vector{second});
     CHECK(plan.remarks.empty());
 }
 
@@ -309,18 +307,22 @@ plan::MscclPlan random_plan(Rng& rng) {
     if (below(2)) plan.max_bytes = std::int64_t{9223372036854775807} - below(3);
     const auto buffer = [&] { return static_cast<plan::Buffer>(below(3)); };
     for (int g = below(4); g > 0; --g) {
-        plan::Gpu gpu{wide(0), wide(0), wide(0), wide(0), {}, {}};
+        plan::Gpu gpu{test::id<Rank>(wide(0)), wide(0), wide(0), wide(0), {}, {}};
         for (int c = below(3); c > 0; --c) gpu.copies.push_back({wide(0), wide(0)});
         for (int b = below(4); b > 0; --b) {
-            plan::ThreadBlock block{wide(0), wide(-1), wide(-1), wide(-1), {}};
+            plan::ThreadBlock block{test::id<plan::BlockId>(wide(0)),
+                                    test::maybe<Rank>(wide(-1)),
+                                    test::maybe<Rank>(wide(-1)),
+                                    test::maybe<plan::ChannelId>(wide(-1)),
+                                    {}};
             for (int s = below(5); s > 0; --s) {
-                block.steps.push_back({wide(0),
+                block.steps.push_back({test::id<plan::StepId>(wide(0)),
                                        static_cast<plan::StepType>(below(plan::kStepTypes)),
                                        {buffer(), wide(-1)},
                                        {buffer(), wide(-1)},
                                        wide(0),
-                                       wide(-1),
-                                       wide(-1),
+                                       test::maybe<plan::BlockId>(wide(-1)),
+                                       test::maybe<plan::StepId>(wide(-1)),
                                        below(2) == 1});
             }
             gpu.blocks.push_back(std::move(block));

@@ -72,7 +72,7 @@ TEST_CASE("an execution plan says what its file says") {
     const plan::ExecutionGpu& gpu = plan.gpus[0];
     CHECK(gpu.chunks(plan::Buffer::Scratch) == 1);
     CHECK(gpu.semaphores == std::vector<std::int64_t>{3});
-    CHECK(gpu.channels[1].groups[0].ranks == std::vector<std::int32_t>{0, 1});
+    CHECK(gpu.channels[1].groups[0].ranks == std::vector<Rank>{Rank(0), Rank(1)});
     const auto& ops = gpu.blocks[0].ops;
     REQUIRE(ops.size() == 7);
     CHECK(ops[4].dst[0].kind == plan::Operand::Kind::Remote);

@@ -32,17 +32,19 @@ TEST_CASE("a condition says what is there at the start and what must be there at
         "inputs": {"0": [3, "0-1", 5], "4": []},
         "outputs": {"3": {"0": [[1, 0], [0, 5]], "4-6": [[2, 7], [2, 7]]}, "1": {}}})");
     plan::Condition expected;
-    expected.inputs = {{0, {0, 1, 3, 5}}, {4, {}}};
-    expected.outputs[3] = {
-        {0, {{0, 5}, {1, 0}}}, {4, {{2, 7}, {2, 7}}}, {5, {{2, 8}, {2, 8}}}, {6, {{2, 9}, {2, 9}}}};
-    expected.outputs[1] = {};
+    expected.inputs = {{Rank(0), {0, 1, 3, 5}}, {Rank(4), {}}};
+    expected.outputs[Rank(3)] = {{0, {{Rank(0), 5}, {Rank(1), 0}}},
+                                 {4, {{Rank(2), 7}, {Rank(2), 7}}},
+                                 {5, {{Rank(2), 8}, {Rank(2), 8}}},
+                                 {6, {{Rank(2), 9}, {Rank(2), 9}}}};
+    expected.outputs[Rank(1)] = {};
     CHECK(condition == expected);
 }
 
 TEST_CASE("the condition that docs/plan-conditions.md shows is the one it describes") {
     plan::Condition expected;
-    for (std::int32_t rank = 1; rank < 4; ++rank)
-        expected.outputs[rank] = {{0, {{rank - 1, 0}}}, {1, {{rank - 1, 1}}}};
+    for (std::size_t rank = 1; rank < 4; ++rank)
+        expected.outputs[Rank(rank)] = {{0, {{Rank(rank - 1), 0}}}, {1, {{Rank(rank - 1), 1}}}};
     CHECK(parsed(example_in("plan-conditions.md")) == expected);
 }
 
@@ -75,9 +77,12 @@ TEST_CASE("a few bytes of condition do not become gigabytes") {
 
 TEST_CASE("a condition that is written reads back as it was") {
     plan::Condition condition;
-    condition.inputs = {{0, {0, 1, 2, 5, 6, 7, 14}}, {3, {}}, {12, {3}}};
-    condition.outputs[2] = {{0, {{0, 5}, {1, 0}}}, {1, {{0, 6}, {1, 1}}}, {2, {{0, 7}}}, {9, {{0, 14}}}};
-    condition.outputs[1] = {};
+    condition.inputs = {{Rank(0), {0, 1, 2, 5, 6, 7, 14}}, {Rank(3), {}}, {Rank(12), {3}}};
+    condition.outputs[Rank(2)] = {{0, {{Rank(0), 5}, {Rank(1), 0}}},
+                                  {1, {{Rank(0), 6}, {Rank(1), 1}}},
+                                  {2, {{Rank(0), 7}}},
+                                  {9, {{Rank(0), 14}}}};
+    condition.outputs[Rank(1)] = {};
     const std::string text = plan_condition_text(condition);
     CHECK(parsed(text) == condition);
     CHECK(text.find("\"0-2\"") != text.npos);

@@ -8,14 +8,14 @@ using namespace tutti;
 using namespace tutti::io;
 using namespace tutti::test;
 using plan::PlanError;
+using plan::ScclPlan;
 using plan::SendChunk;
-using plan::SendPlan;
 
 namespace {
 
 const std::string kData = std::string(TUTTI_SOURCE_DIR) + "/tests/data/steps/";
 
-SendPlan parsed(const Json& json) {
+ScclPlan parsed(const Json& json) {
     Source source = Source::of_text(json_line(json), "x.json");
     return read_sccl_json(source);
 }
@@ -32,7 +32,7 @@ Json file(const std::string& name) {
     Source source(kData + name);
     return parse_json(source);
 }
-SendPlan plan_in(const std::string& name) {
+ScclPlan plan_in(const std::string& name) {
     Source source(kData + name);
     return read_sccl_json(source);
 }
@@ -44,7 +44,7 @@ constexpr const char* kTaccl =
 }  // namespace
 
 TEST_CASE("an algorithm of msccl-tools is read") {
-    const SendPlan plan = plan_in(kRing);
+    const ScclPlan plan = plan_in(kRing);
     CHECK(plan.clock == plan::SendClock::Steps);
     CHECK(plan.name == "Allgather(n=4)-Ring(n=4)-steps=2");
     CHECK(plan.collective == "Allgather(n=4)");
@@ -57,29 +57,29 @@ TEST_CASE("an algorithm of msccl-tools is read") {
     CHECK(plan.has_links);
     CHECK_FALSE(plan.has_latencies);
     REQUIRE(plan.links.size() == 8);
-    CHECK(plan.links[0] == plan::NodeLink{0, 1, 1, 0, 0});
-    CHECK(plan.links[1] == plan::NodeLink{0, 3, 1, 0, 0});
+    CHECK(plan.links[0] == plan::ScclLink{0, 1, 1, 0, 0});
+    CHECK(plan.links[1] == plan::ScclLink{0, 3, 1, 0, 0});
     CHECK(plan.remarks.empty());
 }
 
 TEST_CASE("links are written by destination, then source") {
     Json json = file(kRing);
     json["topology"]["links"] = {{0, 0, 0, 0}, {7, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
-    const SendPlan plan = parsed(json);
+    const ScclPlan plan = parsed(json);
     REQUIRE(plan.links.size() == 1);
-    CHECK(plan.links[0] == plan::NodeLink{0, 1, 7, 0, 0});
+    CHECK(plan.links[0] == plan::ScclLink{0, 1, 7, 0, 0});
 }
 
 TEST_CASE("switches of SCCL are limits on sets of nodes") {
     Json json = file(kRing);
     json["topology"]["switches"] = {{{3, 0, 0}, {1, 2}, 5, "hub"}};
-    CHECK(parsed(json).switches == std::vector<plan::NodeSwitch>{{{0, 3}, {1, 2}, 5, "hub"}});
+    CHECK(parsed(json).switches == std::vector<plan::ScclSwitch>{{{0, 3}, {1, 2}, 5, "hub"}});
     json["topology"]["switches"] = {{{0}, {1}, 0, "hub"}};
     CHECK(refused(json) == "bad-integer at /topology/switches/0/2");
 }
 
 TEST_CASE("msccl-tools writes the collective before it is cut into chunks, the reader cuts it") {
-    const SendPlan plan = plan_in("Allgather.n8-DGX1-steps2.rounds3.chunks2.msccl.json");
+    const ScclPlan plan = plan_in("Allgather.n8-DGX1-steps2.rounds3.chunks2.msccl.json");
     REQUIRE(plan.chunks.size() == 16);
     CHECK(plan.chunks[5] == SendChunk{{2}, {0, 1, 2, 3, 4, 5, 6, 7}, 5});
     CHECK(plan.extra_rounds == 1);
@@ -104,14 +104,14 @@ TEST_CASE("a collective that is cut already is not cut again") {
 TEST_CASE("maps that contradict the collective are remarked") {
     Json json = file(kRing);
     json["input_map"]["0"] = {3};
-    const SendPlan plan = parsed(json);
+    const ScclPlan plan = parsed(json);
     REQUIRE(plan.remarks.size() == 1);
     CHECK(contains(plan.remarks[0], "input_map"));
     CHECK(plan.chunks[0].pre == std::vector<std::int32_t>{0});
 }
 
 TEST_CASE("an algorithm of TACCL has times, lanes and latencies") {
-    const SendPlan plan = plan_in(kTaccl);
+    const ScclPlan plan = plan_in(kTaccl);
     CHECK(plan.clock == plan::SendClock::Times);
     CHECK(plan.nodes == 8);
     CHECK(plan.has_latencies);
@@ -121,11 +121,11 @@ TEST_CASE("an algorithm of TACCL has times, lanes and latencies") {
     // Inside a machine all pairs; between the two machines each GPU with its twin.
     CHECK(plan.links.size() == 2 * 12 + 8);
     const auto link = std::ranges::find_if(
-        plan.links, [](const plan::NodeLink& each) { return each.src == 0 && each.dst == 4; });
+        plan.links, [](const plan::ScclLink& each) { return each.src == 0 && each.dst == 4; });
     REQUIRE(link != plan.links.end());
     CHECK(link->alpha == 26 * plan::kFinePerTime);
     CHECK(link->beta == 910 * plan::kFinePerTime);
-    CHECK(plan.links[0] == plan::NodeLink{0, 1, 1, 0, 210 * plan::kFinePerTime});
+    CHECK(plan.links[0] == plan::ScclLink{0, 1, 1, 0, 210 * plan::kFinePerTime});
 }
 
 TEST_CASE("sends of TACCL add only where they say so") {
@@ -134,7 +134,7 @@ TEST_CASE("sends of TACCL add only where they say so") {
         for (Json& send : step["sends"]) send.push_back(nullptr);
     }
     json["steps"][0]["sends"][0][5] = "rrc";
-    const SendPlan plan = parsed(json);
+    const ScclPlan plan = parsed(json);
     CHECK_FALSE(plan.sends[0].replaces);
     CHECK(plan.sends[1].replaces);
     json["steps"][0]["sends"][0][5] = "copy";
@@ -198,7 +198,7 @@ TEST_CASE("what is written in SCCL's dialect reads back") {
     for (const char* name : {kRing, "Allgather.n4-Line.n4-steps3.rounds5.pipeline2.msccl.json",
                              "ReduceScatter.n4-Ring.n4-steps2.msccl.json"}) {
         CAPTURE(name);
-        const SendPlan plan = plan_in(name);
+        const ScclPlan plan = plan_in(name);
         Source source = Source::of_text(sccl_json_text(plan), "written");
         CHECK(read_sccl_json(source) == plan);
     }

@@ -7,7 +7,7 @@ using namespace tutti;
 using namespace tutti::io;
 using namespace tutti::test;
 using plan::PlanError;
-using plan::SendPlan;
+using plan::TacosPlan;
 
 namespace {
 
@@ -15,7 +15,7 @@ const std::string kHead =
     "NPUs Count,3\nLinks Count,2\nChunks Count,3\nChunk Size,1048576,B\n"
     "SrcID,DestID,Latency (ns),Bandwidth (GB/s),Chunks\n";
 
-SendPlan parsed(const std::string& text) {
+TacosPlan parsed(const std::string& text) {
     Source source = Source::of_text(text, "x.csv");
     return read_tacos_csv(source);
 }
@@ -33,27 +33,30 @@ std::string refused(const std::string& text) {
 
 TEST_CASE("what TACOS wrote is read as queues of links") {
     Source source(std::string(TUTTI_SOURCE_DIR) + "/tests/data/steps/tacos-mesh3x3.csv");
-    const SendPlan plan = read_tacos_csv(source);
-    CHECK(plan.clock == plan::SendClock::Queues);
+    const TacosPlan plan = read_tacos_csv(source);
     CHECK(plan.nodes == 9);
-    CHECK(plan.addresses == 9);
+    CHECK(plan.chunks == 9);
     CHECK(plan.links.size() == 24);
-    CHECK(plan.sends.size() == 81);
+    std::size_t sends = 0;
+    for (const plan::TacosLink& link : plan.links) sends += link.queue.size();
+    CHECK(sends == 81);
     // 500 ns, and 2^20 bytes at 50 * 2^30 bytes per second.
-    CHECK(plan.links[0] == plan::NodeLink{0, 1, 1, 500'000, 19'531'250});
-    CHECK(plan.sends[2].address == 6);
-    CHECK(plan.sends[2].position == 2);
-    CHECK(plan.sends[3].list == 1);
+    CHECK(plan.links[0].src == 0);
+    CHECK(plan.links[0].dst == 1);
+    CHECK(plan.links[0].alpha == 500'000);
+    CHECK(plan.links[0].beta == 19'531'250);
+    REQUIRE(plan.links[0].queue.size() == 3);
+    CHECK(plan.links[0].queue[2] == 6);
 }
 
 TEST_CASE("links may be idle, numbers may have decimals, lines may end in CR") {
-    const SendPlan plan = parsed(kHead + "0,1,0.5,12.5,None\r\n1,2,1e3,1000000,2,0\r\n\n");
+    const TacosPlan plan = parsed(kHead + "0,1,0.5,12.5,None\r\n1,2,1e3,1000000,2,0\r\n\n");
     REQUIRE(plan.links.size() == 2);
     CHECK(plan.links[0].alpha == 500);
     CHECK(plan.links[0].beta == 78'125'000);
     CHECK(plan.links[1].alpha == 1'000'000);
-    CHECK(plan.sends.size() == 2);
-    CHECK(plan.sends[0].list == 1);
+    CHECK(plan.links[0].queue.empty());
+    CHECK(plan.links[1].queue == std::vector<std::int64_t>{2, 0});
 }
 
 TEST_CASE("lines that TACOS does not write are refused by number") {

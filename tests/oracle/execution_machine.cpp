@@ -1,4 +1,5 @@
 #include "tests/oracle/execution_machine.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,6 +8,8 @@
 
 namespace tutti::oracle {
 namespace {
+
+using test::number;
 
 using plan::Buffer;
 using plan::ChannelType;
@@ -53,7 +56,7 @@ class Machine {
         });
         for (const auto& gpu : plan.gpus) {
             for (std::size_t i = 0; i < gpu.semaphores.size(); ++i) {
-                initial_[{gpu.id, 2, static_cast<std::int32_t>(i)}] = gpu.semaphores[i];
+                initial_[{number(gpu.id), 2, static_cast<std::int32_t>(i)}] = gpu.semaphores[i];
             }
             for (const auto& block : gpu.blocks) lay_out(gpu, block);
         }
@@ -126,8 +129,9 @@ class Machine {
         for (const Operation& op : block.ops) {
             std::uint64_t own = 0;
             if (op.type == OperationType::Nop || op.type == OperationType::Barrier) {
-                const std::size_t at =
-                    op.type == OperationType::Nop ? add({}) : meeting(gpu.id, block.id, op.barrier);
+                const std::size_t at = op.type == OperationType::Nop
+                                           ? add({})
+                                           : meeting(number(gpu.id), number(block.id), op.barrier);
                 if (at < 64) actions_[at].after |= all;
                 own = at < 64 ? bit(at) : 0;
                 fence = own;
@@ -193,24 +197,25 @@ class Machine {
         if (op.type == OperationType::SemAcquire) {
             for (const std::int32_t id : op.semaphores) {
                 result.emplace_back();
-                result.back().lowers = counter({gpu.id, 2, id});
+                result.back().lowers = counter({number(gpu.id), 2, id});
             }
             return result;
         }
         if (waits(op.type)) {
-            for (const std::int32_t number : op.channels) {
+            for (const plan::Slot slot : op.channels) {
                 result.emplace_back();
-                result.back().lowers = counter(channel(gpu, block, *op.channel_type, number));
+                result.back().lowers = counter(channel(gpu, block, *op.channel_type, slot));
             }
             return result;
         }
         Action action;
         if (op.type == OperationType::SemRelease) {
-            for (const std::int32_t id : op.semaphores) action.raises.push_back(counter({gpu.id, 2, id}));
+            for (const std::int32_t id : op.semaphores)
+                action.raises.push_back(counter({number(gpu.id), 2, id}));
         }
         if (signals(op.type)) {
-            for (const std::int32_t number : op.channels) {
-                action.raises.push_back(counter(partner(channel(gpu, block, *op.channel_type, number))));
+            for (const plan::Slot slot : op.channels) {
+                action.raises.push_back(counter(partner(channel(gpu, block, *op.channel_type, slot))));
             }
         }
         if (shape_of(op.type).moves_data()) {
@@ -232,19 +237,19 @@ class Machine {
     }
 
     static Key channel(const plan::ExecutionGpu& gpu, const plan::ExecutionBlock& block, ChannelType type,
-                       std::int32_t number) {
-        std::vector<std::int32_t> ids;
+                       plan::Slot slot) {
+        std::vector<plan::ChannelId> ids;
         for (const auto& list : block.channels) {
             if (list.type == type) ids.insert(ids.end(), list.ids.begin(), list.ids.end());
         }
-        return {gpu.id, static_cast<int>(type), ids.at(static_cast<std::size_t>(number))};
+        return {number(gpu.id), static_cast<int>(type), number(ids.at(slot.index()))};
     }
 
     [[nodiscard]] std::vector<std::int32_t> peers(std::int32_t gpu, int type) const {
         std::vector<std::int32_t> result;
         for (const auto& list : plan_.gpus[static_cast<std::size_t>(gpu)].channels) {
             if (static_cast<int>(list.type) == type)
-                result.insert(result.end(), list.peers.begin(), list.peers.end());
+                for (const Rank peer : list.peers) result.push_back(number(peer));
         }
         return result;
     }
@@ -306,14 +311,14 @@ class Machine {
 
     Range range(const plan::ExecutionGpu& gpu, const plan::ExecutionBlock& block, const Operation& op,
                 const Operand& operand, OperandRole role) const {
-        Spot first{gpu.id, static_cast<int>(operand.buffer), 0};
+        Spot first{number(gpu.id), static_cast<int>(operand.buffer), 0};
         if (operand.kind == Operand::Kind::Remote) {
-            std::vector<std::int32_t> ids;
+            std::vector<plan::RemoteBufferId> ids;
             for (const auto& list : block.buffers) {
                 if (list.type == *op.channel_type) ids.insert(ids.end(), list.ids.begin(), list.ids.end());
             }
-            const auto id = static_cast<std::size_t>(ids.at(static_cast<std::size_t>(operand.id)));
-            first.gpu = gpu.remote_buffers.at(id).rank;
+            const auto id = ids.at(operand.id.index()).index();
+            first.gpu = number(gpu.remote_buffers.at(id).rank);
             first.memory = static_cast<int>(gpu.remote_buffers.at(id).buffer);
         }
         if (role == OperandRole::Packets || role == OperandRole::RemotePackets) first.memory = kPackets;
@@ -377,8 +382,8 @@ class Machine {
         std::map<Spot, Value> memory;
         for (const auto& gpu : plan_.gpus) {
             for (std::int64_t place = 0; place < gpu.input_chunks * places_; ++place) {
-                memory[{gpu.id, 0, place}] =
-                    std::map<std::pair<std::int32_t, std::int64_t>, int>{{{gpu.id, place}, 1}};
+                memory[{number(gpu.id), 0, place}] =
+                    std::map<std::pair<std::int32_t, std::int64_t>, int>{{{number(gpu.id), place}, 1}};
             }
         }
         const auto holds = [&](const Spot& spot) {
@@ -417,7 +422,7 @@ class Machine {
         for (const auto& gpu : plan_.gpus) {
             outputs.emplace_back();
             for (std::int64_t place = 0; place < gpu.output_chunks * places_; ++place) {
-                outputs.back().push_back(holds({gpu.id, 1, place}));
+                outputs.back().push_back(holds({number(gpu.id), 1, place}));
             }
         }
         return outputs;

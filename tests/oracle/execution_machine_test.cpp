@@ -1,6 +1,7 @@
 // The verifier of execution plans against a machine that tries every interleaving.
 
 #include "tests/oracle/execution_machine.hpp"
+#include "tests/support/plan_ids.hpp"
 #include "tests/support/random_execution.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
@@ -28,7 +29,7 @@ plan::Condition condition_of(const ExecutionOpinion& opinion) {
     const std::int64_t places = opinion.places_per_chunk;
     for (std::size_t rank = 0; rank < opinion.outputs[0].size(); ++rank) {
         const auto& output = opinion.outputs[0][rank];
-        auto& wanted = condition.outputs[static_cast<std::int32_t>(rank)];
+        auto& wanted = condition.outputs[Rank(rank)];
         for (std::size_t chunk = 0; chunk < output.size() / static_cast<std::size_t>(places); ++chunk) {
             std::vector<plan::Contribution> parts;
             bool whole = true;
@@ -39,7 +40,7 @@ plan::Condition condition_of(const ExecutionOpinion& opinion) {
                 if (value) {
                     for (const auto& [origin, times] : *value) {
                         for (int i = 0; i < times; ++i)
-                            here.push_back({origin.first, origin.second / places});
+                            here.push_back({test::id<Rank>(origin.first), origin.second / places});
                         whole = whole && origin.second % places == at;
                     }
                 }
@@ -108,7 +109,7 @@ TEST_CASE("random execution plans: the verdict is that of all interleavings") {
         for (auto& [rank, chunks] : reading.condition->outputs) {
             if (chunks.empty()) continue;
             ++seen["values"];
-            chunks.begin()->second.push_back({0, 1});
+            chunks.begin()->second.push_back({Rank(0), 1});
             std::ranges::sort(chunks.begin()->second);
             REQUIRE(has_code(verify::verify(made.plan, reading).violations, "value"));
             break;
@@ -139,8 +140,8 @@ TEST_CASE("random execution plans: races that are called dead change no output t
                 CAPTURE(made.text);
                 for (const auto& outputs : opinion->outputs) {
                     const auto first = static_cast<std::size_t>(chunk * opinion->places_per_chunk);
-                    const auto& own = outputs[static_cast<std::size_t>(rank)];
-                    REQUIRE(own[first] == opinion->outputs[0][static_cast<std::size_t>(rank)][first]);
+                    const auto& own = outputs[rank.index()];
+                    REQUIRE(own[first] == opinion->outputs[0][rank.index()][first]);
                 }
             }
         }

@@ -5,6 +5,7 @@
 #include "tests/oracle/plan_opinion.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/plan_builder.hpp"
+#include "tests/support/plan_ids.hpp"
 #include "tests/support/random_plans.hpp"
 
 #include <doctest/doctest.h>
@@ -58,8 +59,10 @@ PlanBuilder needs(std::int32_t k, std::int32_t count) {
 
 Opinion opinion(const plan::MscclPlan& plan) { return opinion_on(plan, {}); }
 
-plan::PlanPlace at(std::int32_t gpu, std::int32_t block, std::int32_t step) {
-    return {gpu, block, step, -1, {}, -1};
+plan::Place at(std::int32_t gpu, std::int32_t block, std::int32_t step) {
+    return {.gpu = test::id<Rank>(gpu),
+            .block = test::id<plan::BlockId>(block),
+            .step = test::id<plan::StepId>(step)};
 }
 
 }  // namespace
@@ -115,8 +118,8 @@ TEST_CASE("exploration: two receives into one slot conflict") {
 
 TEST_CASE("exploration: circular waits, missing signals and messages that come later hang") {
     PlanBuilder circle = through_scratch(true, true);
-    circle.plan().gpus[1].blocks[1].steps[0].dep_block = 2;
-    circle.plan().gpus[1].blocks[1].steps[0].dep_step = 1;
+    circle.plan().gpus[1].blocks[1].steps[0].dep_block = plan::BlockId(2);
+    circle.plan().gpus[1].blocks[1].steps[0].dep_step = plan::StepId(1);
     circle.plan().gpus[1].blocks[2].steps[1].signals = true;
     const Opinion found = opinion(circle);
     CHECK(found.kind == Kind::Hangs);
@@ -129,8 +132,8 @@ TEST_CASE("exploration: circular waits, missing signals and messages that come l
     PlanBuilder receive_first = exchange();
     for (plan::Gpu& gpu : receive_first.plan().gpus) {
         std::swap(gpu.blocks[0].steps[0], gpu.blocks[0].steps[1]);
-        gpu.blocks[0].steps[0].number = 0;
-        gpu.blocks[0].steps[1].number = 1;
+        gpu.blocks[0].steps[0].number = plan::StepId(0);
+        gpu.blocks[0].steps[1].number = plan::StepId(1);
     }
     CHECK(opinion(receive_first).kind == Kind::Hangs);
 }
@@ -157,7 +160,7 @@ TEST_CASE("exploration: a write between the two reads of a reduction is seen") {
     Machine machine = machine_of(plan, calls_of(plan, {})[0][0]);
     const Exploration found = explore(machine);
     const auto value = [&](const std::vector<plan::Contribution>& sum) { return machine.values.of(sum); };
-    const plan::Contribution a{0, 0}, b{0, 1};
+    const plan::Contribution a{Rank(0), 0}, b{Rank(0), 1};
     // 2a: read a twice before the writes, written after them.
     CHECK(found.outcomes.at(0) == std::set<Value>{value({b}), value({b, b}), value({a, b}), value({a, a})});
 }

@@ -3,6 +3,7 @@
 // time, because which memory exists and what lies on what depends on it.
 
 #include "tests/oracle/plan_machine.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,10 +13,10 @@ namespace tutti::oracle {
 namespace {
 
 using plan::Buffer;
-using plan::Goal;
 using plan::StepType;
+using test::number;
 
-bool is_root(const plan::Gpu& gpu, const PlanCall& call) { return call.root && *call.root == gpu.id; }
+bool is_root(const plan::Gpu& gpu, const PlanCall& call) { return call.root && *call.root == number(gpu.id); }
 
 class Builder {
   public:
@@ -25,8 +26,8 @@ class Builder {
         for (const plan::Gpu& gpu : plan_.gpus) fill(gpu);
         for (const plan::Gpu& gpu : plan_.gpus) {
             for (const plan::ThreadBlock& block : gpu.blocks) {
-                numbers_[{gpu.id, block.id}] = static_cast<int>(machine_.blocks.size());
-                machine_.blocks.push_back({gpu.id, block.id, {}});
+                numbers_[{number(gpu.id), number(block.id)}] = static_cast<int>(machine_.blocks.size());
+                machine_.blocks.push_back({number(gpu.id), number(block.id), {}});
             }
         }
         for (const plan::Gpu& gpu : plan_.gpus) {
@@ -51,7 +52,8 @@ class Builder {
     }
 
     [[nodiscard]] bool is_defined(const plan::Gpu& gpu, std::int64_t chunk) const {
-        if ((call_.goal == Goal::Broadcast || call_.goal == Goal::Scatter) && !is_root(gpu, call_)) {
+        if ((call_.goal == CollectiveKind::Broadcast || call_.goal == CollectiveKind::Scatter) &&
+            !is_root(gpu, call_)) {
             return false;
         }
         if (!call_.condition) return true;
@@ -64,7 +66,7 @@ class Builder {
         for (std::int64_t c = 0; c < input_chunks(plan_, gpu, call_); ++c) {
             if (!is_defined(gpu, c)) continue;
             const int at = place(gpu, Buffer::Input, c);
-            machine_.start[static_cast<std::size_t>(at)] = machine_.values.of(gpu.id, c);
+            machine_.start[static_cast<std::size_t>(at)] = machine_.values.of(number(gpu.id), c);
         }
         if (!call_.copies_first) return;
         for (const plan::LocalCopy& copy : gpu.copies) {
@@ -81,7 +83,8 @@ class Builder {
     }
 
     void add_steps(const plan::Gpu& gpu, const plan::ThreadBlock& block) {
-        auto& steps = machine_.blocks[static_cast<std::size_t>(numbers_.at({gpu.id, block.id}))].steps;
+        auto& steps =
+            machine_.blocks[static_cast<std::size_t>(numbers_.at({number(gpu.id), number(block.id)}))].steps;
         for (const plan::Step& step : block.steps) {
             MachineStep made;
             made.type = step.type;
@@ -115,12 +118,16 @@ class Builder {
                 case StepType::Nop:
                     break;
             }
-            if (puts(step.type)) made.out_connection = connection(gpu.id, block.send_peer, block.channel);
-            if (takes(step.type)) made.in_connection = connection(block.recv_peer, gpu.id, block.channel);
-            const bool is_redundant = step.dep_block == block.id && step.dep_step < std::ssize(steps);
-            if (step.dep_block >= 0 && !is_redundant) {
-                made.wait_block = numbers_.at({gpu.id, step.dep_block});
-                made.wait_step = step.dep_step;
+            if (puts(step.type))
+                made.out_connection =
+                    connection(number(gpu.id), number(block.send_peer), number(block.channel));
+            if (takes(step.type))
+                made.in_connection =
+                    connection(number(block.recv_peer), number(gpu.id), number(block.channel));
+            const bool is_redundant = step.dep_block == block.id && number(step.dep_step) < std::ssize(steps);
+            if (step.dep_block && !is_redundant) {
+                made.wait_block = numbers_.at({number(gpu.id), number(step.dep_block)});
+                made.wait_step = number(step.dep_step);
             }
             made.signals = step.signals && step.type != StepType::Nop;
             steps.push_back(std::move(made));
@@ -157,7 +164,7 @@ class Builder {
         for (std::int64_t c = 0; c < output_chunks(plan_, gpu, call_); ++c) {
             const std::optional<std::vector<plan::Contribution>> sum = wanted(gpu, c);
             if (!sum) continue;
-            Wanted output{gpu.id, c, place(gpu, Buffer::Output, c), {}};
+            Wanted output{number(gpu.id), c, place(gpu, Buffer::Output, c), {}};
             if (!sum->empty()) output.value = machine_.values.of(*sum);
             machine_.outputs.push_back(output);
         }
@@ -166,40 +173,42 @@ class Builder {
     /// The sum that must be there; an empty one: any, but always the same; none: it does not matter.
     [[nodiscard]] std::optional<std::vector<plan::Contribution>> wanted(const plan::Gpu& gpu,
                                                                         std::int64_t c) const {
-        const std::int32_t ranks = plan_.ranks;
+        const std::int32_t ranks = plan_.ranks, id = number(gpu.id);
         const std::int64_t per_rank = plan_.chunks_per_loop / ranks;
         const auto from_all = [&](std::int64_t chunk) {
             std::vector<plan::Contribution> sum;
-            for (std::int32_t r = 0; r < ranks; ++r) sum.push_back({r, chunk});
+            for (std::int32_t r = 0; r < ranks; ++r) sum.push_back({test::id<Rank>(r), chunk});
             return sum;
         };
         const auto from = [](std::int64_t rank, std::int64_t chunk) {
-            return std::vector<plan::Contribution>{{static_cast<std::int32_t>(rank), chunk}};
+            return std::vector<plan::Contribution>{{test::id<Rank>(rank), chunk}};
         };
         switch (call_.goal) {
-            case Goal::AllReduce:
+            case CollectiveKind::AllReduce:
                 return from_all(c);
-            case Goal::AllGather:
+            case CollectiveKind::AllGather:
                 return from(c / per_rank, c % per_rank);
-            case Goal::ReduceScatter:
-                return from_all(gpu.id * per_rank + c);
-            case Goal::AllToAll:
-                return from(c / per_rank, gpu.id * per_rank + c % per_rank);
-            case Goal::Broadcast:
+            case CollectiveKind::ReduceScatter:
+                return from_all(id * per_rank + c);
+            case CollectiveKind::AllToAll:
+                return from(c / per_rank, id * per_rank + c % per_rank);
+            case CollectiveKind::Broadcast:
                 return from(*call_.root, c);
-            case Goal::Reduce:
+            case CollectiveKind::Reduce:
                 if (is_root(gpu, call_)) return from_all(c);
                 return std::nullopt;
-            case Goal::Gather:
+            case CollectiveKind::Gather:
                 return from(c / plan_.chunks_per_loop, c % plan_.chunks_per_loop);
-            case Goal::Scatter:
-                return from(*call_.root, gpu.id * plan_.chunks_per_loop + c);
-            case Goal::AllToNext:
-                if (gpu.id > 0) return from(gpu.id - 1, c);
+            case CollectiveKind::Scatter:
+                return from(*call_.root, id * plan_.chunks_per_loop + c);
+            case CollectiveKind::AllToNext:
+                if (id > 0) return from(id - 1, c);
                 return std::nullopt;
-            case Goal::SendRecv:
-                return from((gpu.id + ranks - 1) % ranks, c);
-            case Goal::None:
+            case CollectiveKind::SendRecv:
+                return from((id + ranks - 1) % ranks, c);
+            case CollectiveKind::AllToAllV:
+            case CollectiveKind::Permute:
+            case CollectiveKind::Custom:
                 break;
         }
         if (!call_.condition) return std::vector<plan::Contribution>{};
@@ -233,11 +242,11 @@ bool takes(StepType type) {
 std::int64_t input_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, const PlanCall& call) {
     const std::int64_t n = plan.chunks_per_loop;
     switch (call.goal) {
-        case Goal::AllGather:
+        case CollectiveKind::AllGather:
             return n / plan.ranks;
-        case Goal::Scatter:
+        case CollectiveKind::Scatter:
             return is_root(gpu, call) ? n * plan.ranks : 0;
-        case Goal::None:
+        case CollectiveKind::Custom:
             return call.in_place ? std::max(gpu.input_chunks, gpu.output_chunks) : gpu.input_chunks;
         default:
             return n;
@@ -247,11 +256,11 @@ std::int64_t input_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, con
 std::int64_t output_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, const PlanCall& call) {
     const std::int64_t n = plan.chunks_per_loop;
     switch (call.goal) {
-        case Goal::ReduceScatter:
+        case CollectiveKind::ReduceScatter:
             return n / plan.ranks;
-        case Goal::Gather:
+        case CollectiveKind::Gather:
             return is_root(gpu, call) ? n * plan.ranks : 0;
-        case Goal::None:
+        case CollectiveKind::Custom:
             return call.in_place ? std::max(gpu.input_chunks, gpu.output_chunks) : gpu.output_chunks;
         default:
             return n;
@@ -260,23 +269,24 @@ std::int64_t output_chunks(const plan::MscclPlan& plan, const plan::Gpu& gpu, co
 
 Location location_of(const plan::MscclPlan& plan, const plan::Gpu& gpu, const PlanCall& call, Buffer buffer,
                      std::int64_t chunk) {
-    const Location itself{gpu.id, buffer, chunk};
+    const std::int32_t id = number(gpu.id);
+    const Location itself{id, buffer, chunk};
     if (!call.in_place || buffer == Buffer::Scratch) return itself;
     const std::int64_t n = plan.chunks_per_loop;
     const bool is_input = buffer == Buffer::Input;
     switch (call.goal) {
-        case Goal::AllGather:
-            return is_input ? Location{gpu.id, Buffer::Output, gpu.id * (n / plan.ranks) + chunk} : itself;
-        case Goal::ReduceScatter:
-            return is_input ? itself : Location{gpu.id, Buffer::Input, gpu.id * (n / plan.ranks) + chunk};
-        case Goal::Gather:
+        case CollectiveKind::AllGather:
+            return is_input ? Location{id, Buffer::Output, id * (n / plan.ranks) + chunk} : itself;
+        case CollectiveKind::ReduceScatter:
+            return is_input ? itself : Location{id, Buffer::Input, id * (n / plan.ranks) + chunk};
+        case CollectiveKind::Gather:
             if (!is_input || !is_root(gpu, call)) return itself;
-            return {gpu.id, Buffer::Output, gpu.id * n + chunk};
-        case Goal::Scatter:
+            return {id, Buffer::Output, id * n + chunk};
+        case CollectiveKind::Scatter:
             if (is_input || !is_root(gpu, call)) return itself;
-            return {gpu.id, Buffer::Input, gpu.id * n + chunk};
+            return {id, Buffer::Input, id * n + chunk};
         default:
-            return {gpu.id, Buffer::Input, chunk};
+            return {id, Buffer::Input, chunk};
     }
 }
 

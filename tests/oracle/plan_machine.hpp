@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/condition.hpp"
-#include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 #include "tests/oracle/plan_values.hpp"
 
@@ -14,7 +14,7 @@ namespace tutti::oracle {
 
 /// How a plan is read and called. Written from docs/msccl-xml.md alone, like everything here.
 struct PlanCall {
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     bool in_place = false;
     std::optional<std::int32_t> root{};
     bool operand_is_destination = false;  ///< of rrc, rrs, rrcs

@@ -8,11 +8,14 @@
 
 #include "tests/oracle/fifo_need.hpp"
 #include "tests/oracle/plan_structure.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <algorithm>
 
 namespace tutti::oracle {
 namespace {
+
+using test::number;
 
 std::vector<bool> modes_of(const plan::MscclPlan& plan) {
     const bool in = plan.in_place.value_or(!plan.out_of_place.value_or(false));
@@ -81,19 +84,21 @@ bool is_live(Machine& machine, int block, int step, int place) {
 }
 
 /// Where nobody says what the outputs are, whatever is unordered may matter.
-bool is_all_live(const PlanCall& call) { return call.goal == plan::Goal::None && !call.condition; }
+bool is_all_live(const PlanCall& call) { return call.goal == CollectiveKind::Custom && !call.condition; }
 
-RaceCheck race_in(Machine& machine, bool all_live, const plan::PlanPlace& one, const plan::PlanPlace& other) {
-    const auto a = machine.block(one.gpu, one.block), b = machine.block(other.gpu, other.block);
+RaceCheck race_in(Machine& machine, bool all_live, const plan::Place& one, const plan::Place& other) {
+    const auto a = machine.block(number(one.gpu), number(one.block)),
+               b = machine.block(number(other.gpu), number(other.block));
     if (!a || !b) return RaceCheck::NoSuchSteps;
     const auto& steps_a = machine.blocks[static_cast<std::size_t>(*a)].steps;
     const auto& steps_b = machine.blocks[static_cast<std::size_t>(*b)].steps;
     const auto exists = [](std::int32_t step, const auto& steps) {
         return step >= 0 && step < std::ssize(steps);
     };
-    if (!exists(one.step, steps_a) || !exists(other.step, steps_b)) return RaceCheck::NoSuchSteps;
-    const MachineStep& x = steps_a[static_cast<std::size_t>(one.step)];
-    const MachineStep& y = steps_b[static_cast<std::size_t>(other.step)];
+    if (!exists(number(one.step), steps_a) || !exists(number(other.step), steps_b))
+        return RaceCheck::NoSuchSteps;
+    const MachineStep& x = steps_a[(*one.step).index()];
+    const MachineStep& y = steps_b[(*other.step).index()];
     std::vector<int> shared;
     for (int place = 0; place < std::ssize(machine.places); ++place) {
         if (accesses(x, place) && accesses(y, place) && (writes(x, place) || writes(y, place))) {
@@ -101,15 +106,15 @@ RaceCheck race_in(Machine& machine, bool all_live, const plan::PlanPlace& one, c
         }
     }
     if (shared.empty()) return RaceCheck::NoConflict;
-    if (!can_precede(machine, *a, one.step, *b, other.step) ||
-        !can_precede(machine, *b, other.step, *a, one.step)) {
+    if (!can_precede(machine, *a, number(one.step), *b, number(other.step)) ||
+        !can_precede(machine, *b, number(other.step), *a, number(one.step))) {
         return RaceCheck::Ordered;
     }
     if (all_live) return RaceCheck::Real;
     for (const int place : shared) {
         // What is live must not meet a write; a dead read of it does no harm.
-        if (writes(y, place) && is_live(machine, *a, one.step, place)) return RaceCheck::Real;
-        if (writes(x, place) && is_live(machine, *b, other.step, place)) return RaceCheck::Real;
+        if (writes(y, place) && is_live(machine, *a, number(one.step), place)) return RaceCheck::Real;
+        if (writes(x, place) && is_live(machine, *b, number(other.step), place)) return RaceCheck::Real;
     }
     return RaceCheck::Dead;
 }
@@ -118,16 +123,17 @@ RaceCheck race_in(Machine& machine, bool all_live, const plan::PlanPlace& one, c
 
 std::vector<std::vector<PlanCall>> calls_of(const plan::MscclPlan& plan, const PlanQuestion& question) {
     PlanCall call;
-    call.goal = question.goal                 ? *question.goal
-                : plan.collective.has_value() ? plan::goal_of(*plan.collective).value_or(plan::Goal::None)
-                                              : plan::Goal::None;
+    call.goal = question.goal ? *question.goal
+                : plan.collective.has_value()
+                    ? kind_in_plan(*plan.collective).value_or(CollectiveKind::Custom)
+                    : CollectiveKind::Custom;
     call.operand_is_destination = question.operand_is_destination;
     call.copies_first = question.copies_first;
     call.condition = question.condition;
     std::vector<std::vector<PlanCall>> calls;
-    const bool is_searched = plan::has_root(call.goal) && !question.root;
+    const bool is_searched = has_root(call.goal) && !question.root;
     for (std::int32_t root = 0; root < (is_searched ? plan.ranks : 1); ++root) {
-        if (plan::has_root(call.goal)) call.root = question.root.value_or(root);
+        if (has_root(call.goal)) call.root = question.root.value_or(root);
         auto& modes = calls.emplace_back();
         for (const bool in_place : modes_of(plan)) {
             call.in_place = in_place;
@@ -161,8 +167,8 @@ Opinion opinion_on(const plan::MscclPlan& plan, const PlanQuestion& question, co
     return opinion;
 }
 
-RaceCheck race_between(const plan::MscclPlan& plan, const PlanQuestion& question, const plan::PlanPlace& one,
-                       const plan::PlanPlace& other) {
+RaceCheck race_between(const plan::MscclPlan& plan, const PlanQuestion& question, const plan::Place& one,
+                       const plan::Place& other) {
     RaceCheck best = RaceCheck::NoSuchSteps;
     for (const std::vector<PlanCall>& calls : calls_of(plan, question)) {
         for (const PlanCall& call : calls) {
@@ -175,13 +181,13 @@ RaceCheck race_between(const plan::MscclPlan& plan, const PlanQuestion& question
     return best;
 }
 
-std::optional<std::pair<plan::PlanPlace, plan::PlanPlace>> some_race(const plan::MscclPlan& plan,
-                                                                     const PlanQuestion& question) {
-    std::vector<plan::PlanPlace> steps;
+std::optional<std::pair<plan::Place, plan::Place>> some_race(const plan::MscclPlan& plan,
+                                                             const PlanQuestion& question) {
+    std::vector<plan::Place> steps;
     for (const plan::Gpu& gpu : plan.gpus) {
         for (const plan::ThreadBlock& block : gpu.blocks) {
-            for (std::int32_t s = 0; s < std::ssize(block.steps); ++s)
-                steps.push_back({gpu.id, block.id, s, -1, {}, -1});
+            for (std::size_t s = 0; s < block.steps.size(); ++s)
+                steps.push_back({.gpu = gpu.id, .block = block.id, .step = plan::StepId(s)});
         }
     }
     for (const std::vector<PlanCall>& calls : calls_of(plan, question)) {

@@ -16,7 +16,7 @@ namespace tutti::oracle {
 
 /// How to read a plan, as the switches of `tutti verify` have it.
 struct PlanQuestion {
-    std::optional<plan::Goal> goal{};
+    std::optional<CollectiveKind> goal{};
     std::optional<std::int32_t> root{};
     bool operand_is_destination = false, copies_first = false;
     std::optional<plan::Condition> condition{};
@@ -58,10 +58,10 @@ enum class RaceCheck {
     Real
 };
 [[nodiscard]] RaceCheck race_between(const plan::MscclPlan& plan, const PlanQuestion& question,
-                                     const plan::PlanPlace& one, const plan::PlanPlace& other);
+                                     const plan::Place& one, const plan::Place& other);
 
 /// Some two steps with a real race between them.
-[[nodiscard]] std::optional<std::pair<plan::PlanPlace, plan::PlanPlace>> some_race(
-    const plan::MscclPlan& plan, const PlanQuestion& question);
+[[nodiscard]] std::optional<std::pair<plan::Place, plan::Place>> some_race(const plan::MscclPlan& plan,
+                                                                           const PlanQuestion& question);
 
 }  // namespace tutti::oracle

@@ -1,6 +1,7 @@
 // Sections 1, 3 and 4 of the format page, rule by rule; nothing here is fast.
 
 #include "tests/oracle/plan_structure.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <map>
 #include <tuple>
@@ -9,8 +10,8 @@ namespace tutti::oracle {
 namespace {
 
 using plan::Buffer;
-using plan::Goal;
 using plan::StepType;
+using test::number;
 
 class Structure {
   public:
@@ -21,7 +22,7 @@ class Structure {
         if (plan_.in_place == false && plan_.out_of_place == false) faults_.insert("mode");
         std::set<std::int32_t> ids;
         for (const plan::Gpu& gpu : plan_.gpus) {
-            if (gpu.id < 0 || gpu.id >= plan_.ranks || !ids.insert(gpu.id).second) faults_.insert("gpu-id");
+            if (number(gpu.id) >= plan_.ranks || !ids.insert(number(gpu.id)).second) faults_.insert("gpu-id");
         }
         if (std::ssize(plan_.gpus) != plan_.ranks) faults_.insert("gpu-id");
         if (!faults_.empty()) return faults_;
@@ -43,8 +44,9 @@ class Structure {
     };
 
     void check_chunks() {
-        const bool divides = call_.goal == Goal::AllGather || call_.goal == Goal::ReduceScatter ||
-                             call_.goal == Goal::AllToAll;
+        const bool divides = call_.goal == CollectiveKind::AllGather ||
+                             call_.goal == CollectiveKind::ReduceScatter ||
+                             call_.goal == CollectiveKind::AllToAll;
         if (plan_.ranks < 1 || plan_.chunks_per_loop < 1)
             faults_.insert("chunks");
         else if (divides && plan_.chunks_per_loop % plan_.ranks != 0)
@@ -54,7 +56,7 @@ class Structure {
     void check(const plan::Gpu& gpu) {
         std::set<std::int32_t> ids;
         for (const plan::ThreadBlock& block : gpu.blocks) {
-            if (block.id < 0 || block.id >= std::ssize(gpu.blocks) || !ids.insert(block.id).second) {
+            if (number(block.id) >= std::ssize(gpu.blocks) || !ids.insert(number(block.id)).second) {
                 faults_.insert("tb-id");
             }
         }
@@ -62,7 +64,7 @@ class Structure {
         for (const plan::ThreadBlock& block : gpu.blocks) {
             check_peers(gpu, block);
             for (std::size_t s = 0; s < block.steps.size(); ++s) {
-                if (block.steps[s].number != static_cast<std::int32_t>(s)) faults_.insert("step-id");
+                if (block.steps[s].number != plan::StepId(s)) faults_.insert("step-id");
                 check(gpu, block, block.steps[s]);
             }
         }
@@ -74,11 +76,12 @@ class Structure {
     }
 
     void check_peers(const plan::Gpu& gpu, const plan::ThreadBlock& block) {
-        for (const std::int32_t peer : {block.send_peer, block.recv_peer}) {
-            if (peer < -1 || peer >= plan_.ranks || peer == gpu.id) faults_.insert("peer");
+        for (const auto peer : {block.send_peer, block.recv_peer}) {
+            if (number(peer) >= plan_.ranks || peer == gpu.id) faults_.insert("peer");
         }
-        const bool is_local = block.send_peer == -1 && block.recv_peer == -1;
-        if (block.channel >= plan_.channels || block.channel < (is_local ? -1 : 0)) faults_.insert("channel");
+        const bool is_local = !block.send_peer && !block.recv_peer;
+        if (number(block.channel) >= plan_.channels || (!block.channel && !is_local))
+            faults_.insert("channel");
     }
 
     void check(const plan::Gpu& gpu, const plan::ThreadBlock& block, const plan::Step& step) {
@@ -89,15 +92,15 @@ class Structure {
             return;
         }
         if (puts(step.type)) {
-            if (block.send_peer < 0) faults_.insert("peer");
-            Uses& uses = uses_[{gpu.id, block.send_peer, block.channel}];
-            uses.senders.insert(block.id);
+            if (!block.send_peer) faults_.insert("peer");
+            Uses& uses = uses_[{number(gpu.id), number(block.send_peer), number(block.channel)}];
+            uses.senders.insert(number(block.id));
             uses.sent.push_back(step.count);
         }
         if (takes(step.type)) {
-            if (block.recv_peer < 0) faults_.insert("peer");
-            Uses& uses = uses_[{block.recv_peer, gpu.id, block.channel}];
-            uses.receivers.insert(block.id);
+            if (!block.recv_peer) faults_.insert("peer");
+            Uses& uses = uses_[{number(block.recv_peer), number(gpu.id), number(block.channel)}];
+            uses.receivers.insert(number(block.id));
             uses.received.push_back(step.count);
         }
         const bool reduces = step.type == StepType::ReceiveReduceCopy ||
@@ -113,9 +116,10 @@ class Structure {
     }
 
     void check_dependency(const plan::Gpu& gpu, const plan::Step& step) {
-        if (step.dep_block == -1 && step.dep_step == -1) return;
+        if (!step.dep_block && !step.dep_step) return;
         for (const plan::ThreadBlock& block : gpu.blocks) {
-            if (block.id == step.dep_block && step.dep_step >= 0 && step.dep_step < std::ssize(block.steps)) {
+            if (block.id == step.dep_block && step.dep_step &&
+                number(step.dep_step) < std::ssize(block.steps)) {
                 return;
             }
         }

@@ -6,7 +6,7 @@
 namespace tutti::oracle {
 namespace {
 
-constexpr plan::Contribution kUndefinedMark{-1, 0}, kPoisonMark{-2, 0};
+constexpr plan::Contribution kUndefinedMark{Rank(0xFFFFFFFF), 0}, kPoisonMark{Rank(0xFFFFFFFE), 0};
 
 }  // namespace
 
@@ -16,7 +16,9 @@ Values::Values() {
     number_of({{kPoisonMark, 1}});
 }
 
-Value Values::of(std::int32_t rank, std::int64_t chunk) { return number_of({{{rank, chunk}, 1}}); }
+Value Values::of(std::int32_t rank, std::int64_t chunk) {
+    return number_of({{{Rank(static_cast<std::size_t>(rank)), chunk}, 1}});
+}
 
 Value Values::of(const std::vector<plan::Contribution>& contributions) {
     Sum sum;

@@ -5,6 +5,7 @@
 #include "io/msccl_xml.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/plan_agreement.hpp"
+#include "tests/support/plan_ids.hpp"
 #include "tests/support/random_plans.hpp"
 
 #include <doctest/doctest.h>
@@ -29,9 +30,10 @@ plan::Condition said_outside(plan::MscclPlan& plan) {
     const std::int32_t ranks = plan.ranks, block = plan.chunks_per_loop / ranks;
     for (std::int32_t g = 0; g < ranks; ++g) {
         for (std::int32_t c = 0; c < plan.chunks_per_loop; ++c) {
-            auto& sum = condition.outputs[g][c];
-            if (plan.collective == "alltoall") sum = {{c / block, g * block + c % block}};
-            for (std::int32_t r = 0; r < ranks && plan.collective == "allreduce"; ++r) sum.push_back({r, c});
+            auto& sum = condition.outputs[test::id<Rank>(g)][c];
+            if (plan.collective == "alltoall") sum = {{test::id<Rank>(c / block), g * block + c % block}};
+            for (std::int32_t r = 0; r < ranks && plan.collective == "allreduce"; ++r)
+                sum.push_back({test::id<Rank>(r), c});
         }
     }
     plan.collective = "custom";
@@ -47,7 +49,7 @@ oracle::PlanQuestion random_question(plan::MscclPlan& plan, Rng& rng) {
             break;
         case 1:
             if (plan.collective != "custom") break;
-            question.goal = rng.below(2) == 0 ? plan::Goal::AllReduce : plan::Goal::SendRecv;
+            question.goal = rng.below(2) == 0 ? CollectiveKind::AllReduce : CollectiveKind::SendRecv;
             break;
         case 2:
             question.root = any(rng, plan.ranks);

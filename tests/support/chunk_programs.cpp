@@ -10,16 +10,16 @@ namespace tutti::test {
 namespace {
 
 using plan::Buffer;
-using plan::Goal;
 
 class Author {
   public:
     explicit Author(Rng& rng) : rng_(rng) {}
 
     ChunkProgram write() {
-        constexpr Goal kGoals[]{Goal::AllReduce, Goal::AllGather, Goal::ReduceScatter,
-                                Goal::AllToAll,  Goal::Broadcast, Goal::Reduce,
-                                Goal::Gather,    Goal::Scatter,   Goal::AllReduce};
+        constexpr CollectiveKind kGoals[]{
+            CollectiveKind::AllReduce, CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
+            CollectiveKind::AllToAll,  CollectiveKind::Broadcast, CollectiveKind::Reduce,
+            CollectiveKind::Gather,    CollectiveKind::Scatter,   CollectiveKind::AllReduce};
         program_.goal = kGoals[rng_.below(std::size(kGoals))];
         program_.ranks = rng_.below(3) == 0 ? 3 : 2;
         program_.in_place = rng_.below(2) == 0;
@@ -28,25 +28,25 @@ class Author {
         per_ = rng_.below(3) == 0 ? 2 : 1;
         sizes();
         switch (program_.goal) {
-            case Goal::AllReduce:
+            case CollectiveKind::AllReduce:
                 all_reduce();
                 break;
-            case Goal::AllGather:
+            case CollectiveKind::AllGather:
                 all_gather();
                 break;
-            case Goal::ReduceScatter:
+            case CollectiveKind::ReduceScatter:
                 reduce_scatter();
                 break;
-            case Goal::AllToAll:
+            case CollectiveKind::AllToAll:
                 all_to_all();
                 break;
-            case Goal::Broadcast:
+            case CollectiveKind::Broadcast:
                 broadcast();
                 break;
-            case Goal::Reduce:
+            case CollectiveKind::Reduce:
                 reduce();
                 break;
-            case Goal::Gather:
+            case CollectiveKind::Gather:
                 gather();
                 break;
             default:
@@ -65,20 +65,22 @@ class Author {
 
     void sizes() {
         const std::int32_t ranks = program_.ranks;
-        const bool divided = program_.goal == Goal::AllGather || program_.goal == Goal::ReduceScatter ||
-                             program_.goal == Goal::AllToAll;
+        const bool divided = program_.goal == CollectiveKind::AllGather ||
+                             program_.goal == CollectiveKind::ReduceScatter ||
+                             program_.goal == CollectiveKind::AllToAll;
         program_.chunks = divided ? per_ * ranks : per_;
         program_.input = program_.output = program_.chunks;
-        if (program_.goal == Goal::AllGather) program_.input = per_;
-        if (program_.goal == Goal::ReduceScatter) program_.output = per_;
-        if (program_.goal == Goal::Gather) program_.output = program_.chunks * ranks;
-        if (program_.goal == Goal::Scatter) program_.input = program_.chunks * ranks;
+        if (program_.goal == CollectiveKind::AllGather) program_.input = per_;
+        if (program_.goal == CollectiveKind::ReduceScatter) program_.output = per_;
+        if (program_.goal == CollectiveKind::Gather) program_.output = program_.chunks * ranks;
+        if (program_.goal == CollectiveKind::Scatter) program_.input = program_.chunks * ranks;
     }
 
     /// The same memory by either name, where the call is in place and both names exist everywhere.
     Spot named(std::int32_t gpu, Buffer buffer, std::int32_t offset) {
-        const bool same = program_.goal == Goal::AllReduce || program_.goal == Goal::Broadcast ||
-                          program_.goal == Goal::Reduce || program_.goal == Goal::AllToAll;
+        const bool same =
+            program_.goal == CollectiveKind::AllReduce || program_.goal == CollectiveKind::Broadcast ||
+            program_.goal == CollectiveKind::Reduce || program_.goal == CollectiveKind::AllToAll;
         if (program_.in_place && same && rng_.below(3) == 0) {
             buffer = buffer == Buffer::Input ? Buffer::Output : Buffer::Input;
         }
@@ -280,7 +282,7 @@ ChunkProgram random_chunk_program(Rng& rng) {
 
 ChunkProgram senseless_program(Rng& rng) {
     ChunkProgram program;
-    program.goal = rng.below(4) == 0 ? Goal::AllReduce : Goal::None;
+    program.goal = rng.below(4) == 0 ? CollectiveKind::AllReduce : CollectiveKind::Custom;
     program.ranks = rng.below(3) == 0 ? 3 : 2;
     program.chunks = program.input = program.output = 1 + static_cast<std::int32_t>(rng.below(2));
     program.scratch = static_cast<std::int32_t>(rng.below(3));

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "core/rng.hpp"
-#include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ChunkOp {
 /// A collective algorithm in the order in which one would write it down; every operation sees all that came
 /// before it.
 struct ChunkProgram {
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::int32_t ranks = 2, chunks = 1;  ///< ngpus, nchunksperloop
     std::int32_t root = 0;
     bool in_place = false, out_of_place = true;
@@ -36,7 +36,7 @@ struct ChunkProgram {
 };
 
 /// A small known algorithm (direct, chain, ring, through scratch) for any collective, in or out of place,
-/// right in at least the mode that it says; or, for Goal::None, any operations at all.
+/// right in at least the mode that it says; or, for CollectiveKind::Custom, any operations at all.
 [[nodiscard]] ChunkProgram random_chunk_program(Rng& rng);
 
 /// Operations without sense under any label.

@@ -1,4 +1,5 @@
 #include "tests/support/execution_builder.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -27,6 +28,13 @@ plan::Buffer buffer_of(char letter) {
     return static_cast<plan::Buffer>(at);
 }
 
+template <class IdType>
+std::vector<IdType> first_ids(std::size_t count) {
+    std::vector<IdType> ids;
+    for (std::size_t i = 0; i < count; ++i) ids.emplace_back(i);
+    return ids;
+}
+
 /// The number of a gpu among the other ones of `gpu`.
 std::int32_t peer_number(std::int32_t gpu, std::int32_t peer) { return peer < gpu ? peer : peer - 1; }
 
@@ -43,8 +51,9 @@ Operand operand_of(std::int32_t gpu, std::string text) {
     operand.index = std::stoll(text.substr(1, plus == std::string::npos ? plus : plus - 1));
     operand.size = plus == std::string::npos ? 1 : std::stoll(text.substr(plus + 1));
     const auto letter = static_cast<std::int32_t>(operand.buffer);
-    if (operand.kind == Operand::Kind::Remote) operand.id = peer_number(gpu, peer) * plan::kBuffers + letter;
-    if (operand.kind == Operand::Kind::Switch) operand.id = letter;
+    if (operand.kind == Operand::Kind::Remote)
+        operand.id = id<plan::Slot>(peer_number(gpu, peer) * plan::kBuffers + letter);
+    if (operand.kind == Operand::Kind::Switch) operand.id = id<plan::Slot>(letter);
     if (operand.kind != Operand::Kind::Local) operand.buffer = plan::Buffer::Input;
     return operand;
 }
@@ -66,14 +75,14 @@ ExecutionBuilder& ExecutionBuilder::out_of_place() {
 ExecutionBuilder& ExecutionBuilder::gpu(std::int64_t input, std::int64_t output, std::int64_t scratch,
                                         std::vector<std::int64_t> semaphores) {
     plan::ExecutionGpu gpu;
-    gpu.id = static_cast<std::int32_t>(plan_.gpus.size());
+    gpu.id = Rank(plan_.gpus.size());
     gpu.input_chunks = input;
     gpu.output_chunks = output;
     gpu.scratch_chunks = scratch;
     gpu.semaphores = std::move(semaphores);
-    std::vector<std::int32_t> everybody;
+    std::vector<Rank> everybody;
     plan::GpuChannels memory{ChannelType::Memory, {}, {}, {}}, port{ChannelType::Port, {}, {}, {}};
-    for (std::int32_t peer = 0; peer < ranks_; ++peer) {
+    for (const Rank peer : plan::ranks_below(ranks_)) {
         everybody.push_back(peer);
         if (peer == gpu.id) continue;
         for (std::int32_t i = 0; i < channels_; ++i) memory.peers.push_back(peer);
@@ -95,19 +104,14 @@ ExecutionBuilder& ExecutionBuilder::gpu(std::int64_t input, std::int64_t output,
 ExecutionBuilder& ExecutionBuilder::add_block(const std::vector<std::string>& lines) {
     plan::ExecutionGpu& gpu = plan_.gpus.back();
     plan::ExecutionBlock block;
-    block.id = static_cast<std::int32_t>(gpu.blocks.size());
-    const auto numbers = [](std::size_t count) {
-        std::vector<std::int32_t> ids;
-        for (std::size_t i = 0; i < count; ++i) ids.push_back(static_cast<std::int32_t>(i));
-        return ids;
-    };
+    block.id = plan::BlockId(gpu.blocks.size());
     const auto peers = static_cast<std::size_t>((ranks_ - 1) * channels_);
     for (const ChannelType type : {ChannelType::Memory, ChannelType::Port}) {
-        block.channels.push_back({type, numbers(peers)});
-        block.buffers.push_back({type, numbers(gpu.remote_buffers.size())});
+        block.channels.push_back({type, first_ids<plan::ChannelId>(peers)});
+        block.buffers.push_back({type, first_ids<plan::RemoteBufferId>(gpu.remote_buffers.size())});
     }
-    block.channels.push_back({ChannelType::Switch, numbers(plan::kBuffers)});
-    for (const std::string& line : lines) block.ops.push_back(operation(gpu.id, line));
+    block.channels.push_back({ChannelType::Switch, first_ids<plan::ChannelId>(plan::kBuffers)});
+    for (const std::string& line : lines) block.ops.push_back(operation(number(gpu.id), line));
     gpu.blocks.push_back(std::move(block));
     return *this;
 }
@@ -141,7 +145,7 @@ plan::Operation ExecutionBuilder::operation(std::int32_t gpu, std::string_view l
         return op;
     }
     if (op.type == OperationType::SemAcquire || op.type == OperationType::SemRelease) {
-        for (const std::string& id : split(text, ',')) op.semaphores.push_back(std::stoi(id));
+        for (const std::string& semaphore : split(text, ',')) op.semaphores.push_back(std::stoi(semaphore));
         return op;
     }
     if (!shape_of(op.type).moves_data()) {
@@ -149,8 +153,9 @@ plan::Operation ExecutionBuilder::operation(std::int32_t gpu, std::string_view l
         op.channel_type = channel;
         for (const std::string& peer : split(text, ',')) {
             const auto hash = peer.find('#');
-            op.channels.push_back(peer_number(gpu, std::stoi(peer)) * channels_ +
-                                  (hash == std::string::npos ? 0 : std::stoi(peer.substr(hash + 1))));
+            op.channels.push_back(
+                id<plan::Slot>(peer_number(gpu, std::stoi(peer)) * channels_ +
+                               (hash == std::string::npos ? 0 : std::stoi(peer.substr(hash + 1)))));
         }
         return op;
     }
@@ -159,7 +164,7 @@ plan::Operation ExecutionBuilder::operation(std::int32_t gpu, std::string_view l
         op.src.push_back(operand_of(gpu, operand));
     for (const std::string& operand : split(text.substr(arrow + 2), ',')) {
         op.dst.push_back(operand_of(gpu, operand));
-        if (port) op.channels.push_back(peer_number(gpu, std::stoi(operand)) * channels_);
+        if (port) op.channels.push_back(id<plan::Slot>(peer_number(gpu, std::stoi(operand)) * channels_));
     }
     const auto is = [](Operand::Kind kind) {
         return [kind](const Operand& operand) { return operand.kind == kind; };

@@ -1,5 +1,6 @@
 #include "tests/support/plan_agreement.hpp"
 
+#include "tests/support/plan_ids.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ verify::PlanReading reading_of(const oracle::PlanQuestion& question) {
     if (question.operand_is_destination) reading.operand = verify::PlanReading::Operand::Destination;
     reading.copies_first = question.copies_first;
     reading.goal = question.goal;
-    reading.root = question.root;
+    if (question.root) reading.root = id<Rank>(*question.root);
     reading.condition = question.condition;
     return reading;
 }
@@ -28,7 +29,7 @@ std::string text_of(const plan::PlanVerdict& verdict) {
     std::string text(name_of(verdict.verdict));
     for (const PlanFinding& finding : verdict.violations) {
         text += fmt::format("\n    {}: {} [{}", finding.code, finding.message, plan::text_of(finding.place));
-        for (const plan::PlanPlace& other : finding.others) text += "; " + plan::text_of(other);
+        for (const plan::Place& other : finding.others) text += "; " + plan::text_of(other);
         text += "]";
     }
     return text;
@@ -112,7 +113,7 @@ class Judge {
         for (const PlanFinding& finding : verdict_.violations) {
             if (finding.code != "deadlock") continue;
             check_stuck(finding.place);
-            for (const plan::PlanPlace& other : finding.others) {
+            for (const plan::Place& other : finding.others) {
                 if (!waits_for(finding.place, other)) check_stuck(other);
             }
         }
@@ -120,20 +121,19 @@ class Judge {
     }
 
     /// The block that ought to signal may have ended long ago.
-    [[nodiscard]] bool waits_for(const plan::PlanPlace& place, const plan::PlanPlace& other) const {
+    [[nodiscard]] bool waits_for(const plan::Place& place, const plan::Place& other) const {
         for (const plan::Gpu& gpu : plan_.gpus) {
             for (const plan::ThreadBlock& block : gpu.blocks) {
                 if (gpu.id != place.gpu || block.id != place.block) continue;
-                return gpu.id == other.gpu &&
-                       block.steps.at(static_cast<std::size_t>(place.step)).dep_block == other.block;
+                return gpu.id == other.gpu && block.steps.at((*place.step).index()).dep_block == other.block;
             }
         }
         return false;
     }
 
-    void check_stuck(const plan::PlanPlace& place) {
-        const auto at = opinion_.stuck.find({place.gpu, place.block});
-        if (at == opinion_.stuck.end() || place.step < at->second) {
+    void check_stuck(const plan::Place& place) {
+        const auto at = opinion_.stuck.find({number(place.gpu), number(place.block)});
+        if (at == opinion_.stuck.end() || number(place.step) < at->second) {
             differ("names in a deadlock " + plan::text_of(place) + ", which ends");
         }
     }
@@ -141,7 +141,7 @@ class Judge {
     void check_findings() {
         for (const PlanFinding& finding : verdict_.violations) {
             if (finding.code == "value" && !is_searched() &&
-                !opinion_.wrong.contains({finding.place.gpu, finding.place.offset})) {
+                !opinion_.wrong.contains({number(finding.place.gpu), finding.place.offset.value_or(-1)})) {
                 differ("calls wrong what is always right: " + plan::text_of(finding.place));
             }
             if (finding.code != "race") continue;
@@ -175,7 +175,7 @@ class Judge {
     PlanComparison fine() {
         oracle::PlanQuestion rooted = question_;
         if (verdict_.acceptable()) {
-            if (verdict_.root) rooted.root = verdict_.root;
+            if (verdict_.root) rooted.root = number(*verdict_.root);
             if (verdict_.root && oracle::opinion_on(plan_, rooted).kind != Opinion::Kind::Fine) {
                 differ(fmt::format("takes {} for the root", *verdict_.root));
             }

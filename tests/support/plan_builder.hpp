@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/msccl_plan.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <string_view>
 #include <utility>
@@ -30,27 +31,37 @@ class PlanBuilder {
         return *this;
     }
     PlanBuilder& gpu(std::int32_t input, std::int32_t output, std::int32_t scratch = 0) {
-        plan_.gpus.push_back({static_cast<std::int32_t>(plan_.gpus.size()), input, output, scratch, {}, {}});
+        plan_.gpus.push_back({Rank(plan_.gpus.size()), input, output, scratch, {}, {}});
         return *this;
     }
     PlanBuilder& tb(std::int32_t send, std::int32_t recv, std::int32_t channel = 0) {
         auto& blocks = plan_.gpus.back().blocks;
         plan_.channels = std::max(plan_.channels, channel + 1);
-        blocks.push_back({static_cast<std::int32_t>(blocks.size()), send, recv, channel, {}});
+        blocks.push_back({plan::BlockId(blocks.size()),
+                          maybe<Rank>(send),
+                          maybe<Rank>(recv),
+                          maybe<plan::ChannelId>(channel),
+                          {}});
         return *this;
     }
     /// Addresses are a letter and an offset: "o12"; "-" where there is none.
     PlanBuilder& step(std::string_view type, std::string_view src, std::string_view dst,
                       std::int32_t count = 1) {
         auto& steps = plan_.gpus.back().blocks.back().steps;
-        steps.push_back({static_cast<std::int32_t>(steps.size()), *plan::step_type(type), address(src),
-                         address(dst), count, -1, -1, false});
+        steps.push_back({plan::StepId(steps.size()),
+                         *plan::step_type(type),
+                         address(src),
+                         address(dst),
+                         count,
+                         {},
+                         {},
+                         false});
         return *this;
     }
     /// The last step waits for that one.
     PlanBuilder& after(std::int32_t block, std::int32_t step) {
-        last().dep_block = block;
-        last().dep_step = step;
+        last().dep_block = maybe<plan::BlockId>(block);
+        last().dep_step = maybe<plan::StepId>(step);
         return *this;
     }
     /// The last step signals.

@@ -10,6 +10,7 @@
 
 #include "tests/oracle/plan_machine.hpp"
 #include "tests/support/chunk_programs.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <algorithm>
 #include <map>
@@ -48,11 +49,11 @@ class Lowering {
             1 + static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(options.max_channels)));
         plan_.chunks_per_loop = program.chunks;
         plan_.ranks = program.ranks;
-        plan_.collective = std::string(name_of(program.goal));
+        plan_.collective = std::string(plan_name_of(program.goal));
         plan_.in_place = program.in_place;
         plan_.out_of_place = program.out_of_place;
         plan_.protocol = rng.below(5) == 0 ? plan::Protocol::LL : plan::Protocol::Simple;
-        for (std::int32_t g = 0; g < program.ranks; ++g) {
+        for (const Rank g : plan::ranks_below(program.ranks)) {
             plan::Gpu gpu;
             gpu.id = g;
             gpu.input_chunks = program.input;
@@ -88,26 +89,27 @@ class Lowering {
 
     std::int32_t new_block(std::int32_t g, std::int32_t channel) {
         plan::ThreadBlock made;
-        made.id = static_cast<std::int32_t>(gpu(g).blocks.size());
-        made.channel = channel;
+        made.id = plan::BlockId(gpu(g).blocks.size());
+        made.channel = id<plan::ChannelId>(channel);
         gpu(g).blocks.push_back(made);
-        return made.id;
+        return number(made.id);
     }
 
     /// The block that sends to (or receives from) the peer on the channel.
-    std::int32_t block_for(std::int32_t g, std::int32_t plan::ThreadBlock::*end, std::int32_t peer,
+    std::int32_t block_for(std::int32_t g, OptionalId<Rank> plan::ThreadBlock::*end, std::int32_t peer,
                            std::int32_t channel) {
         for (const plan::ThreadBlock& candidate : gpu(g).blocks) {
-            if (candidate.*end == peer && candidate.channel == channel) return candidate.id;
+            if (candidate.*end == id<Rank>(peer) && number(candidate.channel) == channel)
+                return number(candidate.id);
         }
         for (plan::ThreadBlock& candidate : gpu(g).blocks) {
-            if (candidate.*end != -1 || candidate.channel != channel || spreads_) continue;
-            candidate.*end = peer;
-            return candidate.id;
+            if (candidate.*end || number(candidate.channel) != channel || spreads_) continue;
+            candidate.*end = id<Rank>(peer);
+            return number(candidate.id);
         }
-        const std::int32_t id = new_block(g, channel);
-        block(g, id).*end = peer;
-        return id;
+        const std::int32_t made = new_block(g, channel);
+        block(g, made).*end = id<Rank>(peer);
+        return made;
     }
 
     void local(const ChunkOp& op) {
@@ -178,13 +180,13 @@ class Lowering {
         const Accesses mine = accesses_of(g, step);
         std::vector<std::pair<std::int32_t, std::int32_t>> waits;
         for (const plan::ThreadBlock& other : gpu(g).blocks) {
-            if (other.id == id) continue;
+            if (number(other.id) == id) continue;
             for (auto s = static_cast<std::int32_t>(other.steps.size()); s-- > 0;) {
                 const plan::Step& earlier = other.steps[static_cast<std::size_t>(s)];
                 if (earlier.type == StepType::Nop || !accesses_of(g, earlier).conflicts(mine)) continue;
-                if (is_thrifty_ && clock[{g, other.id}] > s) break;
+                if (is_thrifty_ && clock[{g, number(other.id)}] > s) break;
                 if (rng_.below(100) >= static_cast<std::uint64_t>(options_.lose_dependency)) {
-                    waits.emplace_back(other.id, s);
+                    waits.emplace_back(number(other.id), s);
                 }
                 break;
             }
@@ -193,23 +195,23 @@ class Lowering {
             block(g, other).steps[static_cast<std::size_t>(s)].signals = true;
             join(clock, clocks_[{g, other}][static_cast<std::size_t>(s)]);
             if (std::pair(other, s) == waits.back()) {
-                step.dep_block = other;
-                step.dep_step = s;
+                step.dep_block = test::id<plan::BlockId>(other);
+                step.dep_step = test::id<plan::StepId>(s);
             } else {
                 plan::Step nop;
-                nop.number = static_cast<std::int32_t>(steps.size());
+                nop.number = plan::StepId(steps.size());
                 nop.dst = {Buffer::Output, -1};
                 nop.count = 0;
-                nop.dep_block = other;
-                nop.dep_step = s;
+                nop.dep_block = test::id<plan::BlockId>(other);
+                nop.dep_step = test::id<plan::StepId>(s);
                 steps.push_back(nop);
                 clocks.push_back(clock);
             }
         }
-        step.number = static_cast<std::int32_t>(steps.size());
+        step.number = plan::StepId(steps.size());
         step.signals = rng_.below(8) == 0;
         steps.push_back(step);
-        clock[{g, id}] = step.number + 1;
+        clock[{g, id}] = number(step.number) + 1;
         clocks.push_back(clock);
         return clocks.back();
     }

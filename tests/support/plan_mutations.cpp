@@ -1,5 +1,6 @@
 // What people and tools get wrong in plans, one thing at a time.
 
+#include "tests/support/plan_ids.hpp"
 #include "tests/support/random_plans.hpp"
 
 #include <algorithm>
@@ -34,20 +35,23 @@ std::vector<Spotted> all_steps(plan::MscclPlan& plan, const std::function<bool(c
     return found;
 }
 
-bool waits(const plan::Step& step) { return step.dep_block >= 0; }
+bool waits(const plan::Step& step) { return step.dep_block.has_value(); }
 bool anything(const plan::Step&) { return true; }
 
 void renumber(plan::ThreadBlock& block) {
-    for (std::size_t s = 0; s < block.steps.size(); ++s) block.steps[s].number = static_cast<std::int32_t>(s);
+    for (std::size_t s = 0; s < block.steps.size(); ++s) block.steps[s].number = plan::StepId(s);
 }
 
-void drop_dependency(const Spotted& spotted, Rng&) { spotted.get().dep_block = spotted.get().dep_step = -1; }
+void drop_dependency(const Spotted& spotted, Rng&) {
+    spotted.get().dep_block.reset();
+    spotted.get().dep_step.reset();
+}
 
 void redirect_dependency(const Spotted& spotted, Rng& rng) {
     const plan::ThreadBlock& to = spotted.gpu->blocks[rng.below(spotted.gpu->blocks.size())];
     if (to.steps.empty()) return;
     spotted.get().dep_block = to.id;
-    spotted.get().dep_step = any(rng, std::ssize(to.steps));
+    spotted.get().dep_step = id<plan::StepId>(any(rng, std::ssize(to.steps)));
 }
 
 void swap_steps(const Spotted& spotted, Rng& rng) {
@@ -91,11 +95,13 @@ void change_type(const Spotted& spotted, Rng& rng) {
 }
 
 void change_peer(const Spotted& spotted, Rng& rng) {
-    std::int32_t& peer = rng.below(2) == 0 ? spotted.block->send_peer : spotted.block->recv_peer;
-    peer = any(rng, 4) - 1;
+    OptionalId<Rank>& peer = rng.below(2) == 0 ? spotted.block->send_peer : spotted.block->recv_peer;
+    peer = maybe<Rank>(any(rng, 4) - 1);
 }
 
-void change_channel(const Spotted& spotted, Rng& rng) { spotted.block->channel = any(rng, 3); }
+void change_channel(const Spotted& spotted, Rng& rng) {
+    spotted.block->channel = id<plan::ChannelId>(any(rng, 3));
+}
 
 void clear_signal(const Spotted& spotted, Rng&) { spotted.get().signals = !spotted.get().signals; }
 

@@ -14,22 +14,22 @@ using plan::StepType;
 /// Takes a step out; waits for later steps of its block move along, waits for itself go.
 void erase_step(plan::Gpu& gpu, plan::ThreadBlock& block, std::size_t gone) {
     block.steps.erase(block.steps.begin() + static_cast<std::ptrdiff_t>(gone));
-    for (std::size_t s = 0; s < block.steps.size(); ++s) block.steps[s].number = static_cast<std::int32_t>(s);
+    for (std::size_t s = 0; s < block.steps.size(); ++s) block.steps[s].number = plan::StepId(s);
     for (plan::ThreadBlock& other : gpu.blocks) {
         for (plan::Step& step : other.steps) {
             if (step.dep_block != block.id) continue;
-            if (step.dep_step == static_cast<std::int32_t>(gone))
-                step.dep_block = step.dep_step = -1;
-            else if (step.dep_step > static_cast<std::int32_t>(gone))
-                --step.dep_step;
+            if (step.dep_step == plan::StepId(gone))
+                step.dep_block.reset(), step.dep_step.reset();
+            else if (step.dep_step > plan::StepId(gone))
+                step.dep_step = plan::StepId((*step.dep_step).index() - 1);
         }
     }
 }
 
 /// The k-th step that puts into (or takes from) a connection loses that half; a step that has no other goes.
-void erase_end(plan::MscclPlan& plan, std::int32_t g, std::int32_t peer, std::int32_t channel, bool is_sender,
+void erase_end(plan::MscclPlan& plan, Rank g, Rank peer, OptionalId<plan::ChannelId> channel, bool is_sender,
                int k) {
-    plan::Gpu& gpu = plan.gpus[static_cast<std::size_t>(g)];
+    plan::Gpu& gpu = plan.gpus[g.index()];
     for (plan::ThreadBlock& block : gpu.blocks) {
         if (block.channel != channel || (is_sender ? block.send_peer : block.recv_peer) != peer) continue;
         for (std::size_t s = 0; s < block.steps.size(); ++s) {
@@ -86,16 +86,16 @@ class Smaller {
         for (std::size_t s = 0; s < block.steps.size(); ++s) {
             const plan::Step& step = block.steps[s];
             change([&](plan::MscclPlan& p) { erase_step(p.gpus[g], p.gpus[g].blocks[b], s); });
-            const auto rank = static_cast<std::int32_t>(g);
+            const Rank rank(g);
             if (oracle::puts(step.type) && is_rank(block.send_peer)) {
                 change([&](plan::MscclPlan& p) {
-                    erase_end(p, rank, block.send_peer, block.channel, true, sent);
-                    erase_end(p, block.send_peer, rank, block.channel, false, sent);
+                    erase_end(p, rank, *block.send_peer, block.channel, true, sent);
+                    erase_end(p, *block.send_peer, rank, block.channel, false, sent);
                 });
                 ++sent;
             }
             const auto at = [&](plan::MscclPlan& p) -> plan::Step& { return p.gpus[g].blocks[b].steps[s]; };
-            change([&](plan::MscclPlan& p) { at(p).dep_block = at(p).dep_step = -1; });
+            change([&](plan::MscclPlan& p) { at(p).dep_block.reset(), at(p).dep_step.reset(); });
             change([&](plan::MscclPlan& p) { at(p).signals = false; });
             if (step.count > 1) {
                 change([&](plan::MscclPlan& p) {
@@ -110,7 +110,9 @@ class Smaller {
         }
     }
 
-    [[nodiscard]] bool is_rank(std::int32_t rank) const { return rank >= 0 && rank < std::ssize(plan_.gpus); }
+    [[nodiscard]] bool is_rank(OptionalId<Rank> rank) const {
+        return rank && (*rank).index() < plan_.gpus.size();
+    }
 
     const plan::MscclPlan& plan_;
     std::vector<plan::MscclPlan> all_{};

@@ -1,6 +1,7 @@
 #include "tests/support/random_plans.hpp"
 
 #include "tests/support/chunk_programs.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <algorithm>
 
@@ -29,12 +30,13 @@ class Wild {
         plan_.out_of_place = !*plan_.in_place;
         talks_ = rng_.below(4) == 0;
         count_ = 1 + any(rng_, 2);
-        for (std::int32_t g = 0; g < plan_.ranks; ++g) {
+        for (const Rank g : plan::ranks_below(plan_.ranks)) {
             plan::Gpu gpu;
             gpu.id = g;
             gpu.input_chunks = gpu.output_chunks = gpu.scratch_chunks = 2;
             for (std::int32_t b = 0; b < (talks_ ? 1 : 1 + any(rng_, 3)); ++b) {
-                gpu.blocks.push_back({b, -1, -1, b < plan_.channels ? b : 0, {}});
+                gpu.blocks.push_back(
+                    {id<plan::BlockId>(b), {}, {}, id<plan::ChannelId>(b < plan_.channels ? b : 0), {}});
             }
             plan_.gpus.push_back(gpu);
         }
@@ -44,7 +46,7 @@ class Wild {
         for (plan::Gpu& gpu : plan_.gpus) {
             for (plan::ThreadBlock& block : gpu.blocks) {
                 for (std::size_t s = 0; s < block.steps.size(); ++s) {
-                    block.steps[s].number = static_cast<std::int32_t>(s);
+                    block.steps[s].number = plan::StepId(s);
                 }
             }
         }
@@ -74,14 +76,14 @@ class Wild {
     }
 
     /// The block that has this end of the connection, or a free one; none if all are taken.
-    plan::ThreadBlock* end_of(std::int32_t g, std::int32_t plan::ThreadBlock::*end, std::int32_t peer,
+    plan::ThreadBlock* end_of(std::int32_t g, OptionalId<Rank> plan::ThreadBlock::*end, std::int32_t peer,
                               std::int32_t channel) {
         auto& blocks = plan_.gpus[static_cast<std::size_t>(g)].blocks;
         for (plan::ThreadBlock& block : blocks) {
-            if (block.*end == peer && block.channel == channel) return &block;
+            if (block.*end == id<Rank>(peer) && number(block.channel) == channel) return &block;
         }
         for (plan::ThreadBlock& block : blocks) {
-            if (block.*end == -1 && block.channel == channel) return &block;
+            if (!(block.*end) && number(block.channel) == channel) return &block;
         }
         return nullptr;
     }
@@ -94,8 +96,8 @@ class Wild {
         plan::ThreadBlock* const sender = end_of(from, &plan::ThreadBlock::send_peer, to, channel);
         plan::ThreadBlock* const receiver = end_of(to, &plan::ThreadBlock::recv_peer, from, channel);
         if (sender == nullptr || receiver == nullptr) return;
-        sender->send_peer = to;
-        receiver->recv_peer = from;
+        sender->send_peer = id<Rank>(to);
+        receiver->recv_peer = id<Rank>(from);
         fuse_or_insert(*sender, step(StepType::Send, count));
         fuse_or_insert(*receiver,
                        step(rng_.below(2) == 0 ? StepType::Receive : StepType::ReceiveReduceCopy, count));
@@ -137,8 +139,8 @@ class Wild {
         if (from.steps.empty() || to.steps.empty()) return;
         plan::Step& waiting = to.steps[rng_.below(to.steps.size())];
         waiting.dep_block = from.id;
-        waiting.dep_step = any(rng_, std::ssize(from.steps));
-        if (rng_.below(6) != 0) from.steps[static_cast<std::size_t>(waiting.dep_step)].signals = true;
+        waiting.dep_step = plan::StepId(rng_.below(from.steps.size()));
+        if (rng_.below(6) != 0) from.steps[(*waiting.dep_step).index()].signals = true;
     }
 
     Rng& rng_;

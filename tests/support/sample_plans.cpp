@@ -1,4 +1,5 @@
 #include "tests/support/sample_plans.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <deque>
 #include <map>
@@ -8,7 +9,6 @@
 namespace tutti::test {
 
 using plan::Buffer;
-using plan::Goal;
 using plan::MscclPlan;
 using plan::Step;
 using plan::StepType;
@@ -16,8 +16,9 @@ using plan::ThreadBlock;
 
 ThreadBlock block(std::int32_t id, std::int32_t send, std::int32_t recv, std::int32_t channel,
                   std::vector<Step> steps) {
-    for (std::size_t s = 0; s < steps.size(); ++s) steps[s].number = static_cast<std::int32_t>(s);
-    return {id, send, recv, channel, std::move(steps)};
+    for (std::size_t s = 0; s < steps.size(); ++s) steps[s].number = plan::StepId(s);
+    return {test::id<plan::BlockId>(id), maybe<Rank>(send), maybe<Rank>(recv),
+            maybe<plan::ChannelId>(channel), std::move(steps)};
 }
 
 Step step(StepType type, Buffer buffer, std::int32_t offset, std::int32_t count) {
@@ -28,19 +29,19 @@ Step step(StepType type, Buffer buffer, std::int32_t offset, std::int32_t count)
     return made;
 }
 
-MscclPlan empty_plan(Goal goal, std::int32_t ranks, std::int32_t chunks) {
+MscclPlan empty_plan(CollectiveKind goal, std::int32_t ranks, std::int32_t chunks) {
     MscclPlan plan;
     plan.name = "sample";
-    plan.collective = std::string(name_of(goal));
+    plan.collective = std::string(plan_name_of(goal));
     plan.in_place = true;
     plan.ranks = ranks;
     plan.chunks_per_loop = chunks;
-    for (std::int32_t rank = 0; rank < ranks; ++rank) plan.gpus.push_back({rank, chunks, chunks, 0, {}, {}});
+    for (const Rank rank : plan::ranks_below(ranks)) plan.gpus.push_back({rank, chunks, chunks, 0, {}, {}});
     return plan;
 }
 
 MscclPlan ring_all_gather(std::int32_t ranks, std::int32_t share) {
-    MscclPlan plan = empty_plan(Goal::AllGather, ranks, ranks * share);
+    MscclPlan plan = empty_plan(CollectiveKind::AllGather, ranks, ranks * share);
     for (std::int32_t r = 0; r < ranks && ranks > 1; ++r) {
         const auto at = [&](std::int32_t back) { return (r - back + ranks) % ranks * share; };
         std::vector<Step> steps{step(StepType::Send, Buffer::Output, at(0), share)};
@@ -54,7 +55,7 @@ MscclPlan ring_all_gather(std::int32_t ranks, std::int32_t share) {
 }
 
 MscclPlan pairs_all_gather(std::int32_t ranks, std::int32_t share) {
-    MscclPlan plan = empty_plan(Goal::AllGather, ranks, ranks * share);
+    MscclPlan plan = empty_plan(CollectiveKind::AllGather, ranks, ranks * share);
     for (std::int32_t r = 0; r < ranks; ++r) {
         auto& blocks = plan.gpus[static_cast<std::size_t>(r)].blocks;
         for (std::int32_t k = 1; k < ranks; ++k) {
@@ -68,7 +69,7 @@ MscclPlan pairs_all_gather(std::int32_t ranks, std::int32_t share) {
 }
 
 MscclPlan ring_all_reduce(std::int32_t ranks, std::int32_t share) {
-    MscclPlan plan = empty_plan(Goal::AllReduce, ranks, ranks * share);
+    MscclPlan plan = empty_plan(CollectiveKind::AllReduce, ranks, ranks * share);
     for (std::int32_t r = 0; r < ranks && ranks > 1; ++r) {
         const auto at = [&](std::int32_t back) { return (r - back + ranks) % ranks * share; };
         const auto add = [&](std::vector<Step>& steps, StepType type, std::int32_t back) {
@@ -87,7 +88,7 @@ MscclPlan ring_all_reduce(std::int32_t ranks, std::int32_t share) {
 }
 
 MscclPlan pairs_all_to_all(std::int32_t ranks, std::int32_t share) {
-    MscclPlan plan = empty_plan(Goal::AllToAll, ranks, ranks * share);
+    MscclPlan plan = empty_plan(CollectiveKind::AllToAll, ranks, ranks * share);
     plan.in_place = false;
     for (std::int32_t r = 0; r < ranks; ++r) {
         auto& blocks = plan.gpus[static_cast<std::size_t>(r)].blocks;
@@ -106,7 +107,7 @@ MscclPlan pairs_all_to_all(std::int32_t ranks, std::int32_t share) {
 
 MscclPlan tree_broadcast(const std::vector<std::int32_t>& parent, std::int32_t chunks) {
     const auto ranks = static_cast<std::int32_t>(parent.size());
-    MscclPlan plan = empty_plan(Goal::Broadcast, ranks, chunks);
+    MscclPlan plan = empty_plan(CollectiveKind::Broadcast, ranks, chunks);
     for (std::int32_t r = 0; r < ranks; ++r) {
         std::vector<std::int32_t> children;
         for (std::int32_t c = r + 1; c < ranks; ++c) {
@@ -123,7 +124,7 @@ MscclPlan tree_broadcast(const std::vector<std::int32_t>& parent, std::int32_t c
         }
         for (std::size_t i = r > 0 ? 1 : 0; i < children.size(); ++i) {
             Step send = step(StepType::Send, Buffer::Input, 0, chunks);
-            if (r > 0) send.dep_block = send.dep_step = 0;
+            if (r > 0) send.dep_block = plan::BlockId(0), send.dep_step = plan::StepId(0);
             blocks.push_back(block(static_cast<std::int32_t>(blocks.size()), children[i], -1, 0, {send}));
         }
     }
@@ -132,7 +133,7 @@ MscclPlan tree_broadcast(const std::vector<std::int32_t>& parent, std::int32_t c
 
 MscclPlan tree_reduce(const std::vector<std::int32_t>& parent, std::int32_t chunks) {
     const auto ranks = static_cast<std::int32_t>(parent.size());
-    MscclPlan plan = empty_plan(Goal::Reduce, ranks, chunks);
+    MscclPlan plan = empty_plan(CollectiveKind::Reduce, ranks, chunks);
     for (std::int32_t r = 0; r < ranks; ++r) {
         auto& blocks = plan.gpus[static_cast<std::size_t>(r)].blocks;
         for (std::int32_t c = r + 1; c < ranks; ++c) {
@@ -140,13 +141,15 @@ MscclPlan tree_reduce(const std::vector<std::int32_t>& parent, std::int32_t chun
             const auto id = static_cast<std::int32_t>(blocks.size());
             Step add = step(StepType::ReceiveReduceCopy, Buffer::Input, 0, chunks);
             add.signals = true;
-            if (id > 0) add.dep_block = id - 1, add.dep_step = 0;  // one sum after the other
+            if (id > 0)
+                add.dep_block = test::id<plan::BlockId>(id - 1),
+                add.dep_step = plan::StepId(0);  // one sum after the other
             blocks.push_back(block(id, -1, c, 0, {add}));
         }
         if (r == 0) continue;
         const auto id = static_cast<std::int32_t>(blocks.size());
         Step send = step(StepType::Send, Buffer::Input, 0, chunks);
-        if (id > 0) send.dep_block = id - 1, send.dep_step = 0;
+        if (id > 0) send.dep_block = test::id<plan::BlockId>(id - 1), send.dep_step = plan::StepId(0);
         blocks.push_back(block(id, parent[static_cast<std::size_t>(r)], -1, 0, {send}));
     }
     return plan;
@@ -173,11 +176,11 @@ MscclPlan random_sample(Rng& rng, std::int32_t ranks) {
     }
 }
 
-plan::PlanVerdict believed_valid(Goal goal, std::optional<std::int32_t> root) {
+plan::PlanVerdict believed_valid(CollectiveKind goal, std::optional<std::int32_t> root) {
     plan::PlanVerdict verdict;
     verdict.name = "sample";
-    verdict.collective = std::string(name_of(goal));
-    verdict.root = root;
+    verdict.collective = std::string(plan_name_of(goal));
+    if (root) verdict.root = id<Rank>(*root);
     return verdict;
 }
 
@@ -199,14 +202,15 @@ namespace {
 /// Runs a plan whose every location holds (part of) one chunk of the instance.
 class ChunkRun {
   public:
-    explicit ChunkRun(const MscclPlan& plan) : plan_(plan), goal_(*plan::goal_of(*plan.collective)) {
+    explicit ChunkRun(const MscclPlan& plan) : plan_(plan), goal_(*kind_in_plan(*plan.collective)) {
         const std::int32_t ranks = plan.ranks, all = plan.chunks_per_loop, share = all / ranks;
         for (std::int32_t r = 0; r < ranks; ++r) {
             for (std::int32_t c = 0; c < all; ++c) {
-                if (goal_ == Goal::AllGather && c / share == r) held_[{r, Buffer::Output, c}] = c;
-                if (goal_ == Goal::AllReduce || goal_ == Goal::Reduce) held_[{r, Buffer::Input, c}] = c;
-                if (goal_ == Goal::Broadcast && r == 0) held_[{r, Buffer::Input, c}] = c;
-                if (goal_ != Goal::AllToAll || c / share == r) continue;
+                if (goal_ == CollectiveKind::AllGather && c / share == r) held_[{r, Buffer::Output, c}] = c;
+                if (goal_ == CollectiveKind::AllReduce || goal_ == CollectiveKind::Reduce)
+                    held_[{r, Buffer::Input, c}] = c;
+                if (goal_ == CollectiveKind::Broadcast && r == 0) held_[{r, Buffer::Input, c}] = c;
+                if (goal_ != CollectiveKind::AllToAll || c / share == r) continue;
                 const std::int32_t to = c / share, pair = r * (ranks - 1) + (to < r ? to : to - 1);
                 held_[{r, Buffer::Input, c}] = pair * share + c % share;
             }
@@ -228,7 +232,7 @@ class ChunkRun {
         std::vector<Cursor> cursors;
         for (const auto& gpu : plan_.gpus) {
             for (const auto& block : gpu.blocks) {
-                cursors.push_back({gpu.id, &block, 0, carried.size()});
+                cursors.push_back({number(gpu.id), &block, 0, carried.size()});
                 for (const Step& step : block.steps) carried.resize(carried.size() + tasks(step));
             }
         }
@@ -239,9 +243,9 @@ class ChunkRun {
                 const Step& step = at.block->steps[at.step];
                 const auto waits_for = [&](const Cursor& c) {
                     return c.gpu == at.gpu && c.block->id == step.dep_block &&
-                           c.step <= static_cast<std::size_t>(step.dep_step);
+                           c.step <= (*step.dep_step).index();
                 };
-                if (step.dep_block >= 0 && std::ranges::any_of(cursors, waits_for)) continue;
+                if (step.dep_block && std::ranges::any_of(cursors, waits_for)) continue;
                 if (!act(at.gpu, *at.block, step, at.first, carried)) continue;
                 at.first += tasks(step);
                 ++at.step;
@@ -260,7 +264,8 @@ class ChunkRun {
     bool act(std::int32_t gpu, const ThreadBlock& block, const Step& step, std::size_t first,
              std::vector<Carried>& carried) {
         const auto count = static_cast<std::size_t>(step.count);
-        auto* in = receives(step.type) ? &fifo_[{block.recv_peer, gpu, block.channel}] : nullptr;
+        auto* in =
+            receives(step.type) ? &fifo_[{number(block.recv_peer), gpu, number(block.channel)}] : nullptr;
         if (in != nullptr && in->size() < count) return false;
         for (std::size_t i = 0; i < count && step.type != StepType::Nop; ++i) {
             const auto offset = static_cast<std::int32_t>(i);
@@ -278,13 +283,13 @@ class ChunkRun {
             if (!sends(step.type)) continue;
             if (chunk < 0) throw std::logic_error("the plan sends what it does not have");
             carried[first + i].chunk = chunk;
-            fifo_[{gpu, block.send_peer, block.channel}].push_back(first + i);
+            fifo_[{gpu, number(block.send_peer), number(block.channel)}].push_back(first + i);
         }
         return true;
     }
 
     const MscclPlan& plan_;
-    Goal goal_;
+    CollectiveKind goal_;
     std::map<std::tuple<std::int32_t, Buffer, std::int32_t>, std::int32_t> held_;
     std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::deque<std::size_t>> fifo_;
 };

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "core/instance.hpp"
 #include "core/rng.hpp"
 #include "core/schedule.hpp"
-#include "plan/goal.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
 #include "timing/plan_timing.hpp"
@@ -19,7 +19,7 @@ namespace tutti::test {
 [[nodiscard]] plan::Step step(plan::StepType type, plan::Buffer buffer, std::int32_t offset,
                               std::int32_t count = 1);
 /// GPUs 0, 1, … of the ranks, without blocks.
-[[nodiscard]] plan::MscclPlan empty_plan(plan::Goal goal, std::int32_t ranks, std::int32_t chunks);
+[[nodiscard]] plan::MscclPlan empty_plan(CollectiveKind goal, std::int32_t ranks, std::int32_t chunks);
 
 // Plans that are right, whatever the timing. `share` chunks per rank (all-gather, all-reduce), per pair
 // (all-to-all) or in all (broadcast).
@@ -37,7 +37,7 @@ namespace tutti::test {
 [[nodiscard]] plan::MscclPlan random_sample(Rng& rng, std::int32_t ranks);
 
 /// "Valid", of a plan that is known to be.
-[[nodiscard]] plan::PlanVerdict believed_valid(plan::Goal goal, std::optional<std::int32_t> root = {});
+[[nodiscard]] plan::PlanVerdict believed_valid(CollectiveKind goal, std::optional<std::int32_t> root = {});
 
 /// Whether a plan ends where connections hold so many messages; without any nothing can be sent.
 [[nodiscard]] bool ends_with(const plan::MscclPlan& plan, const Topology& topology, std::int64_t capacity);

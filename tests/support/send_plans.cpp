@@ -6,10 +6,9 @@
 
 namespace tutti::test {
 
-plan::SendPlan step_plan(std::int32_t nodes, std::vector<plan::SendChunk> chunks,
+plan::ScclPlan step_plan(std::int32_t nodes, std::vector<plan::SendChunk> chunks,
                          const std::vector<std::vector<std::vector<std::int64_t>>>& steps) {
-    plan::SendPlan plan;
-    plan.format = "sccl-json";
+    plan::ScclPlan plan;
     plan.nodes = nodes;
     plan.chunks = std::move(chunks);
     plan.has_links = true;
@@ -28,7 +27,7 @@ plan::SendPlan step_plan(std::int32_t nodes, std::vector<plan::SendChunk> chunks
             send.src = static_cast<std::int32_t>(each[1]);
             send.dst = static_cast<std::int32_t>(each[2]);
             plan.sends.push_back(send);
-            ++send.position;
+            ++*send.position;
         }
     }
     return plan;
@@ -62,10 +61,6 @@ std::string told(const plan::PlanVerdict& verdict) {
     return text;
 }
 
-std::string told(const plan::SendPlan& plan, const verify::PlanReading& reading) {
-    return told(verify::verify(plan, reading));
-}
-
 std::string warned(const plan::PlanVerdict& verdict) {
     std::string text;
     for (const plan::PlanFinding& finding : verdict.warnings)
@@ -73,7 +68,7 @@ std::string warned(const plan::PlanVerdict& verdict) {
     return text;
 }
 
-verify::PlanReading as(plan::Goal goal) {
+verify::PlanReading as(CollectiveKind goal) {
     verify::PlanReading reading;
     reading.goal = goal;
     return reading;

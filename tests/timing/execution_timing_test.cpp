@@ -171,9 +171,7 @@ TEST_SUITE("run: execution timing") {
         ExecutionBuilder stray("test", 2);
         stray.gpu(1, 1).tb("put i0 -> 1:o0");
         stray.gpu(1, 1);
-        stray.plan().gpus[0].blocks[0].ops[0].dst[0].id = 99;
-        CHECK(refusal(stray, net).find("does not have") != std::string::npos);
-        stray.plan().gpus[0].blocks[0].ops[0].dst[0].id = -1;
+        stray.plan().gpus[0].blocks[0].ops[0].dst[0].id = plan::Slot(99);
         CHECK(refusal(stray, net).find("does not have") != std::string::npos);
         ExecutionBuilder fine("test", 2);
         fine.gpu(1, 1).tb("put i0 -> 1:o0 part 0/4099");

@@ -41,7 +41,7 @@ bool is_ambiguous(const Topology& topology, const Schedule& schedule) {
 
 /// What arrives at a relay of a reduction replaces the relay's own contribution in a schedule, not in a plan.
 bool can_be_a_schedule(const timing::JobTiming& job) {
-    const bool reduces = job.goal == plan::Goal::AllReduce || job.goal == plan::Goal::Reduce;
+    const bool reduces = job.goal == CollectiveKind::AllReduce || job.goal == CollectiveKind::Reduce;
     return !reduces || job.relayed == 0;
 }
 
@@ -63,7 +63,7 @@ TEST_SUITE("run: properties") {
             const timing::TimedJob job{&plan, random_options(rng, topology, ranks)};
             const timing::PlanTiming timing = timing::time_plans({&job, 1}, topology, true);
             if (!can_be_a_schedule(timing.jobs[0])) return;
-            const app::BoundJob asked{timing.jobs[0], timing.jobs[0].goal, 0};
+            const app::BoundJob asked{timing.jobs[0], timing.jobs[0].goal, Rank(0)};
             const auto instance = app::instance_of({&asked, 1}, topology);
             REQUIRE(instance);
             const Schedule schedule = test::schedule_of(plan, timing, *instance);

@@ -12,7 +12,6 @@ namespace tutti::timing {
 namespace {
 
 using plan::Buffer;
-using plan::Goal;
 using plan::MscclPlan;
 using plan::StepType;
 using test::block;
@@ -43,7 +42,7 @@ Ticks makespan(const MscclPlan& plan, const Net& net, const TimingOptions& optio
 
 /// Rank 0 sends `chunks` in one step to rank 1, which takes them by `receive`.
 MscclPlan one_message(std::int32_t chunks) {
-    MscclPlan plan = empty_plan(Goal::Broadcast, 2, chunks);
+    MscclPlan plan = empty_plan(CollectiveKind::Broadcast, 2, chunks);
     plan.gpus[0].blocks = {block(0, 1, -1, 0, {step(StepType::Send, Buffer::Input, 0, chunks)})};
     plan.gpus[1].blocks = {block(0, -1, 0, 0, {step(StepType::Receive, Buffer::Output, 0, chunks)})};
     return plan;
@@ -105,10 +104,10 @@ TEST_SUITE("run: plan timing") {
     }
 
     TEST_CASE("a dependency waits for the first step at or after it that signals") {
-        MscclPlan plan = empty_plan(Goal::None, 3, 4);
+        MscclPlan plan = empty_plan(CollectiveKind::Custom, 3, 4);
         auto a = step(StepType::Receive, Buffer::Scratch, 0), b = step(StepType::Receive, Buffer::Scratch, 1);
         auto out = step(StepType::Send, Buffer::Scratch, 0);
-        out.dep_block = out.dep_step = 0;
+        out.dep_block = plan::BlockId(0), out.dep_step = plan::StepId(0);
         plan.gpus[0].blocks = {block(
             0, 1, -1, 0, {step(StepType::Send, Buffer::Input, 0), step(StepType::Send, Buffer::Input, 1)})};
         plan.gpus[2].blocks = {block(0, -1, 1, 0, {step(StepType::Receive, Buffer::Output, 0)})};
@@ -127,11 +126,11 @@ TEST_SUITE("run: plan timing") {
     }
 
     TEST_CASE("a nop waits like a step and signals nothing") {
-        MscclPlan plan = empty_plan(Goal::None, 3, 4);
+        MscclPlan plan = empty_plan(CollectiveKind::Custom, 3, 4);
         auto in = step(StepType::Receive, Buffer::Scratch, 0);
         in.signals = true;
         auto nop = step(StepType::Nop, Buffer::Input, -1, 0);
-        nop.dep_block = nop.dep_step = 0;
+        nop.dep_block = plan::BlockId(0), nop.dep_step = plan::StepId(0);
         nop.signals = true;
         plan.gpus[0].blocks = {block(0, 1, -1, 0, {step(StepType::Send, Buffer::Input, 0)})};
         plan.gpus[1].blocks = {block(0, -1, 0, 0, {in}),
@@ -139,9 +138,9 @@ TEST_SUITE("run: plan timing") {
         plan.gpus[2].blocks = {block(0, -1, 1, 0, {step(StepType::Receive, Buffer::Output, 0)})};
         CHECK(makespan(plan, test::line(3, 0, 10)) == Ticks(20));
         // A dependency on the nop is served by the next step that is none.
-        plan.gpus[1].blocks[1].steps[0].dep_block = -1;
-        plan.gpus[1].blocks[0].steps[0].dep_block = 1;
-        plan.gpus[1].blocks[0].steps[0].dep_step = 0;
+        plan.gpus[1].blocks[1].steps[0].dep_block = std::nullopt;
+        plan.gpus[1].blocks[0].steps[0].dep_block = plan::BlockId(1);
+        plan.gpus[1].blocks[0].steps[0].dep_step = plan::StepId(0);
         CHECK_THROWS_AS((void)makespan(plan, test::line(3, 0, 10)), InputError);
     }
 
@@ -207,10 +206,10 @@ TEST_SUITE("run: plan timing") {
         options.bytes = {4097};
         CHECK(time_plan(test::ring_all_gather(4), topology, options).jobs[0].chunk == Bytes{1025});
         // A gather's file counts the chunks of one rank's input; the call's bytes are the root's output.
-        CHECK(chunks_of_call(Goal::Gather, 4, 2) == 8);
-        CHECK(chunks_of_call(Goal::Scatter, 4, 2) == 8);
-        CHECK(chunks_of_call(Goal::AllGather, 4, 8) == 8);
-        CHECK_FALSE(bus_factor(Goal::None, 4));
+        CHECK(chunks_of_call(CollectiveKind::Gather, 4, 2) == 8);
+        CHECK(chunks_of_call(CollectiveKind::Scatter, 4, 2) == 8);
+        CHECK(chunks_of_call(CollectiveKind::AllGather, 4, 8) == 8);
+        CHECK_FALSE(bus_factor(CollectiveKind::Custom, 4));
         options.bytes = {0};
         CHECK_THROWS_AS((void)time_plan(test::ring_all_gather(4), topology, options), InputError);
         options.bytes = {kMaxCallBytes.count + 1};
@@ -233,7 +232,7 @@ TEST_SUITE("run: plan timing") {
     }
 
     TEST_CASE("channels take turns on parallel links, and a given route is kept to") {
-        MscclPlan plan = empty_plan(Goal::None, 2, 2);
+        MscclPlan plan = empty_plan(CollectiveKind::Custom, 2, 2);
         for (std::int32_t c = 0; c < 2; ++c) {
             plan.gpus[0].blocks.push_back(block(c, 1, -1, c, {step(StepType::Send, Buffer::Input, c)}));
             plan.gpus[1].blocks.push_back(block(c, -1, 0, c, {step(StepType::Receive, Buffer::Output, c)}));
@@ -242,13 +241,14 @@ TEST_SUITE("run: plan timing") {
         net.link(0, 1, 0, 10).link(0, 1, 0, 10);
         CHECK(makespan(plan, net) == Ticks(10));
         TimingOptions options;
-        options.routes = {{0, 1, std::nullopt, {LinkId(1)}}};
+        options.routes = {{Rank(0), Rank(1), std::nullopt, {LinkId(1)}}};
         CHECK(makespan(plan, net, options) == Ticks(20));
-        options.routes = {{0, 1, 0, {LinkId(1)}}, {0, 1, 1, {LinkId(0)}}};
+        options.routes = {{Rank(0), Rank(1), plan::ChannelId(0), {LinkId(1)}},
+                          {Rank(0), Rank(1), plan::ChannelId(1), {LinkId(0)}}};
         CHECK(makespan(plan, net, options) == Ticks(10));
-        options.routes = {{0, 1, 0, {LinkId(7)}}};
+        options.routes = {{Rank(0), Rank(1), plan::ChannelId(0), {LinkId(7)}}};
         CHECK_THROWS_AS((void)makespan(plan, net, options), InputError);
-        options.routes = {{0, 1, 0, {}}};
+        options.routes = {{Rank(0), Rank(1), plan::ChannelId(0), {}}};
         CHECK_THROWS_AS((void)makespan(plan, net, options), InputError);
     }
 
@@ -292,7 +292,7 @@ TEST_SUITE("run: plan timing") {
 
     TEST_CASE("a plan that hangs for want of FIFO slots is named, and timed with deeper ones") {
         // Both send three messages before they receive any.
-        MscclPlan plan = empty_plan(Goal::None, 2, 3);
+        MscclPlan plan = empty_plan(CollectiveKind::Custom, 2, 3);
         for (std::int32_t r = 0; r < 2; ++r) {
             plan.gpus[static_cast<std::size_t>(r)].blocks = {block(
                 0, 1 - r, 1 - r, 0,

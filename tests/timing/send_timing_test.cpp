@@ -9,8 +9,8 @@ namespace tutti::timing {
 namespace {
 
 using plan::NodeSend;
+using plan::ScclPlan;
 using plan::SendClock;
-using plan::SendPlan;
 using test::Net;
 
 NodeSend send(std::int64_t address, std::int32_t src, std::int32_t dst, std::int64_t when,
@@ -24,16 +24,16 @@ NodeSend send(std::int64_t address, std::int32_t src, std::int32_t dst, std::int
     return made;
 }
 
-SendPlan empty(SendClock clock, std::int32_t nodes) {
-    SendPlan plan;
+ScclPlan empty(SendClock clock, std::int32_t nodes) {
+    ScclPlan plan;
     plan.clock = clock;
     plan.nodes = nodes;
     return plan;
 }
 
 /// Everybody's chunk goes round the ring, a hop per step.
-SendPlan ring_steps(std::int32_t nodes) {
-    SendPlan plan = empty(SendClock::Steps, nodes);
+ScclPlan ring_steps(std::int32_t nodes) {
+    ScclPlan plan = empty(SendClock::Steps, nodes);
     plan.runtime = "allgather";
     for (std::int32_t n = 0; n < nodes; ++n) {
         plan.chunks.push_back({{n}, {}, n});
@@ -44,7 +44,8 @@ SendPlan ring_steps(std::int32_t nodes) {
     return plan;
 }
 
-Ticks makespan(const SendPlan& plan, const Net& net, const TimingOptions& options = {}) {
+template <class Plan>
+Ticks makespan(const Plan& plan, const Net& net, const TimingOptions& options = {}) {
     return time_plan(plan, Topology(net.parts()), options).makespan;
 }
 
@@ -56,11 +57,11 @@ TEST_SUITE("run: send timing") {
         const PlanTiming timing = time_plan(ring_steps(5), ring);
         CHECK(timing.makespan == Ticks(40));
         CHECK(timing.jobs[0].chunks == 5);
-        CHECK(timing.jobs[0].goal == plan::Goal::AllGather);
+        CHECK(timing.jobs[0].goal == CollectiveKind::AllGather);
     }
 
     TEST_CASE("a step is no barrier: a send starts when its own data is there") {
-        SendPlan plan = empty(SendClock::Steps, 4);
+        ScclPlan plan = empty(SendClock::Steps, 4);
         plan.chunks = {{{0}, {1, 2}, 0}, {{3}, {2}, 1}};
         plan.sends = {send(0, 0, 1, 0), send(1, 3, 2, 0), send(0, 1, 2, 1)};
         Net net(4);
@@ -69,7 +70,7 @@ TEST_SUITE("run: send timing") {
     }
 
     TEST_CASE("a plain chunk is sent on when the first of its copies is there") {
-        SendPlan plan = empty(SendClock::Steps, 4);
+        ScclPlan plan = empty(SendClock::Steps, 4);
         plan.chunks = {{{0, 1}, {2, 3}, 0}};
         plan.sends = {send(0, 0, 2, 0), send(0, 1, 2, 0), send(0, 2, 3, 1)};
         Net net(4);
@@ -78,7 +79,7 @@ TEST_SUITE("run: send timing") {
     }
 
     TEST_CASE("a sum waits for all that came in earlier steps, and is not spoilt by later ones") {
-        SendPlan plan = empty(SendClock::Steps, 4);
+        ScclPlan plan = empty(SendClock::Steps, 4);
         for (std::int32_t n = 0; n < 4; ++n) plan.chunks.push_back({{n}, {3}, 0});
         plan.sends = {send(0, 0, 2, 0), send(0, 1, 2, 0), send(0, 2, 3, 1)};
         Net net(4);
@@ -92,7 +93,7 @@ TEST_SUITE("run: send timing") {
     }
 
     TEST_CASE("sends from node to node go in order") {
-        SendPlan plan = empty(SendClock::Steps, 3);
+        ScclPlan plan = empty(SendClock::Steps, 3);
         plan.chunks = {{{0}, {2}, 0}, {{1}, {2}, 1}};
         plan.sends = {send(0, 0, 1, 0), send(0, 1, 2, 1), send(1, 1, 2, 2)};
         CHECK(makespan(plan, test::line(3, 0, 10)) == Ticks(30));
@@ -101,7 +102,7 @@ TEST_SUITE("run: send timing") {
     }
 
     TEST_CASE("TACCL's copies come after its sums, whatever their times say") {
-        SendPlan plan = empty(SendClock::Times, 3);
+        ScclPlan plan = empty(SendClock::Times, 3);
         for (std::int32_t n = 0; n < 3; ++n) plan.chunks.push_back({{n}, {0, 1, 2}, 0});
         plan.sends = {send(0, 2, 1, 0), send(0, 1, 0, 10), send(0, 0, 1, 5), send(0, 1, 2, 15)};
         plan.sends[2].replaces = plan.sends[3].replaces = true;
@@ -109,39 +110,34 @@ TEST_SUITE("run: send timing") {
     }
 
     TEST_CASE("queues keep a link's order and wait for what they need") {
-        SendPlan plan = empty(SendClock::Queues, 3);
-        plan.addresses = 3;
-        plan.links = {{0, 1, 1, 0, 0}, {1, 2, 1, 0, 0}, {2, 0, 1, 0, 0}};
-        for (std::int32_t l = 0; l < 3; ++l) {
-            plan.sends.push_back(send(l, l, (l + 1) % 3, 0, l));
-            plan.sends.push_back(send((l + 2) % 3, l, (l + 1) % 3, 0, l));
-        }
+        plan::TacosPlan plan;
+        plan.nodes = 3;
+        plan.chunks = 3;
+        for (std::int32_t l = 0; l < 3; ++l) plan.links.push_back({l, (l + 1) % 3, 0, 0, {l, (l + 2) % 3}});
         const Topology ring(generators::ring(3, Wire{Ticks(1), Ticks(9), {}}, generators::Direction::OneWay));
         CHECK(time_plan(plan, ring).makespan == Ticks(20));
-        std::swap(plan.sends[0].address, plan.sends[1].address);
-        std::swap(plan.sends[2].address, plan.sends[3].address);
-        std::swap(plan.sends[4].address, plan.sends[5].address);
+        for (plan::TacosLink& link : plan.links) std::swap(link.queue[0], link.queue[1]);
         CHECK_THROWS_WITH_AS((void)time_plan(plan, ring), "the plan does not end: gpu 0 waits for ever",
                              InputError);
         TimingOptions options;
-        options.goal = plan::Goal::AllReduce;
+        options.goal = CollectiveKind::AllReduce;
         CHECK_THROWS_AS((void)time_plan(plan, ring, options), InputError);
     }
 
     TEST_CASE("trees carry their chunks one after the other, down, up, or both") {
-        SendPlan plan = empty(SendClock::Trees, 3);
-        plan.trees = {{0, 0, 2, 2}};
-        plan.sends = {send(0, 0, 1, 0), send(0, 1, 2, 0)};
+        plan::ForestCollPlan plan;
+        plan.node_names = {"a", "b", "c"};
+        plan.trees = {{0, 0, 2, 2, {{0, 1}, {1, 2}}}};
         const Net net = test::line(3, 0, 10);
         CHECK(makespan(plan, net) == Ticks(30));
         TimingOptions options;
-        options.goal = plan::Goal::ReduceScatter;
+        options.goal = CollectiveKind::ReduceScatter;
         CHECK(makespan(plan, net, options) == Ticks(30));
-        options.goal = plan::Goal::AllReduce;
+        options.goal = CollectiveKind::AllReduce;
         CHECK(makespan(plan, net, options) == Ticks(50));
-        options.goal = plan::Goal::AllToAll;
+        options.goal = CollectiveKind::AllToAll;
         CHECK_THROWS_AS((void)makespan(plan, net, options), InputError);
-        plan.sends.push_back(send(0, 0, 2, 0));
+        plan.trees[0].sends.push_back({0, 2});
         CHECK_THROWS_WITH_AS((void)makespan(plan, net), "two sends of a tree end at one node", InputError);
     }
 
@@ -167,7 +163,7 @@ TEST_SUITE("run: send timing") {
     }
 
     TEST_CASE("the call's bytes are cut into the chunks of the larger buffer") {
-        SendPlan plan = empty(SendClock::Steps, 3);
+        ScclPlan plan = empty(SendClock::Steps, 3);
         std::int64_t address = 0;
         for (std::int32_t a = 0; a < 3; ++a) {
             for (std::int32_t b = 0; b < 3; ++b) {
@@ -176,13 +172,13 @@ TEST_SUITE("run: send timing") {
                 plan.chunks.push_back({{a}, {b}, address++});
             }
         }
-        CHECK(chunks_of_call(plan::Goal::AllToAll, plan) == 6);
-        CHECK(chunks_of_call(plan::Goal::None, plan) == 4);
-        CHECK(chunks_of_call(plan::Goal::AllGather, ring_steps(4)) == 4);
+        CHECK(chunks_of_call(CollectiveKind::AllToAll, plan) == 6);
+        CHECK(chunks_of_call(CollectiveKind::Custom, plan) == 4);
+        CHECK(chunks_of_call(CollectiveKind::AllGather, ring_steps(4)) == 4);
     }
 
     TEST_CASE("a node cannot send what it does not have") {
-        SendPlan plan = empty(SendClock::Steps, 3);
+        ScclPlan plan = empty(SendClock::Steps, 3);
         plan.chunks = {{{0}, {2}, 0}};
         plan.sends = {send(0, 1, 2, 0)};
         CHECK_THROWS_WITH_AS((void)makespan(plan, test::line(3)),

@@ -51,8 +51,7 @@ app::ConvertOptions convert_options(const Values& values) {
     options.format = convert_format(values, options);
     options.collective = values.text("collective");
     if (values.flag("target")) {
-        options.target =
-            static_cast<compile::MscclTarget>(values.choice("target", compile::msccl_target_names()));
+        options.target = static_cast<plan::Target>(values.choice("target", plan::msccl_target_names()));
     }
     options.protocol = static_cast<plan::Protocol>(values.choice("protocol", {"Simple", "LL", "LL128"}));
     options.mode = static_cast<app::CallMode>(values.choice("mode", {"both", "in-place", "out-of-place"}));

@@ -35,18 +35,16 @@ app::PlanOptions plan_options(const Values& values) {
     options.operand_is_destination = values.choice("operand", {"src", "dst"}) == 1;
     options.copies_first = values.choice("copy", {"ignore", "first"}) == 1;
     if (const auto name = values.text("as")) {
-        options.goal = plan::goal_of(*name);
-        if (!options.goal) (void)values.choice("as", plan::goal_names());
+        options.goal = kind_in_plan(*name);
+        if (!options.goal) (void)values.choice("as", plan_kind_names());
     }
-    if (values.flag("root")) options.root = values.number<std::int32_t>("root", 0, 0);
+    if (values.flag("root"))
+        options.root = Rank(static_cast<std::size_t>(values.number<std::int32_t>("root", 0, 0)));
     options.strict_dependencies = values.flag("strict-dependencies");
     options.strict_descriptors = values.flag("strict-descriptors");
     options.condition = values.text("condition");
-    if (values.flag("target")) {
-        using verify::Target;
-        constexpr std::array kTargets{Target::Msccl, Target::MscclExecutor, Target::Rccl, Target::Mscclpp};
-        options.target = kTargets[values.choice("target", {"msccl", "msccl-executor", "rccl", "mscclpp"})];
-    }
+    if (values.flag("target"))
+        options.target = static_cast<plan::Target>(values.choice("target", plan::target_names()));
     for (const std::string& group : values.list("group")) options.groups.push_back(group_in(group, values));
     options.topology = values.text("topology");
     options.bytes = byte_size(values, "bytes", 1);

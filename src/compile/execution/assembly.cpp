@@ -36,7 +36,8 @@ class Assembly {
   private:
     void number_blocks() {
         std::vector<std::int32_t> next(draft_.part.ranks, 0);
-        for (const Block& block : draft_.blocks) id_.push_back(next[block.rank]++);
+        for (const Block& block : draft_.blocks)
+            id_.emplace_back(static_cast<std::size_t>(next[block.rank]++));
         blocks_of_ = next;
     }
 
@@ -82,7 +83,7 @@ class Assembly {
 
     void add_gpu(std::uint32_t rank) {
         plan::ExecutionGpu gpu;
-        gpu.id = static_cast<std::int32_t>(rank);
+        gpu.id = Rank(rank);
         gpu.input_chunks = draft_.places.input_chunks(rank);
         gpu.output_chunks = draft_.places.output_chunks(rank);
         gpu.scratch_chunks = draft_.scratch[rank];
@@ -92,9 +93,8 @@ class Assembly {
         for (const auto& [pair, wires] : wires_) {
             if (pair.first != rank && pair.second != rank) continue;
             for (const Wire& wire : wires) {
-                channel_[rank][wire] = static_cast<std::int32_t>(channels.peers.size());
-                channels.peers.push_back(
-                    static_cast<std::int32_t>(pair.first == rank ? pair.second : pair.first));
+                channel_[rank][wire] = plan::ChannelId(channels.peers.size());
+                channels.peers.emplace_back(pair.first == rank ? pair.second : pair.first);
             }
         }
         if (!channels.peers.empty()) gpu.channels.push_back(std::move(channels));
@@ -116,25 +116,26 @@ class Assembly {
     }
 
     /// The block's number of something that the GPU has another number for.
-    static std::int32_t number_in(std::vector<std::int32_t>& ids, std::int32_t id) {
+    template <class IdType>
+    static plan::Slot slot_in(std::vector<IdType>& ids, IdType id) {
         const auto at = std::ranges::find(ids, id);
-        const auto number = static_cast<std::int32_t>(at - ids.begin());
+        const plan::Slot slot(static_cast<std::size_t>(at - ids.begin()));
         if (at == ids.end()) ids.push_back(id);
-        return number;
+        return slot;
     }
-    std::int32_t channel(std::uint32_t message) {
-        return number_in(channels_, channel_[rank_].at(wire_[message]));
+    plan::Slot channel(std::uint32_t message) {
+        return slot_in(channels_, channel_[rank_].at(wire_[message]));
     }
-    std::int32_t buffer(std::uint32_t rank, plan::Buffer of) {
-        const plan::RemoteBuffer wanted{static_cast<std::int32_t>(rank), of, {draft_.channel}};
+    plan::Slot buffer(std::uint32_t rank, plan::Buffer of) {
+        const plan::RemoteBuffer wanted{Rank(rank), of, {draft_.channel}};
         const auto at = std::ranges::find(gpu_->remote_buffers, wanted);
-        const auto id = static_cast<std::int32_t>(at - gpu_->remote_buffers.begin());
+        const plan::RemoteBufferId id(static_cast<std::size_t>(at - gpu_->remote_buffers.begin()));
         if (at == gpu_->remote_buffers.end()) gpu_->remote_buffers.push_back(wanted);
-        return number_in(buffers_, id);
+        return slot_in(buffers_, id);
     }
 
     static plan::Operand local(const Spot& spot, std::int64_t count) {
-        return {plan::Operand::Kind::Local, spot.buffer, 0, spot.index, count};
+        return {plan::Operand::Kind::Local, spot.buffer, {}, spot.index, count};
     }
 
     plan::Operation operation(const Task& task) {
@@ -183,21 +184,22 @@ class Assembly {
         op.channel_type = draft_.channel;
         if (port) op.channels = {channel(message)};
         op.src = {local(task.src, task.count)};
-        const std::int32_t id = buffer(draft_.part.messages[message].to, task.dst.buffer);
+        const plan::Slot id = buffer(draft_.part.messages[message].to, task.dst.buffer);
         op.dst = {{plan::Operand::Kind::Remote, plan::Buffer::Input, id, task.dst.index, task.count}};
     }
 
     const Draft& draft_;
     plan::ExecutionPlan plan_;
-    std::vector<std::int32_t> id_;                                             ///< of each block in its GPU
+    std::vector<plan::BlockId> id_;                                            ///< of each block in its GPU
     std::vector<std::int32_t> blocks_of_;                                      ///< how many, by rank
     std::vector<Wire> wire_;                                                   ///< of each message
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<Wire>> wires_;  ///< of each pair of ranks
-    std::vector<std::map<Wire, std::int32_t>> channel_;                        ///< by rank: the GPU's number
+    std::vector<std::map<Wire, plan::ChannelId>> channel_;                     ///< by rank: the GPU's number
     // Of the block at hand:
     plan::ExecutionGpu* gpu_ = nullptr;
     std::uint32_t rank_ = 0;
-    std::vector<std::int32_t> channels_, buffers_;
+    std::vector<plan::ChannelId> channels_;
+    std::vector<plan::RemoteBufferId> buffers_;
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ struct Draft {
     std::vector<std::uint32_t> sender{}, receiver{};  ///< block of each message
 
     /// Input and output of other chunks lie where this one's output does: all-to-all in place.
-    [[nodiscard]] bool shares_places() const { return in_place && places.goal() == plan::Goal::AllToAll; }
+    [[nodiscard]] bool shares_places() const { return in_place && places.goal() == CollectiveKind::AllToAll; }
     [[nodiscard]] Spot fresh(std::uint32_t rank, std::int64_t count) {
         const Spot spot{plan::Buffer::Scratch, scratch[rank]};
         scratch[rank] += count;

@@ -6,17 +6,16 @@ Locations::Locations(const Draft& draft, std::uint32_t rank)
     : inputs_(draft.places.input_chunks(rank)),
       outputs_(draft.places.output_chunks(rank)),
       scratch_(draft.scratch[rank]) {
-    using plan::Goal;
     if (!draft.options.in_place) return;
     aliased_ = true;
     const auto r = static_cast<std::int64_t>(rank);
     switch (draft.places.goal()) {
-        case Goal::AllGather:
-        case Goal::Gather:
+        case CollectiveKind::AllGather:
+        case CollectiveKind::Gather:
             shift_ = -r * inputs_;
             break;
-        case Goal::ReduceScatter:
-        case Goal::Scatter:
+        case CollectiveKind::ReduceScatter:
+        case CollectiveKind::Scatter:
             shift_ = r * outputs_;
             break;
         default:

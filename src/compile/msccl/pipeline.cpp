@@ -86,7 +86,7 @@ bool tighten(Room& room, const Excess& excess) {
     throw InputError(fmt::format(
         "the plan needs {} {} on rank {}; {} has room for {}{}", excess.needed, what, excess.rank,
         name_of(draft.options.target), excess.limit,
-        draft.options.target != MscclTarget::Msccl ? " (--target msccl takes longer thread blocks)" : ""));
+        draft.options.target != plan::Target::Msccl ? " (--target msccl takes longer thread blocks)" : ""));
 }
 
 plan::MscclPlan fitted(const Draft& draft, MscclEffort effort) {
@@ -99,18 +99,20 @@ plan::MscclPlan fitted(const Draft& draft, MscclEffort effort) {
     }
 }
 
-std::string spelled(plan::Goal goal, MscclTarget target) {
-    if (goal == plan::Goal::None || goal == plan::Goal::AllToNext) return "custom";
-    if (goal == plan::Goal::ReduceScatter && target != MscclTarget::Msccl) return "reducescatter";
-    return std::string(plan::name_of(goal));
+std::string spelled(CollectiveKind goal, plan::Target target) {
+    const bool unnamed = goal == CollectiveKind::Custom || goal == CollectiveKind::AllToNext ||
+                         goal == CollectiveKind::SendRecv;
+    if (unnamed) return "custom";
+    if (goal == CollectiveKind::ReduceScatter && target != plan::Target::Msccl) return "reducescatter";
+    return std::string(plan_name_of(goal));
 }
 
-void check_known(CollectiveKind kind, const std::string& spelling, MscclTarget target) {
-    if (target == MscclTarget::Msccl && (spelling == "gather" || spelling == "scatter")) {
+void check_known(CollectiveKind kind, const std::string& spelling, plan::Target target) {
+    if (target == plan::Target::Msccl && (spelling == "gather" || spelling == "scatter")) {
         throw InputError(
             fmt::format("the msccl runtime has no {}; --target msccl-executor and rccl do", name_of(kind)));
     }
-    if (target != MscclTarget::Msccl && spelling == "custom") {
+    if (target != plan::Target::Msccl && spelling == "custom") {
         throw InputError(fmt::format("{} has no custom collectives, so none for {}; --target msccl has",
                                      name_of(target), name_of(kind)));
     }
@@ -141,7 +143,7 @@ MscclResult lower_to_msccl(const Instance& instance, const Schedule& schedule, C
     plan.min_bytes = options.min_bytes.value_or(0);
     plan.max_bytes = options.max_bytes.value_or(draft.limits.no_max_bytes);
     if (spelling == "custom") result.condition = condition_of(part, places);
-    if (places.root()) result.root = static_cast<std::int32_t>(*places.root());
+    if (places.root()) result.root = Rank(*places.root());
     return result;
 }
 

@@ -36,13 +36,14 @@ struct Work {
 struct Block {
     std::uint32_t in = kNone, out = kNone;  ///< lanes
     std::vector<Step> steps{};
-    std::vector<std::vector<std::int32_t>> known{};  ///< by step: what has ended when it has, by block
-    std::vector<std::int32_t> knows{};
+    /// By step: the last step of each block that has ended when it has.
+    std::vector<std::vector<OptionalId<plan::StepId>>> known{};
+    std::vector<OptionalId<plan::StepId>> knows{};
 };
 
 struct Moment {
     std::uint32_t block = kNone;
-    std::int32_t step = -1;
+    plan::StepId step{};
     std::size_t when = 0;  ///< in the order of the rank
 };
 
@@ -75,8 +76,8 @@ class RankSteps {
     }
 
     [[nodiscard]] plan::Gpu gpu() const {
-        plan::Gpu gpu{.id = static_cast<std::int32_t>(rank_)};
-        const bool custom = draft_.places.goal() == plan::Goal::None;
+        plan::Gpu gpu{.id = Rank(rank_)};
+        const bool custom = draft_.places.goal() == CollectiveKind::Custom;
         const auto size = [&](std::int64_t chunks) {
             return static_cast<std::int32_t>(custom ? draft_.places.chunks_per_loop() : chunks);
         };
@@ -86,12 +87,12 @@ class RankSteps {
         const auto ids = block_ids();
         gpu.blocks.resize(blocks_.size());
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
-            plan::ThreadBlock& block = gpu.blocks[static_cast<std::size_t>(ids[b])];
+            plan::ThreadBlock& block = gpu.blocks[ids[b].index()];
             block = header(blocks_[b]);
             block.id = ids[b];
             block.steps = blocks_[b].steps;
             for (Step& step : block.steps) {
-                if (step.dep_block >= 0) step.dep_block = ids[static_cast<std::size_t>(step.dep_block)];
+                if (step.dep_block) step.dep_block = ids[(*step.dep_block).index()];
             }
         }
         return gpu;
@@ -106,12 +107,12 @@ class RankSteps {
     [[nodiscard]] plan::ThreadBlock header(const Block& block) const {
         plan::ThreadBlock header;
         if (block.in != kNone) {
-            header.recv_peer = static_cast<std::int32_t>(lane(block.in).from);
-            header.channel = static_cast<std::int32_t>(lane(block.in).channel);
+            header.recv_peer = Rank(lane(block.in).from);
+            header.channel = plan::ChannelId(lane(block.in).channel);
         }
         if (block.out != kNone) {
-            header.send_peer = static_cast<std::int32_t>(lane(block.out).to);
-            header.channel = static_cast<std::int32_t>(lane(block.out).channel);
+            header.send_peer = Rank(lane(block.out).to);
+            header.channel = plan::ChannelId(lane(block.out).channel);
         }
         return header;
     }
@@ -128,7 +129,7 @@ class RankSteps {
         });
         // Own copies have a thread block of their own, and nobody has none: a grid cannot be empty.
         if (!copies.empty() || blocks_.empty()) blocks_.emplace_back();
-        for (Block& block : blocks_) block.knows.assign(blocks_.size(), -1);
+        for (Block& block : blocks_) block.knows.assign(blocks_.size(), std::nullopt);
         for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
             if (blocks_[b].in != kNone) receiving_[blocks_[b].in] = b;
             if (blocks_[b].out != kNone) sending_[blocks_[b].out] = b;
@@ -219,16 +220,16 @@ class RankSteps {
         for (const Moment& wait : waits_of(work)) {
             if (block.knows[wait.block] >= wait.step) continue;
             kept.push_back(wait);
-            const auto& known = blocks_[wait.block].known[static_cast<std::size_t>(wait.step)];
+            const auto& known = blocks_[wait.block].known[wait.step.index()];
             std::ranges::transform(block.knows, known, block.knows.begin(),
-                                   [](std::int32_t a, std::int32_t b) { return std::max(a, b); });
+                                   [](auto a, auto b) { return std::max(a, b); });
         }
         for (std::size_t k = 0; k < kept.size(); ++k) {
-            blocks_[kept[k].block].steps[static_cast<std::size_t>(kept[k].step)].signals = true;
+            blocks_[kept[k].block].steps[kept[k].step.index()].signals = true;
             Step nop{.count = 0};
             nop.dst.buffer = plan::Buffer::Output;
             Step& bearer = k + 1 < kept.size() ? nop : work.step;
-            bearer.dep_block = static_cast<std::int32_t>(kept[k].block);
+            bearer.dep_block = plan::BlockId(kept[k].block);
             bearer.dep_step = kept[k].step;
             if (&bearer == &nop) push(work.block, nop);
         }
@@ -238,15 +239,14 @@ class RankSteps {
 
     void push(std::uint32_t b, Step step) {
         Block& block = blocks_[b];
-        step.number = static_cast<std::int32_t>(block.steps.size());
+        step.number = plan::StepId(block.steps.size());
         block.knows[b] = step.number;
         block.steps.push_back(step);
         block.known.push_back(block.knows);
     }
 
     void remember(const Work& work) {
-        const Moment now{work.block, static_cast<std::int32_t>(blocks_[work.block].steps.size() - 1),
-                         when_++};
+        const Moment now{work.block, plan::StepId(blocks_[work.block].steps.size() - 1), when_++};
         if (plan::uses_source(work.step.type)) {
             each_place(work.step.src, work.step.count, [&](Place& place) {
                 std::erase_if(place.readers, [&](const Moment& m) { return m.block == now.block; });
@@ -259,14 +259,14 @@ class RankSteps {
     }
 
     /// Those that somebody waits for first, if the target can only wait for the first ones.
-    [[nodiscard]] std::vector<std::int32_t> block_ids() const {
+    [[nodiscard]] std::vector<plan::BlockId> block_ids() const {
         std::vector<std::size_t> order(blocks_.size());
         for (std::size_t b = 0; b < order.size(); ++b) order[b] = b;
         if (blocks_.size() > static_cast<std::size_t>(draft_.limits.waited_block) + 1) {
             std::ranges::stable_partition(order, [&](std::size_t b) { return is_waited_for(blocks_[b]); });
         }
-        std::vector<std::int32_t> ids(blocks_.size());
-        for (std::size_t k = 0; k < order.size(); ++k) ids[order[k]] = static_cast<std::int32_t>(k);
+        std::vector<plan::BlockId> ids(blocks_.size());
+        for (std::size_t k = 0; k < order.size(); ++k) ids[order[k]] = plan::BlockId(k);
         return ids;
     }
     [[nodiscard]] static bool is_waited_for(const Block& block) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/epoch_schedule.hpp"
-#include "plan/goal.hpp"
 #include "verify/plan/send_goal.hpp"
 
 #include <map>

@@ -15,6 +15,8 @@
 #include "verify/plan/epoch_chunks.hpp"
 #include "verify/plan/findings.hpp"
 #include "verify/plan/plan_verifier.hpp"
+#include "verify/plan/send_flights.hpp"
+#include "verify/plan/send_replay.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +29,6 @@ using plan::EpochDemand;
 using plan::EpochFlow;
 using plan::EpochHop;
 using plan::EpochSchedule;
-using plan::Goal;
 using plan::kVolumeTolerance;
 using plan::kWholeVolume;
 using plan::PlanClass;
@@ -39,11 +40,12 @@ class EpochVerifier {
           reading_(reading),
           violations_(reading.max_findings),
           warnings_(reading.max_findings),
+          sends_violations_(reading.max_findings),
+          sends_warnings_(reading.max_findings),
           chunks_(schedule),
           flows_(schedule.flows.begin(), schedule.flows.end()) {}
 
     plan::PlanVerdict run() {
-        plan_.format = "teccl-json";
         plan_.clock = plan::SendClock::Epochs;
         plan_.nodes = static_cast<std::int32_t>(chunks_.numbers().size());
         for (const std::int32_t number : chunks_.numbers())
@@ -52,36 +54,34 @@ class EpochVerifier {
         add_whole_chunks();
         for (const EpochDemand& demand : schedule_.demands) check_demand(demand);
         warn_of_unused_flows();
-        PlanReading plain;
-        plain.max_findings = reading_.max_findings;
-        plain.condition = reading_.condition;
-        verdict_ = verify(plan_, plain);
+        judge_sends();
         finish();
         return std::move(verdict_);
     }
 
   private:
-    void report(const char* code, const std::string& message, std::int32_t node = -1) {
-        plan::PlanPlace place;
-        place.gpu = node;
-        violations_.add(code, message, place);
+    /// Verdicts call nodes by the numbers of the file.
+    static Rank named(std::int32_t number) { return Rank(static_cast<std::size_t>(number)); }
+
+    void report(const char* code, const std::string& message, OptionalId<Rank> node = {}) {
+        violations_.add(code, message, {.gpu = node});
     }
 
     void choose_goal() {
-        goal_ = reading_.goal            ? *reading_.goal
-                : schedule_.all_gathered ? Goal::AllGather
+        goal_ = reading_.goal            ? plan_kind_of(*reading_.goal)
+                : schedule_.all_gathered ? CollectiveKind::AllGather
                                          : chunks_.shape().goal();
-        if (goal_ == Goal::AllGather && !chunks_.demand_all()) {
+        if (goal_ == CollectiveKind::AllGather && !chunks_.demand_all()) {
             report("too-large", "an allgather of so many chunks on so many nodes is not judged");
             too_large_ = true;
             return;
         }
         verdict_root_ = chunks_.shape().root(goal_);
-        if (goal_ == Goal::None || chunks_.shape().makes(goal_)) return;
-        report("value",
-               fmt::format("the demands in the file do not make {}: {}", plan::name_of(goal_),
-                           goal_ == Goal::AllToAll ? chunks_.missing_pair()
-                                                   : "not every node has its chunks go where they must"));
+        if (goal_ == CollectiveKind::Custom || chunks_.shape().makes(goal_)) return;
+        report("value", fmt::format("the demands in the file do not make {}: {}", plan_name_of(goal_),
+                                    goal_ == CollectiveKind::AllToAll
+                                        ? chunks_.missing_pair()
+                                        : "not every node has its chunks go where they must"));
     }
 
     std::int64_t add_address(const EpochChunkName& name, std::vector<std::int32_t> receivers,
@@ -98,7 +98,7 @@ class EpochVerifier {
         send.src = chunks_.dense(hop.from);
         send.dst = chunks_.dense(hop.to);
         send.list = static_cast<std::int32_t>(list);
-        send.position = -1;
+        send.position.reset();
         send.when = hop.epoch;
         plan_.sends.push_back(send);
     }
@@ -154,7 +154,7 @@ class EpochVerifier {
                         "0.000001 for each path",
                         chunks_.words(name), demand.node,
                         static_cast<double>(total) / static_cast<double>(kWholeVolume)),
-            demand.node);
+            named(demand.node));
     }
 
     void check_path(const EpochDemand& demand, const std::vector<EpochHop>& path) {
@@ -163,7 +163,7 @@ class EpochVerifier {
         report("path",
                fmt::format("the path of {} to node {}: {}",
                            chunks_.words(chunks_.name(demand.origin, demand.chunk)), demand.node, problem),
-               demand.node);
+               named(demand.node));
     }
 
     [[nodiscard]] std::string problem_of(const EpochDemand& demand, const std::vector<EpochHop>& path) {
@@ -196,40 +196,48 @@ class EpochVerifier {
     }
 
     void finish() {
-        verdict_.collective = plan::name_of(goal_);
+        verdict_.format = "teccl-json";
+        verdict_.mode = name_of(plan_.clock);
+        verdict_.collective = plan_name_of(goal_);
         verdict_.root = verdict_root_;
-        if (verdict_root_)
-            verdict_.root = chunks_.number(chunks_.ranks()[static_cast<std::size_t>(*verdict_root_)]);
+        if (verdict_root_) verdict_.root = named(chunks_.number(chunks_.ranks()[verdict_root_->index()]));
         verdict_.ranks = static_cast<std::int32_t>(chunks_.ranks().size());
         verdict_.steps = schedule_.flows.size();
         tell_lacks();
         tell_cost();
-        for (auto* findings : {&verdict_.violations, &verdict_.warnings}) {
-            for (plan::PlanFinding& finding : *findings) {
-                std::int32_t& node = finding.place.gpu;
-                if (node >= 0) node = chunks_.number(node);
-            }
-        }
         // Faults of the file itself first: what follows from them comes after.
-        violations_.add_all(std::move(verdict_.violations), verdict_.violation_count);
-        warnings_.add_all(std::move(verdict_.warnings), verdict_.warning_count);
-        if (too_large_) verdict_.verdict = PlanClass::Malformed;
-        if (verdict_.verdict != PlanClass::Malformed) {
-            verdict_.verdict = !violations_.empty()                    ? PlanClass::Invalid
-                               : goal_ == Goal::None || parts_unknown_ ? PlanClass::StructureOnly
-                                                                       : PlanClass::Valid;
+        add_renamed(sends_violations_, violations_);
+        add_renamed(sends_warnings_, warnings_);
+        settle(verdict_,
+               too_large_                                          ? PlanClass::Malformed
+               : !violations_.empty()                              ? PlanClass::Invalid
+               : goal_ == CollectiveKind::Custom || parts_unknown_ ? PlanClass::StructureOnly
+                                                                   : PlanClass::Valid,
+               violations_, warnings_);
+    }
+
+    /// The sends know nodes by dense numbers, the file by its own.
+    void add_renamed(Findings& from, Findings& to) const {
+        const std::uint64_t count = from.count();
+        std::vector<plan::PlanFinding> findings = from.take();
+        for (plan::PlanFinding& finding : findings) {
+            OptionalId<Rank>& node = finding.place.gpu;
+            if (node) node = named(chunks_.number(static_cast<std::int32_t>((*node).value())));
         }
-        verdict_.violation_count = violations_.count();
-        verdict_.violations = violations_.take();
-        verdict_.warning_count = warnings_.count();
-        verdict_.warnings = warnings_.take();
+        to.add_all(std::move(findings), count);
+    }
+
+    void judge_sends() {
+        warn_of_condition(reading_, sends_warnings_);
+        const auto flights = flights_of(plan_, nullptr, sends_violations_, sends_warnings_);
+        if (!replay(plan_, flights, sends_violations_, sends_warnings_)) too_large_ = true;
     }
 
     void tell_lacks() {
         warnings_.add("lacks",
                       "link rates and latencies are in TE-CCL's input and not in this file: what a link "
                       "carries in an epoch, and how long it takes, is not judged");
-        if (goal_ == Goal::None) {
+        if (goal_ == CollectiveKind::Custom) {
             warnings_.add("lacks",
                           "the file names no collective and its demands make none that has a name; only they "
                           "are judged (--as names one)");
@@ -260,13 +268,14 @@ class EpochVerifier {
     const EpochSchedule& schedule_;
     const PlanReading& reading_;
     Findings violations_, warnings_;
+    Findings sends_violations_, sends_warnings_;  ///< of the sends, in dense numbers
     plan::PlanVerdict verdict_;
     EpochChunks chunks_;
-    plan::SendPlan plan_;
+    plan::SendProgram plan_;
     std::set<EpochFlow> flows_;
     std::set<const EpochFlow*> used_;  ///< in flows_
-    Goal goal_ = Goal::None;
-    std::optional<std::int32_t> verdict_root_;  ///< as a rank
+    CollectiveKind goal_ = CollectiveKind::Custom;
+    std::optional<Rank> verdict_root_;  ///< as a rank
     bool parts_unknown_ = false, too_large_ = false;
 };
 

@@ -33,7 +33,7 @@ class Messages {
 
 SumId initial_value(const plan::Memory& memory, std::int64_t place, Sums& sums) {
     if (place < memory.known_first || place >= memory.known_last) return Sums::kUndefined;
-    return sums.single(memory.origin, place + memory.origin_shift);
+    return sums.single(static_cast<std::int32_t>((*memory.origin).value()), place + memory.origin_shift);
 }
 
 Execution::Execution(const plan::Program& program, const ProgramGraph& graph, const PlaceIndex& places,

@@ -1,5 +1,7 @@
 #include "verify/plan/execution_layout.hpp"
 
+#include "verify/plan/in_place.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 namespace tutti::verify {
 
 using plan::Buffer;
-using plan::Goal;
 
 namespace {
 
@@ -16,13 +17,13 @@ struct Ratio {
     std::int64_t output = 1, input = 1;
 };
 
-Ratio ratio_of(Goal goal, std::int64_t ranks) {
+Ratio ratio_of(CollectiveKind goal, std::int64_t ranks) {
     switch (goal) {
-        case Goal::AllGather:
-        case Goal::Gather:
+        case CollectiveKind::AllGather:
+        case CollectiveKind::Gather:
             return {ranks, 1};
-        case Goal::ReduceScatter:
-        case Goal::Scatter:
+        case CollectiveKind::ReduceScatter:
+        case CollectiveKind::Scatter:
             return {1, ranks};
         default:
             return {1, 1};
@@ -31,9 +32,10 @@ Ratio ratio_of(Goal goal, std::int64_t ranks) {
 
 }  // namespace
 
-std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Goal goal, Findings& violations) {
+std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, CollectiveKind goal,
+                                       Findings& violations) {
     ExecutionSizes sizes{goal, -1, -1, 0};
-    if (goal == Goal::None) return sizes;
+    if (goal == CollectiveKind::Custom) return sizes;
     const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
     for (const plan::ExecutionGpu& gpu : plan.gpus) {
         const bool differs =
@@ -44,8 +46,8 @@ std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Goal goa
                 fmt::format("gpu {} has {} input and {} output chunks, gpu 0 has {} and {}; {} needs the "
                             "same everywhere",
                             gpu.id, gpu.input_chunks, gpu.output_chunks, sizes.input, sizes.output,
-                            name_of(goal)),
-                {gpu.id, -1, -1, -1, std::nullopt, -1});
+                            plan_name_of(goal)),
+                {.gpu = gpu.id});
             return std::nullopt;
         }
         sizes.input = std::max(sizes.input, gpu.input_chunks);
@@ -54,37 +56,36 @@ std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, Goal goa
     const Ratio ratio = ratio_of(goal, ranks);
     if (plan.in_place && sizes.input == 0) sizes.input = sizes.output * ratio.input / ratio.output;
     if (plan.in_place && sizes.output == 0) sizes.output = sizes.input * ratio.output / ratio.input;
-    const bool divides = goal != Goal::AllToAll || sizes.input % ranks == 0;
+    const bool divides = goal != CollectiveKind::AllToAll || sizes.input % ranks == 0;
     if (sizes.input * ratio.output != sizes.output * ratio.input || !divides) {
         violations.add("chunks", fmt::format("{} input and {} output chunks do not fit {} of {} ranks",
-                                             sizes.input, sizes.output, name_of(goal), ranks));
+                                             sizes.input, sizes.output, plan_name_of(goal), ranks));
         return std::nullopt;
     }
-    sizes.block = goal == Goal::AllToAll ? sizes.input / ranks : std::min(sizes.input, sizes.output);
+    sizes.block =
+        goal == CollectiveKind::AllToAll ? sizes.input / ranks : std::min(sizes.input, sizes.output);
     return sizes;
 }
 
 ExecutionLayout::ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                                 std::int64_t places_per_chunk, std::int32_t root)
+                                 std::int64_t places_per_chunk, std::optional<Rank> root)
     : places_per_chunk_(places_per_chunk) {
     ranks_.resize(plan.gpus.size());
     memories_.reserve(plan.gpus.size() * kMemories);
-    for (std::size_t rank = 0; rank < plan.gpus.size(); ++rank) {
-        lay_out(static_cast<std::int32_t>(rank), plan, sizes, root);
-    }
+    for (const Rank rank : plan::ranks_below(std::ssize(plan.gpus))) lay_out(rank, plan, sizes, root);
 }
 
-void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                              std::int32_t root) {
-    const plan::ExecutionGpu& gpu = plan.gpus[static_cast<std::size_t>(rank)];
+void ExecutionLayout::lay_out(Rank rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+                              std::optional<Rank> root) {
+    const plan::ExecutionGpu& gpu = plan.gpus[rank.index()];
     const bool as_declared = sizes.input < 0 || has_root(sizes.goal);
-    const bool rooted_alias = sizes.goal == Goal::Gather || sizes.goal == Goal::Scatter;
+    const bool rooted_alias = sizes.goal == CollectiveKind::Gather || sizes.goal == CollectiveKind::Scatter;
     const bool aliased = plan.in_place && (!rooted_alias || rank == root);
     std::int64_t input = as_declared ? gpu.input_chunks : sizes.input;
     std::int64_t output = as_declared ? gpu.output_chunks : sizes.output;
     if (aliased && as_declared && !rooted_alias) input = output = std::max(input, output);
 
-    Rank& at = ranks_[static_cast<std::size_t>(rank)];
+    Buffers& at = ranks_[rank.index()];
     at.room[0] = input;
     at.room[1] = output;
     at.room[2] = gpu.scratch_chunks;
@@ -92,28 +93,15 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) at.at[i] = {first + i, 0};
     plan::Range &in = at.at[0], &out = at.at[1];
     std::int64_t chunks[plan::kBuffers] = {input, output, gpu.scratch_chunks};
-    if (aliased) {
-        // The smaller buffer is a part of the larger one.
-        const std::int64_t shift = rank * sizes.block * places_per_chunk_;
-        switch (sizes.goal) {
-            case Goal::AllGather:
-            case Goal::Gather:
-                in = {out.memory, shift};
-                break;
-            case Goal::ReduceScatter:
-            case Goal::Scatter:
-                out = {in.memory, shift};
-                break;
-            default:
-                out = in;
-                break;
-        }
-    }
+    if (aliased) share_memory(sizes.goal, rank.value() * sizes.block * places_per_chunk_, in, out);
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) {
         memories_.push_back(
-            {rank, static_cast<Buffer>(i), false, chunks[i] * places_per_chunk_, -1, 0, 0, 0});
+            {.gpu = rank, .buffer = static_cast<Buffer>(i), .chunks = chunks[i] * places_per_chunk_});
     }
-    memories_.push_back({rank, Buffer::Scratch, true, gpu.scratch_chunks * places_per_chunk_, -1, 0, 0, 0});
+    memories_.push_back({.gpu = rank,
+                         .buffer = Buffer::Scratch,
+                         .packets = true,
+                         .chunks = gpu.scratch_chunks * places_per_chunk_});
     plan::Memory& holder = memories_[in.memory];
     holder.origin = rank;
     holder.origin_shift = -in.first;
@@ -124,7 +112,7 @@ void ExecutionLayout::lay_out(std::int32_t rank, const plan::ExecutionPlan& plan
 void ExecutionLayout::describe_to(plan::Program& program) const {
     program.memories = memories_;
     program.places_per_chunk = places_per_chunk_;
-    for (const Rank& rank : ranks_) {
+    for (const Buffers& rank : ranks_) {
         program.outputs.push_back(rank.at[static_cast<std::size_t>(Buffer::Output)]);
         program.output_places.push_back(rank.room[static_cast<std::size_t>(Buffer::Output)] *
                                         places_per_chunk_);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
 #include "plan/program.hpp"
 #include "verify/plan/findings.hpp"
 
@@ -13,14 +13,14 @@ namespace tutti::verify {
 
 /// Chunks of the buffers, as the collective and the declarations give them.
 struct ExecutionSizes {
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::int64_t input = -1, output = -1;  ///< of every rank; -1: as each declares it
     std::int64_t block = 0;                ///< of one rank's share, where the goal has shares
 };
 
 /// Nothing, and a violation `chunks`, if the declared sizes do not fit the collective. In place, a size of 0
 /// follows from the other one.
-[[nodiscard]] std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, plan::Goal goal,
+[[nodiscard]] std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, CollectiveKind goal,
                                                      Findings& violations);
 
 /// Where the buffers of each GPU lie. In place, input and output share a memory; packets have one of their
@@ -29,19 +29,19 @@ class ExecutionLayout {
   public:
     /// `root`: of gather and scatter, whose in-place alias exists there only.
     ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                    std::int64_t places_per_chunk, std::int32_t root);
+                    std::int64_t places_per_chunk, std::optional<Rank> root);
 
     /// Chunks that may be named.
-    [[nodiscard]] std::int64_t room(std::int32_t gpu, plan::Buffer buffer) const {
-        return ranks_[static_cast<std::size_t>(gpu)].room[static_cast<std::size_t>(buffer)];
+    [[nodiscard]] std::int64_t room(Rank gpu, plan::Buffer buffer) const {
+        return ranks_[gpu.index()].room[static_cast<std::size_t>(buffer)];
     }
     /// Memory and place of a buffer's place; of the packets in scratch.
-    [[nodiscard]] plan::Range at(std::int32_t gpu, plan::Buffer buffer, std::int64_t place) const {
-        const plan::Range& first = ranks_[static_cast<std::size_t>(gpu)].at[static_cast<std::size_t>(buffer)];
+    [[nodiscard]] plan::Range at(Rank gpu, plan::Buffer buffer, std::int64_t place) const {
+        const plan::Range& first = ranks_[gpu.index()].at[static_cast<std::size_t>(buffer)];
         return {first.memory, first.first + place};
     }
-    [[nodiscard]] plan::Range packets_at(std::int32_t gpu, std::int64_t place) const {
-        return {static_cast<std::uint32_t>(gpu) * kMemories + plan::kBuffers, place};
+    [[nodiscard]] plan::Range packets_at(Rank gpu, std::int64_t place) const {
+        return {gpu.value() * kMemories + plan::kBuffers, place};
     }
 
     /// Its memories, places per chunk and outputs.
@@ -49,15 +49,15 @@ class ExecutionLayout {
 
   private:
     static constexpr std::uint32_t kMemories = plan::kBuffers + 1;
-    struct Rank {
+    struct Buffers {
         plan::Range at[plan::kBuffers];
         std::int64_t room[plan::kBuffers];
     };
-    void lay_out(std::int32_t rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                 std::int32_t root);
+    void lay_out(Rank rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+                 std::optional<Rank> root);
 
     std::int64_t places_per_chunk_;
-    std::vector<Rank> ranks_;
+    std::vector<Buffers> ranks_;
     std::vector<plan::Memory> memories_;
 };
 

@@ -31,7 +31,7 @@ class LimitCheck {
     void run() {
         for (const plan::ExecutionGpu& gpu : plan_.gpus) {
             for (const plan::ExecutionBlock& block : gpu.blocks) {
-                place_ = {gpu.id, block.id, -1, -1, std::nullopt, -1};
+                place_ = {.gpu = gpu.id, .block = block.id};
                 check_block(block);
                 check_operations(block);
             }
@@ -65,11 +65,11 @@ class LimitCheck {
 
     void check_operations(const plan::ExecutionBlock& block) {
         for (std::size_t i = 0; i < block.ops.size(); ++i) {
-            place_.step = static_cast<std::int32_t>(i);
-            place_.inner = -1;
+            place_.step = plan::StepId(i);
+            place_.inner.reset();
             check(block.ops[i]);
             for (std::size_t k = 0; k < block.ops[i].body.size(); ++k) {
-                place_.inner = static_cast<std::int32_t>(k);
+                place_.inner = plan::StepId(k);
                 check(block.ops[i].body[k]);
             }
         }
@@ -134,7 +134,7 @@ class LimitCheck {
 
     const plan::ExecutionPlan& plan_;
     Findings& warnings_;
-    plan::PlanPlace place_;
+    plan::Place place_;
 };
 
 }  // namespace

@@ -88,8 +88,7 @@ void ExecutionMoves::check_channel_type(const Operation& op) {
         const auto id = names_.channel(ChannelType::Port, op.channels[i]);
         const auto* buffer = id ? names_.remote_buffer(op.dst[i]) : nullptr;
         if (!buffer) continue;
-        const std::int32_t peer =
-            names_.wires().channels[static_cast<std::size_t>(ChannelType::Port)][*id].peer;
+        const Rank peer = names_.wires().channels[static_cast<std::size_t>(ChannelType::Port)][*id].peer;
         if (peer == buffer->rank) continue;
         later_.add("channel",
                    fmt::format("{}: the port channel leads to gpu {}, the remote buffer lies on gpu {}",
@@ -197,8 +196,8 @@ void ExecutionMoves::locate(const Operation& op, const Operand& operand, Operand
             const auto id = names_.channel(ChannelType::Switch, operand.id);
             if (!id) return;
             const GpuWires::Group& group = names_.wires().groups[*id];
-            for (const std::int32_t rank : group.group->ranks) {
-                if (static_cast<std::size_t>(rank) >= plan_.gpus.size()) continue;
+            for (const Rank rank : group.group->ranks) {
+                if (rank.index() >= plan_.gpus.size()) continue;
                 locate_at(op, operand, rank, group.buffer, role == OperandRole::GroupPackets, to);
             }
             return;
@@ -208,15 +207,15 @@ void ExecutionMoves::locate(const Operation& op, const Operand& operand, Operand
     }
 }
 
-void ExecutionMoves::locate_at(const Operation& op, const Operand& operand, std::int32_t gpu,
-                               plan::Buffer buffer, bool packets, std::vector<plan::Range>& to) {
+void ExecutionMoves::locate_at(const Operation& op, const Operand& operand, Rank gpu, plan::Buffer buffer,
+                               bool packets, std::vector<plan::Range>& to) {
     if (packets && buffer != plan::Buffer::Scratch) {
         return names_.complain("buffer", fmt::format("packets lie in scratch, not in {}", name_of(buffer)));
     }
     const std::int64_t room = layout_.room(gpu, buffer);
     if (operand.index + operand.size > room) {
         if (!names_.violations().open()) return names_.violations().count_one();
-        plan::PlanPlace place = names_.place();
+        plan::Place place = names_.place();
         place.buffer = buffer;
         place.offset = operand.index;
         names_.violations().add(

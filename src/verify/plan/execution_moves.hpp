@@ -40,8 +40,8 @@ class ExecutionMoves {
     void check_port_pairs(std::size_t first_move);
     void locate(const plan::Operation& op, const plan::Operand& operand, plan::OperandRole role,
                 std::vector<plan::Range>& to);
-    void locate_at(const plan::Operation& op, const plan::Operand& operand, std::int32_t gpu,
-                   plan::Buffer buffer, bool packets, std::vector<plan::Range>& to);
+    void locate_at(const plan::Operation& op, const plan::Operand& operand, Rank gpu, plan::Buffer buffer,
+                   bool packets, std::vector<plan::Range>& to);
 
     const plan::ExecutionPlan& plan_;
     const ExecutionLayout& layout_;

@@ -6,14 +6,14 @@
 
 namespace tutti::verify {
 
-void ExecutionNames::enter(std::int32_t gpu, const plan::ExecutionBlock& block) {
+void ExecutionNames::enter(Rank gpu, const plan::ExecutionBlock& block) {
     gpu_ = gpu;
-    const plan::PlanPlace place{gpu_, block.id, -1, -1, std::nullopt, -1};
+    const plan::Place place{.gpu = gpu_, .block = block.id};
     for (auto& ids : channels_) ids.clear();
     for (auto& ids : buffers_) ids.clear();
     for (const plan::BlockChannels& list : block.channels) {
-        for (const std::int32_t id : list.ids) {
-            if (static_cast<std::size_t>(id) >= wires().count(list.type)) {
+        for (const plan::ChannelId id : list.ids) {
+            if (id.index() >= wires().count(list.type)) {
                 violations_.add("channel",
                                 fmt::format("{} uses {} channel {}; the gpu has {}", text_of(place),
                                             name_of(list.type), id, wires().count(list.type)),
@@ -22,12 +22,12 @@ void ExecutionNames::enter(std::int32_t gpu, const plan::ExecutionBlock& block) 
             channels_[static_cast<std::size_t>(list.type)].push_back(id);
         }
     }
-    const auto& remote = plan_.gpus[static_cast<std::size_t>(gpu_)].remote_buffers;
-    for (const plan::BlockChannels& list : block.buffers) {
-        for (const std::int32_t id : list.ids) {
-            const bool known = static_cast<std::size_t>(id) < remote.size();
-            if (!known || std::ranges::find(remote[static_cast<std::size_t>(id)].access, list.type) ==
-                              remote[static_cast<std::size_t>(id)].access.end()) {
+    const auto& remote = plan_.gpus[gpu_.index()].remote_buffers;
+    for (const plan::BlockBuffers& list : block.buffers) {
+        for (const plan::RemoteBufferId id : list.ids) {
+            const bool known = id.index() < remote.size();
+            if (!known ||
+                std::ranges::find(remote[id.index()].access, list.type) == remote[id.index()].access.end()) {
                 violations_.add("buffer",
                                 fmt::format("{} uses remote buffer {} by {} channel; {}", text_of(place), id,
                                             name_of(list.type),
@@ -40,13 +40,13 @@ void ExecutionNames::enter(std::int32_t gpu, const plan::ExecutionBlock& block) 
     }
 }
 
-std::optional<std::size_t> ExecutionNames::channel(plan::ChannelType type, std::int32_t number) {
+std::optional<std::size_t> ExecutionNames::channel(plan::ChannelType type, plan::Slot slot) {
     const auto& ids = channels_[static_cast<std::size_t>(type)];
-    if (static_cast<std::size_t>(number) >= ids.size()) {
-        complain("channel", fmt::format("the thread block has no {} channel {}", name_of(type), number));
+    if (slot.index() >= ids.size()) {
+        complain("channel", fmt::format("the thread block has no {} channel {}", name_of(type), slot));
         return std::nullopt;
     }
-    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(number)]);
+    const std::size_t id = ids[slot.index()].index();
     if (id >= wires().count(type)) return std::nullopt;  // told of the thread block
     return id;
 }
@@ -54,15 +54,15 @@ std::optional<std::size_t> ExecutionNames::channel(plan::ChannelType type, std::
 const plan::RemoteBuffer* ExecutionNames::remote_buffer(const plan::Operand& operand) {
     const plan::ChannelType type = *step_.op->channel_type;
     const auto& ids = buffers_[static_cast<std::size_t>(type)];
-    if (static_cast<std::size_t>(operand.id) >= ids.size()) {
+    if (operand.id.index() >= ids.size()) {
         complain("buffer", fmt::format("the thread block has no remote buffer {} for {} channels", operand.id,
                                        name_of(type)));
         return nullptr;
     }
-    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(operand.id)]);
-    const auto& remote = plan_.gpus[static_cast<std::size_t>(gpu_)].remote_buffers;
+    const std::size_t id = ids[operand.id.index()].index();
+    const auto& remote = plan_.gpus[gpu_.index()].remote_buffers;
     if (id >= remote.size()) return nullptr;  // told of the thread block
-    if (static_cast<std::size_t>(remote[id].rank) >= plan_.gpus.size()) return nullptr;
+    if (remote[id].rank.index() >= plan_.gpus.size()) return nullptr;
     return &remote[id];
 }
 

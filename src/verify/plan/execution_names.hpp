@@ -21,14 +21,14 @@ class ExecutionNames {
         : plan_(plan), wiring_(wiring), violations_(violations) {}
 
     /// Takes up a block of a GPU; ids that the GPU does not have are violations.
-    void enter(std::int32_t gpu, const plan::ExecutionBlock& block);
+    void enter(Rank gpu, const plan::ExecutionBlock& block);
     /// The step that is resolved now.
     void at(const ExecutionStep& step) { step_ = step; }
 
-    [[nodiscard]] std::int32_t gpu() const { return gpu_; }
-    [[nodiscard]] const GpuWires& wires() const { return wiring_.gpus[static_cast<std::size_t>(gpu_)]; }
-    /// The GPU's channel that the block calls `number`; nothing, and a violation, if there is none.
-    [[nodiscard]] std::optional<std::size_t> channel(plan::ChannelType type, std::int32_t number);
+    [[nodiscard]] Rank gpu() const { return gpu_; }
+    [[nodiscard]] const GpuWires& wires() const { return wiring_.gpus[gpu_.index()]; }
+    /// The GPU's channel that the block calls `slot`; nothing, and a violation, if there is none.
+    [[nodiscard]] std::optional<std::size_t> channel(plan::ChannelType type, plan::Slot slot);
     /// The remote buffer that an operand of the step means; null, and a violation, if there is none.
     [[nodiscard]] const plan::RemoteBuffer* remote_buffer(const plan::Operand& operand);
 
@@ -36,16 +36,17 @@ class ExecutionNames {
     void complain(const char* code, const std::string& message);
     /// "gpu 0, tb 1, step 2 (put i[0] -> s[0] of gpu 1)".
     [[nodiscard]] std::string words() const;
-    [[nodiscard]] plan::PlanPlace place() const { return place_of(step_); }
+    [[nodiscard]] const plan::Place& place() const { return step_.place; }
     [[nodiscard]] Findings& violations() { return violations_; }
 
   private:
     const plan::ExecutionPlan& plan_;
     const ExecutionWiring& wiring_;
     Findings& violations_;
-    std::int32_t gpu_ = 0;
+    Rank gpu_{};
     ExecutionStep step_;
-    std::array<std::vector<std::int32_t>, plan::kChannelTypes> channels_, buffers_;
+    std::array<std::vector<plan::ChannelId>, plan::kChannelTypes> channels_;
+    std::array<std::vector<plan::RemoteBufferId>, plan::kChannelTypes> buffers_;
 };
 
 }  // namespace tutti::verify

@@ -29,20 +29,19 @@ std::int64_t places_touched(const plan::Program& program) {
 
 /// Ids must be positions before anything is looked up by them.
 bool ids_fit(const plan::ExecutionPlan& plan, Findings& violations) {
-    for (std::size_t gpu = 0; gpu < plan.gpus.size(); ++gpu) {
-        const plan::ExecutionGpu& of = plan.gpus[gpu];
-        const auto rank = static_cast<std::int32_t>(gpu);
-        if (of.id != rank) {
+    for (const Rank gpu : plan::ranks_below(std::ssize(plan.gpus))) {
+        const plan::ExecutionGpu& of = plan.gpus[gpu.index()];
+        if (of.id != gpu) {
             violations.add("gpu-id", fmt::format("the gpu at position {} has the id {}", gpu, of.id),
-                           {rank, -1, -1, -1, std::nullopt, -1});
+                           {.gpu = gpu});
         }
         for (std::size_t block = 0; block < of.blocks.size(); ++block) {
-            const auto position = static_cast<std::int32_t>(block);
+            const plan::BlockId position(block);
             if (of.blocks[block].id == position) continue;
             violations.add("tb-id",
                            fmt::format("gpu {}: the thread block at position {} has the id {}", gpu, block,
                                        of.blocks[block].id),
-                           {rank, position, -1, -1, std::nullopt, -1});
+                           {.gpu = gpu, .block = position});
         }
     }
     return violations.empty();
@@ -70,7 +69,7 @@ class Balance {
                            fmt::format("{}: {} {} for which there is no {}", text_of(counter), -left,
                                        counter.semaphore ? "acquires" : "waits",
                                        counter.semaphore ? "release" : "signal"),
-                           place_of(last));
+                           last.place);
         });
     }
 
@@ -82,7 +81,7 @@ class Balance {
                 counter.semaphore ? "semaphore" : "signals",
                 fmt::format("{}: {} {} that nobody waits for, and that the next run takes for its own",
                             text_of(counter), extra, counter.semaphore ? "releases" : "signals"),
-                place_of(last));
+                last.place);
         });
     }
 
@@ -102,7 +101,7 @@ class Balance {
 }  // namespace
 
 std::optional<ExecutionProgram> program_of(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                                           std::int32_t root, ExecutionFindings& findings) {
+                                           std::optional<Rank> root, ExecutionFindings& findings) {
     if (!ids_fit(plan, findings.violations)) return std::nullopt;
     auto steps = resolve(plan, sizes, root, findings.violations, findings.later);
     if (!steps) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
 #include "verify/plan/execution_layout.hpp"
 #include "verify/plan/execution_order.hpp"
 #include "verify/plan/execution_steps.hpp"
@@ -32,7 +32,8 @@ struct ExecutionFindings {
 /// where their in-place alias is. The plan must outlive the result. Near-linear in the operands and, where
 /// operations touch packets or share ranges without a nop between them, in their places.
 [[nodiscard]] std::optional<ExecutionProgram> program_of(const plan::ExecutionPlan& plan,
-                                                         const ExecutionSizes& sizes, std::int32_t root,
+                                                         const ExecutionSizes& sizes,
+                                                         std::optional<Rank> root,
                                                          ExecutionFindings& findings);
 
 }  // namespace tutti::verify

@@ -62,7 +62,7 @@ class Story {
   private:
     [[nodiscard]] std::string words(std::uint32_t step) const {
         const ExecutionStep& at = steps_.steps[step];
-        return fmt::format("{} ({})", text_of(place_of(at)), text_of(plan_, at));
+        return fmt::format("{} ({})", text_of(at.place), text_of(plan_, at));
     }
 
     [[nodiscard]] std::string reason(const ExecutionRun::Blocked& blocked) const {
@@ -90,7 +90,7 @@ class Story {
                         packet ? fmt::format("nobody writes the packets of scratch chunk {} of gpu {}",
                                              run_.packet_chunk(blocked.what), run_.packet_gpu(blocked.what))
                                : "no step is left that gives one"),
-            place_of(steps_.steps[blocked.step]),
+            steps_.steps[blocked.step].place,
             {}};
     }
 
@@ -100,7 +100,7 @@ class Story {
         std::vector<std::string> parts;
         for (std::size_t i = 0; i < walk.size(); ++i) {
             const ExecutionRun::Blocked blocked = run_.blocked(walk[i]);
-            const plan::PlanPlace place = place_of(steps_.steps[blocked.step]);
+            const plan::Place place = steps_.steps[blocked.step].place;
             if (i == 0) {
                 finding.place = place;
             } else {

@@ -245,7 +245,7 @@ std::int64_t ExecutionRun::packet_chunk(std::uint32_t place) const {
     return rules_->places().place(place).second / rules_->steps().program.places_per_chunk;
 }
 
-std::int32_t ExecutionRun::packet_gpu(std::uint32_t place) const {
+Rank ExecutionRun::packet_gpu(std::uint32_t place) const {
     return rules_->steps().program.memories[rules_->places().place(place).first].gpu;
 }
 

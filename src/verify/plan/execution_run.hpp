@@ -75,7 +75,7 @@ class ExecutionRun {
     /// Precondition: not done(block), after advance().
     [[nodiscard]] Blocked blocked(std::uint32_t block) const;
     [[nodiscard]] std::int64_t packet_chunk(std::uint32_t place) const;
-    [[nodiscard]] std::int32_t packet_gpu(std::uint32_t place) const;
+    [[nodiscard]] Rank packet_gpu(std::uint32_t place) const;
 
     [[nodiscard]] const std::vector<std::uint32_t>& first_writers() const { return first_writer_; }
 

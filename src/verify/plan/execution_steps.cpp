@@ -40,21 +40,14 @@ std::optional<std::int64_t> places_per_chunk(const plan::ExecutionPlan& plan) {
             }
         }
     };
-    for (const plan::ExecutionGpu& gpu : plan.gpus) {
-        for (const plan::ExecutionBlock& block : gpu.blocks) {
-            for (const Operation& op : block.ops) {
-                refine(op);
-                for (const Operation& inner : op.body) refine(inner);
-            }
-        }
-    }
+    plan::for_each_operation(plan, refine);
     if (places > kMostPlacesPerChunk) return std::nullopt;
     return places;
 }
 
 class StepResolver {
   public:
-    StepResolver(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes, std::int32_t root,
+    StepResolver(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes, std::optional<Rank> root,
                  std::int64_t places, Findings& violations, Findings& later)
         : plan_(plan),
           layout_(plan, sizes, places, root),
@@ -68,10 +61,9 @@ class StepResolver {
         ExecutionMoves moves(plan_, layout_, names_, later_, result_.program);
         moves_ = &moves;
         result_.block_begin.push_back(0);
-        for (std::size_t gpu = 0; gpu < plan_.gpus.size(); ++gpu) {
-            for (const plan::ExecutionBlock& block : plan_.gpus[gpu].blocks) {
-                resolve_block(static_cast<std::int32_t>(gpu), block);
-            }
+        for (const Rank gpu : plan::ranks_below(std::ssize(plan_.gpus))) {
+            for (const plan::ExecutionBlock& block : plan_.gpus[gpu.index()].blocks)
+                resolve_block(gpu, block);
         }
         form_meetings();
         result_.counters = std::move(wiring_.counters);
@@ -80,18 +72,18 @@ class StepResolver {
     }
 
   private:
-    void resolve_block(std::int32_t gpu, const plan::ExecutionBlock& block) {
+    void resolve_block(Rank gpu, const plan::ExecutionBlock& block) {
         step_ = {};
         step_.block = result_.blocks();
-        step_.place = {gpu, block.id, -1, -1};
+        step_.place = {.gpu = gpu, .block = block.id};
         names_.enter(gpu, block);
         for (std::size_t i = 0; i < block.ops.size(); ++i) {
             const Operation& op = block.ops[i];
-            step_.place.step = static_cast<std::int32_t>(i);
-            step_.place.inner = -1;
+            step_.place.step = plan::StepId(i);
+            step_.place.inner.reset();
             if (op.type != OperationType::Pipeline) resolve_step(op);
             for (std::size_t k = 0; k < op.body.size(); ++k) {
-                step_.place.inner = static_cast<std::int32_t>(k);
+                step_.place.inner = plan::StepId(k);
                 resolve_step(op.body[k]);
             }
         }
@@ -124,8 +116,8 @@ class StepResolver {
             return names_.complain("channel", fmt::format("impossible on a {} channel", name_of(type)));
         }
         const bool relaxed = op.type == OperationType::RelaxedSignal || op.type == OperationType::RelaxedWait;
-        for (const std::int32_t number : op.channels) {
-            const auto id = names_.channel(type, number);
+        for (const plan::Slot slot : op.channels) {
+            const auto id = names_.channel(type, slot);
             if (!id || op.type == OperationType::Flush) continue;
             const GpuWires::Channel& wire = names_.wires().channels[static_cast<std::size_t>(type)][*id];
             const bool raises = !waits(op.type);
@@ -189,14 +181,14 @@ class StepResolver {
     ExecutionNames names_;
     ExecutionMoves* moves_ = nullptr;
     ExecutionSteps result_;
-    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::uint32_t>> barriers_;
+    std::map<std::pair<Rank, std::int32_t>, std::vector<std::uint32_t>> barriers_;
     ExecutionStep step_;  ///< at hand
 };
 
 }  // namespace
 
 std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
-                                      std::int32_t root, Findings& violations, Findings& later) {
+                                      std::optional<Rank> root, Findings& violations, Findings& later) {
     const auto places = places_per_chunk(plan);
     if (!places) {
         violations.add("tbg", fmt::format("its thread block groups cut chunks into more than {} parts",

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
 #include "plan/plan_verdict.hpp"
 #include "plan/program.hpp"
 #include "verify/plan/execution_layout.hpp"
@@ -26,7 +26,7 @@ struct CounterUse {
 };
 
 struct ExecutionStep {
-    plan::OpPlace place{};
+    plan::Place place{};
     const plan::Operation* op = nullptr;
     std::uint32_t block = 0;
     std::uint32_t first_move = 0, moves = 0;  ///< in ExecutionSteps::program
@@ -63,11 +63,10 @@ struct ExecutionSteps {
 /// Nothing if the plan's structure is wrong (`violations`). `later` gets what is wrong but leaves the meaning
 /// clear. The plan must outlive the result. O(operands), whatever their sizes.
 [[nodiscard]] std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan,
-                                                    const ExecutionSizes& sizes, std::int32_t root,
+                                                    const ExecutionSizes& sizes, std::optional<Rank> root,
                                                     Findings& violations, Findings& later);
 
 /// "put i[0..2) -> s[4..6) of gpu 3": a step as messages give it.
 [[nodiscard]] std::string text_of(const plan::ExecutionPlan& plan, const ExecutionStep& step);
-[[nodiscard]] plan::PlanPlace place_of(const ExecutionStep& step);
 
 }  // namespace tutti::verify

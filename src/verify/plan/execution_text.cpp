@@ -12,17 +12,6 @@ namespace {
 using plan::ChannelType;
 using plan::Operand;
 
-std::optional<std::int32_t> listed(const std::vector<plan::BlockChannels>& lists, ChannelType type,
-                                   std::int32_t number) {
-    for (const plan::BlockChannels& list : lists) {
-        if (list.type != type) continue;
-        if (static_cast<std::size_t>(number) < list.ids.size())
-            return list.ids[static_cast<std::size_t>(number)];
-        number -= static_cast<std::int32_t>(list.ids.size());
-    }
-    return std::nullopt;
-}
-
 std::string range_text(plan::Buffer buffer, const Operand& operand) {
     if (operand.size == 1) return fmt::format("{}[{}]", letter_of(buffer), operand.index);
     return fmt::format("{}[{}..{})", letter_of(buffer), operand.index, operand.index + operand.size);
@@ -32,8 +21,8 @@ class Words {
   public:
     Words(const plan::ExecutionPlan& plan, const ExecutionStep& step)
         : op_(*step.op),
-          gpu_(plan.gpus[static_cast<std::size_t>(step.place.gpu)]),
-          block_(gpu_.blocks[static_cast<std::size_t>(step.place.block)]) {}
+          gpu_(plan.gpus[(*step.place.gpu).index()]),
+          block_(gpu_.blocks[(*step.place.block).index()]) {}
 
     [[nodiscard]] std::string text() const {
         std::string words(name_of(op_.type));
@@ -51,21 +40,20 @@ class Words {
   private:
     [[nodiscard]] std::string channels() const {
         std::vector<std::string> peers;
-        for (const std::int32_t number : op_.channels) {
-            const auto channel = listed(block_.channels, *op_.channel_type, number);
+        for (const plan::Slot slot : op_.channels) {
+            const auto channel = listed(block_.channels, *op_.channel_type, slot);
             const auto peer = channel ? peer_of(*channel) : std::nullopt;
-            peers.push_back(peer ? fmt::format("{}", *peer) : fmt::format("? (channel {})", number));
+            peers.push_back(peer ? fmt::format("{}", *peer) : fmt::format("? (channel {})", slot));
         }
         return fmt::format("{} gpu {}", waits(op_.type) ? "from" : "to", fmt::join(peers, ", "));
     }
 
-    [[nodiscard]] std::optional<std::int32_t> peer_of(std::int32_t channel) const {
+    [[nodiscard]] std::optional<Rank> peer_of(plan::ChannelId channel) const {
+        std::size_t left = channel.index();
         for (const plan::GpuChannels& list : gpu_.channels) {
             if (list.type != *op_.channel_type) continue;
-            if (static_cast<std::size_t>(channel) < list.peers.size()) {
-                return list.peers[static_cast<std::size_t>(channel)];
-            }
-            channel -= static_cast<std::int32_t>(list.peers.size());
+            if (left < list.peers.size()) return list.peers[left];
+            left -= list.peers.size();
         }
         return std::nullopt;
     }
@@ -88,14 +76,14 @@ class Words {
                 break;
         }
         const auto channel = listed(block_.channels, ChannelType::Switch, operand.id);
-        std::int32_t left = channel.value_or(-1);
+        std::size_t left = channel ? channel->index() : 0;
         for (const plan::GpuChannels& list : gpu_.channels) {
-            if (list.type != ChannelType::Switch || left < 0) continue;
-            if (static_cast<std::size_t>(left) < list.groups.size()) {
-                const auto& ranks = list.groups[static_cast<std::size_t>(left)].ranks;
+            if (list.type != ChannelType::Switch || !channel) continue;
+            if (left < list.groups.size()) {
+                const auto& ranks = list.groups[left].ranks;
                 return fmt::format("{} of gpus {}", range_text(list.buffer, operand), fmt::join(ranks, ","));
             }
-            left -= static_cast<std::int32_t>(list.groups.size());
+            left -= list.groups.size();
         }
         return fmt::format("[{}] of switch channel {}", operand.index, operand.id);
     }
@@ -103,10 +91,10 @@ class Words {
     [[nodiscard]] std::string remote(const Operand& operand) const {
         const auto buffer =
             op_.channel_type ? listed(block_.buffers, *op_.channel_type, operand.id) : std::nullopt;
-        if (!buffer || static_cast<std::size_t>(*buffer) >= gpu_.remote_buffers.size()) {
+        if (!buffer || buffer->index() >= gpu_.remote_buffers.size()) {
             return fmt::format("[{}] of remote buffer {}", operand.index, operand.id);
         }
-        const plan::RemoteBuffer& found = gpu_.remote_buffers[static_cast<std::size_t>(*buffer)];
+        const plan::RemoteBuffer& found = gpu_.remote_buffers[buffer->index()];
         return fmt::format("{} of gpu {}", range_text(found.buffer, operand), found.rank);
     }
 
@@ -119,10 +107,6 @@ class Words {
 
 std::string text_of(const plan::ExecutionPlan& plan, const ExecutionStep& step) {
     return Words(plan, step).text();
-}
-
-plan::PlanPlace place_of(const ExecutionStep& step) {
-    return {step.place.gpu, step.place.block, step.place.step, step.place.inner, std::nullopt, -1};
 }
 
 }  // namespace tutti::verify

@@ -12,8 +12,6 @@
 
 namespace tutti::verify {
 namespace {
-
-using plan::Goal;
 using plan::PlanClass;
 
 /// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
@@ -38,7 +36,7 @@ class ExecutionVerifier {
         choose_goal();
         check_head();
         if (violations_.empty()) judge();
-        if (reading_.target == Target::Mscclpp) warn_of_execution_limits(plan_, warnings_);
+        if (reading_.target == plan::Target::Mscclpp) warn_of_execution_limits(plan_, warnings_);
         finish();
         return std::move(verdict_);
     }
@@ -46,12 +44,13 @@ class ExecutionVerifier {
   private:
     /// The format has postconditions for five collectives; all other labels have none (--as gives them one).
     void choose_goal() {
-        const auto named = plan::goal_of(plan_.collective);
-        goal_ = reading_.goal ? *reading_.goal : named.value_or(Goal::None);
-        const bool known = goal_ == Goal::AllReduce || goal_ == Goal::AllGather ||
-                           goal_ == Goal::ReduceScatter || goal_ == Goal::AllToAll || goal_ == Goal::SendRecv;
-        if (!reading_.goal && !known && goal_ != Goal::None) goal_ = Goal::None;
-        if (goal_ == Goal::None && !reading_.condition && plan_.collective != "test") {
+        const auto named = kind_in_plan(plan_.collective);
+        goal_ = reading_.goal ? plan_kind_of(*reading_.goal) : named.value_or(CollectiveKind::Custom);
+        const bool known = goal_ == CollectiveKind::AllReduce || goal_ == CollectiveKind::AllGather ||
+                           goal_ == CollectiveKind::ReduceScatter || goal_ == CollectiveKind::AllToAll ||
+                           goal_ == CollectiveKind::SendRecv;
+        if (!reading_.goal && !known && goal_ != CollectiveKind::Custom) goal_ = CollectiveKind::Custom;
+        if (goal_ == CollectiveKind::Custom && !reading_.condition && plan_.collective != "test") {
             warnings_.add(
                 "collective",
                 fmt::format("the collective \"{}\" has no postcondition in this format; structure, order "
@@ -59,7 +58,7 @@ class ExecutionVerifier {
                             plan_.collective));
         }
         verdict_.collective =
-            reading_.condition ? "custom, with the given condition" : std::string(name_of(goal_));
+            reading_.condition ? "custom, with the given condition" : std::string(plan_name_of(goal_));
     }
 
     void check_head() {
@@ -69,33 +68,27 @@ class ExecutionVerifier {
                             fmt::format("min_message_size {} is larger than max_message_size {}",
                                         plan_.min_bytes, plan_.max_bytes));
         }
-        if (reading_.root && (*reading_.root < 0 || *reading_.root >= ranks_)) {
+        if (reading_.root && (*reading_.root).index() >= plan_.gpus.size()) {
             violations_.add("root", fmt::format("root {} is no rank; there are {}", *reading_.root, ranks_));
         }
         std::set<plan::ReduceOp> ops;
         const auto note = [&](const plan::Operation& op) {
             if (reduces(op.type)) ops.insert(op.reduce.value_or(plan::ReduceOp::Sum));
         };
-        for (const plan::ExecutionGpu& gpu : plan_.gpus) {
-            for (const plan::ExecutionBlock& block : gpu.blocks) {
-                for (const plan::Operation& op : block.ops) {
-                    note(op);
-                    for (const plan::Operation& inner : op.body) note(inner);
-                }
-            }
-        }
+        plan::for_each_operation(plan_, note);
         if (ops.size() < 2) return;
-        (goal_ == Goal::None ? warnings_ : violations_)
+        (goal_ == CollectiveKind::Custom ? warnings_ : violations_)
             .add("reduce-op", "operations of the plan reduce with different operators (reduce_op)");
     }
 
     void judge() {
         const auto sizes = sizes_of(plan_, goal_, violations_);
         if (!sizes) return;
-        const bool root_moves_memory = plan_.in_place && (goal_ == Goal::Gather || goal_ == Goal::Scatter);
+        const bool root_moves_memory =
+            plan_.in_place && (goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter);
         const bool search = root_moves_memory && !reading_.root && ranks_ <= kMostRoots;
         std::optional<Findings> first;
-        for (std::int32_t root = 0; root < (search ? ranks_ : 1); ++root) {
+        for (const Rank root : plan::ranks_below(search ? ranks_ : 1)) {
             Findings found(reading_.max_findings), warned(reading_.max_findings);
             judge_root(*sizes, search ? std::optional(root) : reading_.root, found, warned);
             if (!found.empty() && search) {
@@ -114,23 +107,23 @@ class ExecutionVerifier {
         to.add_all(from.take(), count);
     }
 
-    void judge_root(const ExecutionSizes& sizes, std::optional<std::int32_t> root, Findings& found,
+    void judge_root(const ExecutionSizes& sizes, std::optional<Rank> root, Findings& found,
                     Findings& warned) {
         Findings later(reading_.max_findings);
         ExecutionFindings findings{found, later, warned, false};
-        const bool rooted_memory = goal_ == Goal::Gather || goal_ == Goal::Scatter;
-        const auto program = program_of(plan_, sizes, rooted_memory ? root.value_or(-1) : -1, findings);
+        const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
+        const auto program = program_of(plan_, sizes, rooted_memory ? root : std::nullopt, findings);
         too_large_ = too_large_ || findings.too_large;
         if (program) decide_on(*program, sizes, root, found, warned);
         add(later, found);
     }
 
-    void decide_on(const ExecutionProgram& lowered, const ExecutionSizes& sizes,
-                   std::optional<std::int32_t> root, Findings& found, Findings& warned) {
+    void decide_on(const ExecutionProgram& lowered, const ExecutionSizes& sizes, std::optional<Rank> root,
+                   Findings& found, Findings& warned) {
         const plan::Program& program = lowered.ordered.program;
         ProgramQuestion question;
-        question.postcondition = {goal_, ranks_,  sizes.block * program.places_per_chunk,
-                                  0,     nullptr, program.places_per_chunk};
+        question.postcondition = {goal_,   ranks_,  sizes.block * program.places_per_chunk,
+                                  Rank(0), nullptr, program.places_per_chunk};
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
         question.root = root;
         question.max_findings = reading_.max_findings;
@@ -153,8 +146,8 @@ class ExecutionVerifier {
                 "unfinished",
                 fmt::format("{} ({}) writes the output of another gpu, where nothing waits for it: the call "
                             "there may return before the data has come",
-                            text_of(place_of(step)), question.describe(op)),
-                place_of(step));
+                            text_of(step.place), question.describe(op)),
+                step.place);
         }
     }
 
@@ -163,15 +156,12 @@ class ExecutionVerifier {
             verdict_.verdict = PlanClass::Malformed;
         } else if (!violations_.empty()) {
             verdict_.verdict = PlanClass::Invalid;
-        } else if (goal_ == Goal::None && !reading_.condition) {
+        } else if (goal_ == CollectiveKind::Custom && !reading_.condition) {
             verdict_.verdict = PlanClass::StructureOnly;
         } else {
             verdict_.verdict = PlanClass::Valid;
         }
-        verdict_.violation_count = violations_.count();
-        verdict_.violations = violations_.take();
-        verdict_.warning_count = warnings_.count();
-        verdict_.warnings = warnings_.take();
+        settle(verdict_, verdict_.verdict, violations_, warnings_);
     }
 
     const plan::ExecutionPlan& plan_;
@@ -179,7 +169,7 @@ class ExecutionVerifier {
     Findings violations_, warnings_;
     std::int32_t ranks_;
     plan::PlanVerdict verdict_;
-    Goal goal_ = Goal::None;
+    CollectiveKind goal_ = CollectiveKind::Custom;
     bool too_large_ = false;
 };
 

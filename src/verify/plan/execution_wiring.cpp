@@ -14,20 +14,20 @@ using plan::ChannelType;
 class Wiring {
   public:
     Wiring(const plan::ExecutionPlan& plan, Findings& violations)
-        : plan_(plan), violations_(violations), ranks_(static_cast<std::int32_t>(plan.gpus.size())) {}
+        : plan_(plan), violations_(violations), ranks_(plan.gpus.size()) {}
 
     ExecutionWiring run() {
         result_.gpus.resize(plan_.gpus.size());
-        for (std::int32_t gpu = 0; gpu < ranks_; ++gpu) declare(gpu);
-        for (std::int32_t gpu = 0; gpu < ranks_; ++gpu) connect(gpu);
+        for (const Rank gpu : plan::ranks_below(std::ssize(plan_.gpus))) declare(gpu);
+        for (const Rank gpu : plan::ranks_below(std::ssize(plan_.gpus))) connect(gpu);
         return std::move(result_);
     }
 
   private:
-    [[nodiscard]] bool is_rank(std::int32_t rank) const { return rank < ranks_; }
+    [[nodiscard]] bool is_rank(Rank rank) const { return rank.index() < ranks_; }
 
-    void complain(const char* code, std::int32_t gpu, const std::string& message) {
-        violations_.add(code, fmt::format("gpu {}: {}", gpu, message), {gpu, -1, -1, -1, std::nullopt, -1});
+    void complain(const char* code, Rank gpu, const std::string& message) {
+        violations_.add(code, fmt::format("gpu {}: {}", gpu, message), {.gpu = gpu});
     }
 
     std::uint32_t add(const Counter& counter) {
@@ -35,17 +35,17 @@ class Wiring {
         return static_cast<std::uint32_t>(result_.counters.size() - 1);
     }
 
-    void declare(std::int32_t gpu) {
-        const plan::ExecutionGpu& declared = plan_.gpus[static_cast<std::size_t>(gpu)];
-        GpuWires& wires = result_.gpus[static_cast<std::size_t>(gpu)];
+    void declare(Rank gpu) {
+        const plan::ExecutionGpu& declared = plan_.gpus[gpu.index()];
+        GpuWires& wires = result_.gpus[gpu.index()];
         for (const plan::GpuChannels& list : declared.channels) {
             if (list.type == ChannelType::Switch) {
                 for (const plan::SwitchGroup& group : list.groups) declare_group(gpu, list.buffer, group);
                 continue;
             }
             auto& channels = wires.channels[static_cast<std::size_t>(list.type)];
-            for (const std::int32_t peer : list.peers) {
-                const auto number = static_cast<std::int32_t>(channels.size());
+            for (const Rank peer : list.peers) {
+                const auto number = static_cast<std::uint32_t>(channels.size());
                 if (!is_rank(peer) || peer == gpu) {
                     complain("channel", gpu,
                              fmt::format("{} channel {} is connected to {}, {}", name_of(list.type), number,
@@ -62,14 +62,14 @@ class Wiring {
         }
         for (std::size_t i = 0; i < declared.semaphores.size(); ++i) {
             wires.semaphores.push_back(add(
-                {declared.semaphores[i], true, gpu, -1, ChannelType::Memory, static_cast<std::int32_t>(i)}));
+                {declared.semaphores[i], true, gpu, {}, ChannelType::Memory, static_cast<std::uint32_t>(i)}));
         }
     }
 
-    void declare_group(std::int32_t gpu, plan::Buffer buffer, const plan::SwitchGroup& group) {
-        auto& groups = result_.gpus[static_cast<std::size_t>(gpu)].groups;
-        std::set<std::int32_t> members;
-        for (const std::int32_t rank : group.ranks) {
+    void declare_group(Rank gpu, plan::Buffer buffer, const plan::SwitchGroup& group) {
+        auto& groups = result_.gpus[gpu.index()].groups;
+        std::set<Rank> members;
+        for (const Rank rank : group.ranks) {
             if (is_rank(rank) && members.insert(rank).second) continue;
             complain("channel", gpu,
                      fmt::format("switch channel {} has {} among its ranks, {}", groups.size(), rank,
@@ -82,26 +82,25 @@ class Wiring {
         groups.push_back({&group, buffer});
     }
 
-    void connect(std::int32_t gpu) {
+    void connect(Rank gpu) {
         for (const ChannelType type : {ChannelType::Memory, ChannelType::Port}) {
-            auto& channels =
-                result_.gpus[static_cast<std::size_t>(gpu)].channels[static_cast<std::size_t>(type)];
-            std::map<std::int32_t, std::size_t> used;
+            auto& channels = result_.gpus[gpu.index()].channels[static_cast<std::size_t>(type)];
+            std::map<Rank, std::size_t> used;
             for (GpuWires::Channel& channel : channels) {
                 if (!is_rank(channel.peer)) continue;
                 const auto& partners = towards(channel.peer, type, gpu);
                 const std::size_t n = used[channel.peer]++;
                 channel.outbound =
-                    n < partners.size() ? partners[n] : add({0, false, channel.peer, gpu, type, -1});
+                    n < partners.size() ? partners[n] : add({0, false, channel.peer, gpu, type, {}});
             }
         }
     }
 
     /// The inbound counters of a GPU's channels towards another, in order.
-    const std::vector<std::uint32_t>& towards(std::int32_t gpu, ChannelType type, std::int32_t peer) {
+    const std::vector<std::uint32_t>& towards(Rank gpu, ChannelType type, Rank peer) {
         const auto [at, fresh] = towards_.try_emplace({gpu, type});
         if (fresh) {
-            const auto& wires = result_.gpus[static_cast<std::size_t>(gpu)];
+            const auto& wires = result_.gpus[gpu.index()];
             for (const auto& channel : wires.channels[static_cast<std::size_t>(type)]) {
                 at->second[channel.peer].push_back(channel.inbound);
             }
@@ -111,22 +110,21 @@ class Wiring {
 
     const plan::ExecutionPlan& plan_;
     Findings& violations_;
-    std::int32_t ranks_;
+    std::size_t ranks_;
     ExecutionWiring result_;
-    std::map<std::pair<std::int32_t, ChannelType>, std::map<std::int32_t, std::vector<std::uint32_t>>>
-        towards_;
+    std::map<std::pair<Rank, ChannelType>, std::map<Rank, std::vector<std::uint32_t>>> towards_;
 };
 
 }  // namespace
 
 std::string text_of(const Counter& counter) {
-    if (counter.semaphore) return fmt::format("semaphore {} of gpu {}", counter.number, counter.gpu);
-    if (counter.number < 0) {
+    if (counter.semaphore) return fmt::format("semaphore {} of gpu {}", *counter.number, counter.gpu);
+    if (!counter.number) {
         return fmt::format("a {} channel from gpu {} that gpu {} does not have", name_of(counter.type),
-                           counter.peer, counter.gpu);
+                           *counter.peer, counter.gpu);
     }
-    return fmt::format("{} channel {} of gpu {} (from gpu {})", name_of(counter.type), counter.number,
-                       counter.gpu, counter.peer);
+    return fmt::format("{} channel {} of gpu {} (from gpu {})", name_of(counter.type), *counter.number,
+                       counter.gpu, *counter.peer);
 }
 
 ExecutionWiring wire(const plan::ExecutionPlan& plan, Findings& violations) {

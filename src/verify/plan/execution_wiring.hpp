@@ -15,9 +15,10 @@ namespace tutti::verify {
 struct Counter {
     std::int64_t initial = 0;
     bool semaphore = false;
-    std::int32_t gpu = -1, peer = -1;  ///< whose it is; who raises it (channels)
+    Rank gpu{};               ///< whose it is
+    OptionalId<Rank> peer{};  ///< who raises it (channels)
     plan::ChannelType type = plan::ChannelType::Memory;
-    std::int32_t number = 0;  ///< channel of that type, or semaphore, of the GPU; -1: the GPU has none
+    std::optional<std::uint32_t> number{};  ///< channel of that type, or semaphore; none: the GPU has none
 };
 /// "memory channel 2 of gpu 1 (from gpu 0)", "semaphore 3 of gpu 0".
 [[nodiscard]] std::string text_of(const Counter& counter);
@@ -25,7 +26,7 @@ struct Counter {
 /// The channels, remote buffers and semaphores that a GPU declares, numbered as its thread blocks name them.
 struct GpuWires {
     struct Channel {
-        std::int32_t peer = -1;
+        Rank peer{};
         std::uint32_t inbound = 0, outbound = 0;  ///< counters that its waits lower, its signals raise
     };
     struct Group {

@@ -1,12 +1,9 @@
 #include "verify/plan/fifo.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace tutti::verify {
 namespace {
-
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 /// One run of all thread blocks with a given capacity.
 class Simulation {
@@ -14,11 +11,11 @@ class Simulation {
     Simulation(const MscclStructure& structure, bool by_chunk)
         : structure_(structure),
           by_chunk_(by_chunk),
-          send_on_(structure.blocks.size(), kNone),
-          receive_on_(structure.blocks.size(), kNone) {
+          send_on_(structure.blocks.size()),
+          receive_on_(structure.blocks.size()) {
         for (std::uint32_t i = 0; i < structure.connections.size(); ++i) {
-            send_on_[structure.connections[i].sender] = i;
-            receive_on_[structure.connections[i].receiver] = i;
+            send_on_[structure.connections[i].sender] = plan::ConnectionId(i);
+            receive_on_[structure.connections[i].receiver] = plan::ConnectionId(i);
         }
     }
 
@@ -79,17 +76,20 @@ class Simulation {
     bool transfer(std::uint32_t block, const plan::Step& step) {
         const bool in = receives(step.type), out = sends(step.type);
         if (!in && !out) return true;
+        // A step that sends or receives has a connection to do it on.
+        const std::size_t from = in ? (*receive_on_[block]).index() : 0;
+        const std::size_t to = out ? (*send_on_[block]).index() : 0;
         std::int64_t now = left_[block];
-        if (in) now = std::min(now, held_[receive_on_[block]]);
-        if (out) now = std::min(now, capacity_ - held_[send_on_[block]]);
+        if (in) now = std::min(now, held_[from]);
+        if (out) now = std::min(now, capacity_ - held_[to]);
         left_[block] -= now;
         if (now > 0 && in) {
-            held_[receive_on_[block]] -= now;
-            wake(structure_.connections[receive_on_[block]].sender);
+            held_[from] -= now;
+            wake(structure_.connections[from].sender);
         }
         if (now > 0 && out) {
-            held_[send_on_[block]] += now;
-            wake(structure_.connections[send_on_[block]].receiver);
+            held_[to] += now;
+            wake(structure_.connections[to].receiver);
         }
         return left_[block] == 0;
     }
@@ -102,7 +102,7 @@ class Simulation {
 
     const MscclStructure& structure_;
     bool by_chunk_;
-    std::vector<std::uint32_t> send_on_, receive_on_;  ///< each block's connections
+    std::vector<OptionalId<plan::ConnectionId>> send_on_, receive_on_;  ///< each block's connections
     std::int64_t capacity_ = 1;
     std::vector<std::int64_t> held_;   ///< messages in each connection
     std::vector<std::uint32_t> next_;  ///< each block's next step

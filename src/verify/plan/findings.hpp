@@ -13,8 +13,8 @@ class Findings {
   public:
     explicit Findings(std::size_t most) : most_(most) {}
 
-    void add(std::string code, std::string message, plan::PlanPlace place = {},
-             std::vector<plan::PlanPlace> others = {}) {
+    void add(std::string code, std::string message, plan::Place place = {},
+             std::vector<plan::Place> others = {}) {
         ++count_;
         if (kept_.size() < most_) {
             kept_.push_back({std::move(code), std::move(message), place, std::move(others)});
@@ -40,5 +40,22 @@ class Findings {
     std::uint64_t count_ = 0;
     std::vector<plan::PlanFinding> kept_;
 };
+
+/// Plans without buffers have nothing that a condition could be about.
+template <class Reading>
+void warn_of_condition(const Reading& reading, Findings& warnings) {
+    if (reading.condition)
+        warnings.add("ignored", "conditions are for plans with buffers; this one is not used");
+}
+
+/// Ends a verdict: what was found, and what it comes to.
+inline void settle(plan::PlanVerdict& verdict, plan::PlanClass comes_to, Findings& violations,
+                   Findings& warnings) {
+    verdict.verdict = comes_to;
+    verdict.violation_count = violations.count();
+    verdict.violations = violations.take();
+    verdict.warning_count = warnings.count();
+    verdict.warnings = warnings.take();
+}
 
 }  // namespace tutti::verify

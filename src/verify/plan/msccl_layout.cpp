@@ -1,15 +1,15 @@
 #include "verify/plan/msccl_layout.hpp"
 
 #include "core/expects.hpp"
+#include "verify/plan/in_place.hpp"
 
 #include <algorithm>
 
 namespace tutti::verify {
 
 using plan::Buffer;
-using plan::Goal;
 
-std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, Goal goal) {
+std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, CollectiveKind goal) {
     const std::int64_t chunks = plan.chunks_per_loop, ranks = plan.ranks;
     const bool divides = chunks % ranks == 0;
     const auto declares_at_most = [&](std::int32_t plan::Gpu::*size) {
@@ -17,33 +17,35 @@ std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, Goal goal) {
     };
     MscclSizes sizes{goal, chunks, chunks, chunks};
     switch (goal) {
-        case Goal::AllReduce:
-        case Goal::Broadcast:
-        case Goal::Reduce:
-        case Goal::AllToNext:
-        case Goal::SendRecv:
+        case CollectiveKind::AllReduce:
+        case CollectiveKind::Broadcast:
+        case CollectiveKind::Reduce:
+        case CollectiveKind::AllToNext:
+        case CollectiveKind::SendRecv:
             return sizes;
-        case Goal::AllToAll:
+        case CollectiveKind::AllToAll:
             sizes.block = chunks / ranks;
             break;
-        case Goal::AllGather:
+        case CollectiveKind::AllGather:
             sizes.block = sizes.input = chunks / ranks;
             break;
-        case Goal::ReduceScatter:
+        case CollectiveKind::ReduceScatter:
             sizes.block = sizes.output = chunks / ranks;
             break;
         // Files of these two count the chunks of a share, or (SCCL) those of the root's buffer.
-        case Goal::Gather:
+        case CollectiveKind::Gather:
             if (divides && declares_at_most(&plan::Gpu::output_chunks)) sizes.block = chunks / ranks;
             sizes.input = sizes.block;
             sizes.output = sizes.block * ranks;
             return sizes;
-        case Goal::Scatter:
+        case CollectiveKind::Scatter:
             if (divides && declares_at_most(&plan::Gpu::input_chunks)) sizes.block = chunks / ranks;
             sizes.output = sizes.block;
             sizes.input = sizes.block * ranks;
             return sizes;
-        case Goal::None:
+        case CollectiveKind::AllToAllV:
+        case CollectiveKind::Permute:
+        case CollectiveKind::Custom:
             return MscclSizes{goal, 0, -1, -1};
     }
     if (!divides) return std::nullopt;
@@ -51,59 +53,43 @@ std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, Goal goal) {
 }
 
 MscclLayout::MscclLayout(const std::vector<const plan::Gpu*>& gpus, const MscclSizes& sizes, bool in_place,
-                         std::int32_t root) {
+                         std::optional<Rank> root) {
     ranks_.resize(gpus.size());
     memories_.reserve(gpus.size() * plan::kBuffers);
-    for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-        lay_out(static_cast<std::int32_t>(rank), *gpus[rank], sizes, in_place, root);
-    }
+    for (const Rank rank : plan::ranks_below(std::ssize(gpus)))
+        lay_out(rank, *gpus[rank.index()], sizes, in_place, root);
 }
 
-void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
-                          std::int32_t root) {
-    const bool known = sizes.goal != Goal::None;
+void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
+                          std::optional<Rank> root) {
+    const bool known = sizes.goal != CollectiveKind::Custom;
     std::int64_t input = known ? sizes.input : gpu.input_chunks;
     std::int64_t output = known ? sizes.output : gpu.output_chunks;
     // Only the root has that buffer; as long as nobody knows which rank that is, whoever declares it.
-    if (sizes.goal == Goal::Gather && rank != root) {
-        output = root < 0 ? std::min<std::int64_t>(output, gpu.output_chunks) : 0;
+    if (sizes.goal == CollectiveKind::Gather && rank != root) {
+        output = !root ? std::min<std::int64_t>(output, gpu.output_chunks) : 0;
     }
-    if (sizes.goal == Goal::Scatter && rank != root) {
-        input = root < 0 ? std::min<std::int64_t>(input, gpu.input_chunks) : 0;
+    if (sizes.goal == CollectiveKind::Scatter && rank != root) {
+        input = !root ? std::min<std::int64_t>(input, gpu.input_chunks) : 0;
     }
     if (!known && in_place) input = output = std::max(input, output);
 
     const auto first = static_cast<std::uint32_t>(memories_.size());
     const auto memory = [&](Buffer buffer, std::int64_t chunks) {
-        memories_.push_back({rank, buffer, false, chunks, -1, 0, 0, 0});
+        memories_.push_back({.gpu = rank, .buffer = buffer, .chunks = chunks});
     };
     memory(Buffer::Input, input);
     memory(Buffer::Output, output);
     memory(Buffer::Scratch, gpu.scratch_chunks);
 
-    Rank& at = ranks_[static_cast<std::size_t>(rank)];
+    Buffers& at = ranks_[rank.index()];
     at.output = output;
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) at.at[i] = {first + i, 0};
     plan::Range& in = at.at[static_cast<int>(Buffer::Input)];
     plan::Range& out = at.at[static_cast<int>(Buffer::Output)];
-    const bool rooted = sizes.goal == Goal::Gather || sizes.goal == Goal::Scatter;
+    const bool rooted = sizes.goal == CollectiveKind::Gather || sizes.goal == CollectiveKind::Scatter;
     const bool aliased = in_place && (!rooted || rank == root);
-    if (aliased) {
-        // The smaller buffer is a part of the larger one.
-        switch (sizes.goal) {
-            case Goal::AllGather:
-            case Goal::Gather:
-                in = {out.memory, rank * sizes.block};
-                break;
-            case Goal::ReduceScatter:
-            case Goal::Scatter:
-                out = {in.memory, rank * sizes.block};
-                break;
-            default:
-                out = in;
-                break;
-        }
-    }
+    if (aliased) share_memory(sizes.goal, rank.value() * sizes.block, in, out);
     plan::Memory& holder = memories_[in.memory];
     holder.origin = rank;
     holder.origin_shift = -in.first;
@@ -118,20 +104,20 @@ void MscclLayout::lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSi
     at.room[2] = gpu.scratch_chunks;
 }
 
-plan::Range MscclLayout::resolve(std::int32_t gpu, const plan::Address& address) const {
+plan::Range MscclLayout::resolve(Rank gpu, const plan::Address& address) const {
     expects(address.offset >= 0 && address.offset <= room(gpu, address.buffer));
-    plan::Range range = ranks_[static_cast<std::size_t>(gpu)].at[static_cast<int>(address.buffer)];
+    plan::Range range = ranks_[gpu.index()].at[static_cast<int>(address.buffer)];
     range.first += address.offset;
     return range;
 }
 
-std::int64_t MscclLayout::room(std::int32_t gpu, Buffer buffer) const {
-    return ranks_[static_cast<std::size_t>(gpu)].room[static_cast<int>(buffer)];
+std::int64_t MscclLayout::room(Rank gpu, Buffer buffer) const {
+    return ranks_[gpu.index()].room[static_cast<int>(buffer)];
 }
 
 void MscclLayout::describe_to(plan::Program& program) const {
     program.memories = memories_;
-    for (const Rank& rank : ranks_) {
+    for (const Buffers& rank : ranks_) {
         program.outputs.push_back(rank.at[static_cast<int>(Buffer::Output)]);
         program.output_places.push_back(rank.output);
     }

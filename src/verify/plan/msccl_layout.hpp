@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/goal.hpp"
+#include "core/collective.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/program.hpp"
 #include "verify/plan/plan_verifier.hpp"
@@ -13,13 +13,13 @@ namespace tutti::verify {
 
 /// The sizes that follow from the collective, not from the declarations (docs/msccl-xml.md, section 4).
 struct MscclSizes {
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::int64_t block = 0;              ///< chunks of one rank's share, where the goal has shares
     std::int64_t input = 0, output = 0;  ///< chunks; of a goal without postcondition: as declared (-1)
 };
 
 /// Nothing if chunks would have to be divided and cannot be.
-[[nodiscard]] std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, plan::Goal goal);
+[[nodiscard]] std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, CollectiveKind goal);
 
 /// Where the buffers of a GPU lie. In place input and output share a memory; which shift that needs depends
 /// on the collective and the rank.
@@ -27,26 +27,26 @@ class MscclLayout {
   public:
     /// `root`: of gather and scatter, whose in-place alias exists there only.
     MscclLayout(const std::vector<const plan::Gpu*>& gpus, const MscclSizes& sizes, bool in_place,
-                std::int32_t root);
+                std::optional<Rank> root);
 
     /// The memory and first place that an address means. Precondition: it fits.
-    [[nodiscard]] plan::Range resolve(std::int32_t gpu, const plan::Address& address) const;
+    [[nodiscard]] plan::Range resolve(Rank gpu, const plan::Address& address) const;
     /// How many chunks the buffer may use: what the collective gives it and what is declared, seen through
     /// the alias.
-    [[nodiscard]] std::int64_t room(std::int32_t gpu, plan::Buffer buffer) const;
+    [[nodiscard]] std::int64_t room(Rank gpu, plan::Buffer buffer) const;
 
     void describe_to(plan::Program& program) const;
 
   private:
-    struct Rank {
+    struct Buffers {
         plan::Range at[plan::kBuffers];
         std::int64_t room[plan::kBuffers];
         std::int64_t output = 0;  ///< chunks of its output
     };
-    void lay_out(std::int32_t rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
-                 std::int32_t root);
+    void lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
+                 std::optional<Rank> root);
 
-    std::vector<Rank> ranks_;
+    std::vector<Buffers> ranks_;
     std::vector<plan::Memory> memories_;
 };
 

@@ -35,7 +35,7 @@ class Lowering {
         const auto& block = structure_.blocks[structure_.block_of[id]];
         gpu_ = block.gpu;
         plan::Op op;
-        op.place = {block.gpu, block.block->id, static_cast<std::int32_t>(id - block.first), -1};
+        op.place = structure_.place(id);
         op.chain = structure_.block_of[id];
         op.message_from = structure_.message_from[id];
         op.first_move = static_cast<std::uint32_t>(program_.moves.size());
@@ -64,14 +64,14 @@ class Lowering {
             if (address.offset >= 0 && end <= room) return;
             fits = false;
             if (!violations_.open()) return violations_.count_one();
-            plan::PlanPlace place = structure_.place(id);
+            plan::Place place = structure_.place(id);
             place.buffer = address.buffer;
             place.offset = address.offset;
-            violations_.add("range",
-                            fmt::format("{} ({}): chunks {}..{} of the {} buffer, which has {}",
-                                        text_of(structure_.place(id)), structure_.words(id), address.offset,
-                                        end - 1, name_of(address.buffer), room),
-                            place);
+            violations_.add(
+                "range",
+                fmt::format("{}: chunks {}..{} of the {} buffer, which has {}", structure_.named(id),
+                            address.offset, end - 1, name_of(address.buffer), room),
+                place);
         };
         if (uses_source(step.type)) check(operand(step));
         if (uses_destination(step.type)) check(step.dst);
@@ -87,10 +87,10 @@ class Lowering {
             if (same && step.type == StepType::Copy) return;
             const std::int64_t apart = from.first > to.first ? from.first - to.first : to.first - from.first;
             if (!same && from.memory == to.memory && apart < step.count) {
-                violations_.add("overlap",
-                                fmt::format("{} ({}): source and destination overlap in part",
-                                            text_of(structure_.place(id)), structure_.words(id)),
-                                structure_.place(id));
+                violations_.add(
+                    "overlap",
+                    fmt::format("{}: source and destination overlap in part", structure_.named(id)),
+                    structure_.place(id));
             }
         }
         if (step.type == StepType::Reduce) return move(step.count, {to, from}, {to});
@@ -114,25 +114,24 @@ class Lowering {
 
     /// The copies of a gpu run one after the other, then its thread blocks start.
     void add_copies() {
-        for (std::size_t gpu = 0; gpu < structure_.gpus.size(); ++gpu) {
+        for (const Rank gpu : plan::ranks_below(std::ssize(structure_.gpus))) {
             plan::OpId last = plan::kNoOp;
-            for (const plan::LocalCopy& copy : structure_.gpus[gpu]->copies) {
-                last = add_copy(static_cast<std::int32_t>(gpu), copy, last);
-            }
+            for (const plan::LocalCopy& copy : structure_.gpus[gpu.index()]->copies)
+                last = add_copy(gpu, copy, last);
             if (last == plan::kNoOp) continue;
             ++program_.chains;
-            for (auto block = structure_.first_block[gpu]; block < structure_.first_block[gpu + 1]; ++block) {
-                if (structure_.blocks[block].block->steps.empty()) continue;
-                program_.edges.push_back({last, structure_.blocks[block].first, EdgeKind::Order});
+            for (const MscclStructure::Block& block : structure_.blocks_of(gpu)) {
+                if (block.block->steps.empty()) continue;
+                program_.edges.push_back({last, block.first, EdgeKind::Order});
             }
         }
     }
 
-    plan::OpId add_copy(std::int32_t gpu, const plan::LocalCopy& copy, plan::OpId before) {
+    plan::OpId add_copy(Rank gpu, const plan::LocalCopy& copy, plan::OpId before) {
         const Address from{plan::Buffer::Input, copy.input_offset},
             to{plan::Buffer::Output, copy.output_offset};
         plan::Op op;
-        op.place = {gpu, -1, -1, -1};
+        op.place = {.gpu = gpu};
         op.chain = program_.chains;
         op.first_move = static_cast<std::uint32_t>(program_.moves.size());
         const bool fits = from.offset >= 0 && from.offset < layout_.room(gpu, from.buffer) &&
@@ -144,7 +143,7 @@ class Lowering {
             violations_.add("range",
                             fmt::format("gpu {}: <copy> from i[{}] to o[{}] leaves its buffers", gpu,
                                         from.offset, to.offset),
-                            {gpu, -1, -1, -1, plan::Buffer::Output, to.offset});
+                            {.gpu = gpu, .buffer = plan::Buffer::Output, .offset = to.offset});
         }
         const auto id = static_cast<plan::OpId>(program_.ops.size());
         program_.ops.push_back(op);
@@ -157,7 +156,7 @@ class Lowering {
     const PlanReading& reading_;
     Findings& violations_;
     plan::Program program_;
-    std::int32_t gpu_ = 0;
+    Rank gpu_{};
 };
 
 }  // namespace

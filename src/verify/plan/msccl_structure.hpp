@@ -17,7 +17,7 @@ namespace tutti::verify {
 struct MscclStructure {
     struct Block {
         const plan::ThreadBlock* block = nullptr;
-        std::int32_t gpu = 0;
+        Rank gpu{};
         plan::OpId first = 0;  ///< number of its first step
     };
     std::vector<const plan::Gpu*> gpus{};      ///< by rank
@@ -30,19 +30,42 @@ struct MscclStructure {
 
     /// A connection of the plan: the steps that send on it and the steps that receive, in order.
     struct Connection {
-        std::int32_t from = 0, to = 0, channel = 0;
+        Rank from{}, to{};
+        plan::ChannelId channel{};
         std::uint32_t sender = 0, receiver = 0;  ///< blocks
         std::uint32_t messages = 0;              ///< steps
     };
-    std::vector<Connection> connections{};
+    std::vector<Connection> connections{};  ///< by plan::ConnectionId
 
-    [[nodiscard]] plan::PlanPlace place(plan::OpId step) const;
+    /// The blocks of a gpu.
+    [[nodiscard]] std::span<const Block> blocks_of(Rank gpu) const {
+        const std::uint32_t begin = first_block[gpu.index()];
+        return std::span(blocks).subspan(begin, first_block[gpu.index() + 1] - begin);
+    }
+    [[nodiscard]] plan::Place place(plan::OpId step) const;
+    [[nodiscard]] static plan::Place place(const Block& block) {
+        return {.gpu = block.gpu, .block = block.block->id};
+    }
     /// "rrc i[2] -> o[2..4]", "s i[0] to gpu 3".
     [[nodiscard]] std::string words(plan::OpId step) const;
+    /// "gpu 0, tb 1, step 2 (s i[3] to gpu 1)": place and words.
+    [[nodiscard]] std::string named(plan::OpId step) const;
 };
 
 /// Nothing if violations were found that make the rest meaningless.
 [[nodiscard]] std::optional<MscclStructure> resolve(const plan::MscclPlan& plan, const PlanReading& reading,
                                                     Findings& violations, Findings& warnings);
+
+// The parts of resolve(), in this order, once gpus, blocks and steps are numbered.
+
+/// Connections: as many receives as sends, and one thread block at each end.
+void find_connections(const PlanReading& reading, MscclStructure& structure, Findings& violations,
+                      Findings& warnings);
+/// The k-th send of each connection with its k-th receive.
+void match_messages(const PlanReading& reading, MscclStructure& structure, Findings& violations,
+                    Findings& warnings);
+/// The step that each step waits for; warns of nops that runtimes take in another way.
+void resolve_dependencies(const PlanReading& reading, MscclStructure& structure, Findings& violations,
+                          Findings& warnings);
 
 }  // namespace tutti::verify

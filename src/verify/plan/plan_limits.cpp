@@ -15,7 +15,6 @@ using plan::Step;
 using plan::StepType;
 
 struct Limits {
-    std::string_view name;
     int steps_per_block;
     int blocks_per_gpu;      ///< 0: no limit
     int blocks_per_channel;  ///< of a gpu; 0: no limit
@@ -30,33 +29,36 @@ constexpr int kMostXmlNodes = 4096;
 constexpr int kMostChildren = 1024;
 constexpr std::size_t kMostText = 255;
 
-Limits limits_of(Target target) {
+Limits limits_of(plan::Target target) {
     switch (target) {
-        case Target::Rccl:
-            return {"rccl", 64, 64, 0, 128, true, "reducescatter"};
-        case Target::MscclExecutor:
-            return {"msccl-executor", 64, 0, 32, 32, true, "reducescatter"};
+        case plan::Target::Rccl:
+            return {64, 64, 0, 128, true, "reducescatter"};
+        case plan::Target::MscclExecutor:
+            return {64, 0, 32, 32, true, "reducescatter"};
         default:
-            return {"msccl", 256, 216, 0, 32, false, "reduce_scatter"};
+            return {256, 216, 0, 32, false, "reduce_scatter"};
     }
 }
 
 class MscclLimitCheck {
   public:
-    MscclLimitCheck(const plan::MscclPlan& plan, const MscclStructure& structure, const Limits& limits,
+    MscclLimitCheck(const plan::MscclPlan& plan, const MscclStructure& structure, plan::Target target,
                     Findings& warnings)
-        : plan_(plan), structure_(structure), limits_(limits), warnings_(warnings) {}
+        : plan_(plan),
+          structure_(structure),
+          target_(target),
+          limits_(limits_of(target)),
+          warnings_(warnings) {}
 
     void run() {
         check_head();
-        for (std::size_t gpu = 0; gpu < structure_.gpus.size(); ++gpu)
-            check_gpu(static_cast<std::int32_t>(gpu));
+        for (const Rank gpu : plan::ranks_below(std::ssize(structure_.gpus))) check_gpu(gpu);
         for (const auto& block : structure_.blocks) check_block(block);
     }
 
   private:
-    void warn(std::string code, const std::string& what, plan::PlanPlace place = {}) {
-        warnings_.add(std::move(code), fmt::format("{}: {}", limits_.name, what), place);
+    void warn(std::string code, const std::string& what, plan::Place place = {}) {
+        warnings_.add(std::move(code), fmt::format("{}: {}", name_of(target_), what), place);
     }
 
     void check_head() {
@@ -86,37 +88,36 @@ class MscclLimitCheck {
             warn("target-attribute", "refuses the file: algo has no coll");
             return;
         }
-        const auto goal = plan::goal_of(*plan_.collective);
-        if (goal == plan::Goal::ReduceScatter && *plan_.collective != limits_.reduce_scatter) {
+        const auto goal = kind_in_plan(*plan_.collective);
+        if (goal == CollectiveKind::ReduceScatter && *plan_.collective != limits_.reduce_scatter) {
             warn("target-collective", fmt::format("does not know coll=\"{}\"; it says \"{}\"",
                                                   *plan_.collective, limits_.reduce_scatter));
-        } else if (!goal || goal == plan::Goal::AllToNext || goal == plan::Goal::SendRecv) {
+        } else if (!goal || goal == CollectiveKind::AllToNext || goal == CollectiveKind::SendRecv) {
             warn("target-collective", fmt::format("does not know coll=\"{}\"", *plan_.collective));
         }
     }
 
-    void check_gpu(std::int32_t gpu) {
-        const auto begin = structure_.first_block[static_cast<std::size_t>(gpu)];
-        const auto end = structure_.first_block[static_cast<std::size_t>(gpu) + 1];
-        const plan::PlanPlace place{gpu, -1, -1, -1, std::nullopt, -1};
-        const auto blocks = static_cast<int>(end - begin);
+    void check_gpu(Rank gpu) {
+        const auto own = structure_.blocks_of(gpu);
+        const plan::Place place{.gpu = gpu};
+        const auto blocks = static_cast<int>(own.size());
         if (limits_.blocks_per_gpu > 0 && blocks > limits_.blocks_per_gpu) {
             warn("limit-tbs",
                  fmt::format("gpu {} has {} thread blocks, at most {} run", gpu, blocks,
                              limits_.blocks_per_gpu),
                  place);
         }
-        std::map<std::int32_t, int> per_channel;
+        std::map<OptionalId<plan::ChannelId>, int> per_channel;
         std::size_t nodes = 1 + static_cast<std::size_t>(blocks);
-        for (auto block = begin; block < end; ++block) {
-            ++per_channel[structure_.blocks[block].block->channel];
-            nodes += structure_.blocks[block].block->steps.size();
+        for (const MscclStructure::Block& block : own) {
+            ++per_channel[block.block->channel];
+            nodes += block.block->steps.size();
         }
         for (const auto& [channel, count] : per_channel) {
             if (limits_.blocks_per_channel == 0 || count <= limits_.blocks_per_channel) continue;
             warn("limit-tbs",
-                 fmt::format("gpu {} has {} thread blocks on channel {}, at most {} run", gpu, count, channel,
-                             limits_.blocks_per_channel),
+                 fmt::format("gpu {} has {} thread blocks on channel {}, at most {} run", gpu, count,
+                             plan::file_number(channel), limits_.blocks_per_channel),
                  place);
         }
         if (nodes > kMostXmlNodes) {
@@ -133,7 +134,7 @@ class MscclLimitCheck {
 
     void check_block(const MscclStructure::Block& block) {
         const auto& steps = block.block->steps;
-        const plan::PlanPlace place{block.gpu, block.block->id, -1, -1, std::nullopt, -1};
+        const plan::Place place = structure_.place(block);
         if (steps.size() > static_cast<std::size_t>(limits_.steps_per_block)) {
             warn("limit-steps",
                  fmt::format("gpu {} tb {} has {} steps, at most {} run", block.gpu, block.block->id,
@@ -141,13 +142,13 @@ class MscclLimitCheck {
                  place);
         }
         for (std::size_t i = 0; i < steps.size(); ++i) {
-            const plan::PlanPlace at = structure_.place(block.first + static_cast<plan::OpId>(i));
+            const plan::Place at = structure_.place(block.first + static_cast<plan::OpId>(i));
             if (steps[i].count > kMostCount) {
                 warn("limit-count", fmt::format("cnt {} is more than {}", steps[i].count, kMostCount), at);
             }
-            if (steps[i].dep_block > kMostDependencyBlock) {
+            if (plan::file_number(steps[i].dep_block) > kMostDependencyBlock) {
                 warn("limit-dependency",
-                     fmt::format("depid {} is more than {}", steps[i].dep_block, kMostDependencyBlock), at);
+                     fmt::format("depid {} is more than {}", *steps[i].dep_block, kMostDependencyBlock), at);
             }
         }
         check_chains(block);
@@ -159,12 +160,11 @@ class MscclLimitCheck {
         for (std::size_t i = 0; i < steps.size();) {
             std::size_t end = i + 1;
             if (steps[i].type == StepType::Reduce) {
-                while (end < steps.size() && steps[end].type == StepType::Reduce &&
-                       steps[end].dep_block < 0 && steps[end].dst == steps[i].dst &&
-                       steps[end].src.buffer == steps[i].src.buffer) {
+                while (end < steps.size() && steps[end].type == StepType::Reduce && !steps[end].dep_block &&
+                       steps[end].dst == steps[i].dst && steps[end].src.buffer == steps[i].src.buffer) {
                     ++end;
                 }
-                const plan::PlanPlace at = structure_.place(block.first + static_cast<plan::OpId>(i));
+                const plan::Place at = structure_.place(block.first + static_cast<plan::OpId>(i));
                 if (end - i > kMostChained) {
                     warn("limit-chain",
                          fmt::format("{} consecutive re into one place, at most {} run as one", end - i,
@@ -186,20 +186,20 @@ class MscclLimitCheck {
 
     const plan::MscclPlan& plan_;
     const MscclStructure& structure_;
+    const plan::Target target_;
     const Limits limits_;
     Findings& warnings_;
 };
 
 }  // namespace
 
-void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure, Target target,
+void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure, plan::Target target,
                     Findings& warnings) {
-    if (target == Target::None) return;
-    if (target == Target::Mscclpp) {
+    if (target == plan::Target::Mscclpp) {
         warnings.add("target-format", "mscclpp: reads execution plans as JSON, no XML");
         return;
     }
-    MscclLimitCheck(plan, structure, limits_of(target), warnings).run();
+    MscclLimitCheck(plan, structure, target, warnings).run();
 }
 
 }  // namespace tutti::verify

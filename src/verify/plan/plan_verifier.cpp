@@ -17,8 +17,6 @@
 
 namespace tutti::verify {
 namespace {
-
-using plan::Goal;
 using plan::PlanClass;
 
 /// Plans that move more chunks are refused: each costs some 50 bytes and 200 ns, and a file of a kilobyte can
@@ -61,12 +59,12 @@ class MscclVerifier {
 
   private:
     void choose_goal() {
-        goal_ = Goal::None;
+        goal_ = CollectiveKind::Custom;
         if (reading_.goal) {
-            goal_ = *reading_.goal;
+            goal_ = plan_kind_of(*reading_.goal);
         } else if (plan_.collective) {
-            const auto named = plan::goal_of(*plan_.collective);
-            goal_ = named.value_or(Goal::None);
+            const auto named = kind_in_plan(*plan_.collective);
+            goal_ = named.value_or(CollectiveKind::Custom);
             if (!named && !reading_.condition) {
                 warnings_.add("collective",
                               fmt::format("no runtime knows coll=\"{}\"; judged without a postcondition",
@@ -77,7 +75,7 @@ class MscclVerifier {
                           "the file names no collective; judged without a postcondition (--as names one)");
         }
         verdict_.collective =
-            reading_.condition ? "custom, with the given condition" : std::string(name_of(goal_));
+            reading_.condition ? "custom, with the given condition" : std::string(plan_name_of(goal_));
     }
 
     void check_head() {
@@ -92,14 +90,14 @@ class MscclVerifier {
             violations_.add("size-range", fmt::format("minBytes {} is larger than maxBytes {}",
                                                       *plan_.min_bytes, *plan_.max_bytes));
         }
-        if (reading_.root && (*reading_.root < 0 || *reading_.root >= plan_.ranks)) {
+        if (reading_.root && (*reading_.root).value() >= static_cast<std::uint32_t>(plan_.ranks)) {
             violations_.add("root",
                             fmt::format("root {} is no rank; there are {}", *reading_.root, plan_.ranks));
         }
     }
 
     void judge(const MscclStructure& structure) {
-        warn_of_limits(plan_, structure, reading_.target, warnings_);
+        if (reading_.target) warn_of_limits(plan_, structure, *reading_.target, warnings_);
         const std::int64_t most = std::max(
             kMostChunksMoved, kMostChunksPerStep * static_cast<std::int64_t>(structure.steps.size()));
         if (chunks_moved(structure) > most) {
@@ -112,7 +110,7 @@ class MscclVerifier {
         if (!sizes) {
             violations_.add("chunks",
                             fmt::format("nchunksperloop {} is not a multiple of the {} ranks, as {} needs",
-                                        plan_.chunks_per_loop, plan_.ranks, name_of(goal_)));
+                                        plan_.chunks_per_loop, plan_.ranks, plan_name_of(goal_)));
             return;
         }
         if (!violations_.empty()) return;
@@ -125,17 +123,18 @@ class MscclVerifier {
     }
 
     void judge_mode(const MscclStructure& structure, const MscclSizes& sizes, bool in_place) {
-        const bool root_moves_memory = in_place && (goal_ == Goal::Gather || goal_ == Goal::Scatter);
+        const bool root_moves_memory =
+            in_place && (goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter);
         const bool search = root_moves_memory && !reading_.root && plan_.ranks <= kMostRootsTried;
         Findings nearest(reading_.max_findings);  // of the root for which least is wrong
         bool nearest_ran = false;
-        for (std::int32_t root = 0; root < (search ? plan_.ranks : 1); ++root) {
+        for (const Rank root : plan::ranks_below(search ? plan_.ranks : 1)) {
             Findings found(reading_.max_findings), warned(reading_.max_findings);
             const bool ran = judge_root(structure, sizes, in_place,
                                         search ? std::optional(root) : reading_.root, found, warned);
             if (!found.empty() && search) {
                 const bool is_nearer = ran != nearest_ran ? ran : found.count() < nearest.count();
-                if (root == 0 || is_nearer) nearest = std::move(found);
+                if (root == Rank(0) || is_nearer) nearest = std::move(found);
                 nearest_ran = nearest_ran || ran;
                 continue;
             }
@@ -148,14 +147,14 @@ class MscclVerifier {
 
     /// Whether it could be run.
     bool judge_root(const MscclStructure& structure, const MscclSizes& sizes, bool in_place,
-                    std::optional<std::int32_t> root, Findings& found, Findings& warned) {
-        const bool rooted_memory = goal_ == Goal::Gather || goal_ == Goal::Scatter;
+                    std::optional<Rank> root, Findings& found, Findings& warned) {
+        const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
         // Without a root, every rank of an out-of-place gather may have an output, until one is found.
-        const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root.value_or(-1) : -1);
+        const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root : std::nullopt);
         const auto program = program_of(structure, layout, reading_, found);
         if (!program) return false;
         ProgramQuestion question;
-        question.postcondition = {goal_, plan_.ranks, sizes.block, 0, nullptr, 1};
+        question.postcondition = {goal_, plan_.ranks, sizes.block, Rank(0), nullptr, 1};
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
         question.root = root;
         question.max_findings = reading_.max_findings;
@@ -200,8 +199,8 @@ class MscclVerifier {
         warnings_.add(
             "written-input",
             fmt::format("{} steps write the input buffer, which an out-of-place call has promised not to "
-                        "change; the first is {} ({})",
-                        writes, text_of(structure.place(first)), structure.words(first)),
+                        "change; the first is {}",
+                        writes, structure.named(first)),
             structure.place(first));
     }
 
@@ -226,22 +225,19 @@ class MscclVerifier {
             verdict_.verdict = PlanClass::Malformed;
         } else if (!violations_.empty()) {
             verdict_.verdict = PlanClass::Invalid;
-        } else if (goal_ == Goal::None && !reading_.condition) {
+        } else if (goal_ == CollectiveKind::Custom && !reading_.condition) {
             verdict_.verdict = PlanClass::StructureOnly;
         } else {
             verdict_.verdict = shallow ? PlanClass::ValidIfBuffered : PlanClass::Valid;
         }
-        verdict_.violation_count = violations_.count();
-        verdict_.violations = violations_.take();
-        verdict_.warning_count = warnings_.count();
-        verdict_.warnings = warnings_.take();
+        settle(verdict_, verdict_.verdict, violations_, warnings_);
     }
 
     const plan::MscclPlan& plan_;
     const PlanReading& reading_;
     Findings violations_, warnings_;
     plan::PlanVerdict verdict_;
-    Goal goal_ = Goal::None;
+    CollectiveKind goal_ = CollectiveKind::Custom;
     bool too_large_ = false;
     bool ends_ = false;  ///< if connections are unbounded: was found out, and is so
 };

@@ -1,32 +1,34 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/condition.hpp"
 #include "plan/epoch_schedule.hpp"
 #include "plan/execution_plan.hpp"
-#include "plan/goal.hpp"
+#include "plan/forestcoll_plan.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
+#include "plan/tacos_plan.hpp"
+#include "plan/target.hpp"
 
 #include <cstddef>
 #include <optional>
 
 namespace tutti::verify {
 
-/// Whose limits a plan is held against; what the runtime would refuse or silently ignore becomes a warning.
-enum class Target { None, Msccl, MscclExecutor, Rccl, Mscclpp };
-
 /// How a file is read where producers differ (docs/msccl-xml.md, "Readings").
 struct PlanReading {
     enum class Operand { Source, Destination };
     Operand operand = Operand::Source;           ///< the local operand of rrc, rrs, rrcs
     bool copies_first = false;                   ///< <copy> is executed before everything else
-    std::optional<plan::Goal> goal{};            ///< judge as this collective, whatever the file says
-    std::optional<std::int32_t> root{};          ///< searched where not given
+    std::optional<CollectiveKind> goal{};        ///< judge as this collective, whatever the file says
+    std::optional<Rank> root{};                  ///< searched where not given
     bool strict_dependencies = false;            ///< a dependency must name a step that signals
     bool strict_descriptors = false;             ///< unused address halves of matched steps must agree
     std::optional<plan::Condition> condition{};  ///< a pre- and postcondition from outside
-    Target target = Target::None;
+    /// Whose limits the plan is held against: what that runtime would refuse or silently ignore becomes a
+    /// warning.
+    std::optional<plan::Target> target{};
     std::size_t max_findings = 20;
 };
 
@@ -35,10 +37,11 @@ struct PlanReading {
 [[nodiscard]] plan::PlanVerdict verify(const plan::MscclPlan& plan, const PlanReading& reading = {});
 [[nodiscard]] plan::PlanVerdict verify(const plan::ExecutionPlan& plan, const PlanReading& reading = {});
 
-/// Sends of addresses between nodes (SCCL, TACCL, TACOS, ForestColl; docs/step-formats.md). Near-linear in
-/// the sends and the contributions of the sums that they make.
-[[nodiscard]] plan::PlanVerdict verify(const plan::SendPlan& plan, const PlanReading& reading = {});
-/// A schedule of TE-CCL: brought into the form above, then the same.
+/// Plans of sends between nodes (docs/step-formats.md). Near-linear in the sends and the contributions of the
+/// sums that they make.
+[[nodiscard]] plan::PlanVerdict verify(const plan::ScclPlan& plan, const PlanReading& reading = {});
+[[nodiscard]] plan::PlanVerdict verify(const plan::TacosPlan& plan, const PlanReading& reading = {});
+[[nodiscard]] plan::PlanVerdict verify(const plan::ForestCollPlan& plan, const PlanReading& reading = {});
 [[nodiscard]] plan::PlanVerdict verify(const plan::EpochSchedule& schedule, const PlanReading& reading = {});
 
 }  // namespace tutti::verify

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
 #include "plan/condition.hpp"
-#include "plan/goal.hpp"
 #include "verify/plan/sums.hpp"
 
 #include <cstdint>
@@ -11,18 +11,20 @@ namespace tutti::verify {
 
 /// What the outputs must hold. Counted in places (Program::places_per_chunk of them are a chunk).
 struct Postcondition {
-    plan::Goal goal = plan::Goal::None;
+    CollectiveKind goal = CollectiveKind::Custom;
     std::int32_t ranks = 0;
     std::int64_t block = 0;  ///< places of one rank's share, where the goal has shares
-    std::int32_t root = 0;
+    Rank root{};
     const plan::Condition* condition = nullptr;  ///< rules where given
     std::int64_t places_per_chunk = 1;
 
-    [[nodiscard]] bool demands_anything() const { return condition != nullptr || goal != plan::Goal::None; }
+    [[nodiscard]] bool demands_anything() const {
+        return condition != nullptr || goal != CollectiveKind::Custom;
+    }
     /// Whether any place of that rank's output is asked for.
-    [[nodiscard]] bool demands_of(std::int32_t rank) const;
+    [[nodiscard]] bool demands_of(Rank rank) const;
     /// The sum that a place of that rank's output must hold; nothing: it is free.
-    [[nodiscard]] std::optional<SumId> expected(std::int32_t rank, std::int64_t place, Sums& sums) const;
+    [[nodiscard]] std::optional<SumId> expected(Rank rank, std::int64_t place, Sums& sums) const;
 };
 
 }  // namespace tutti::verify

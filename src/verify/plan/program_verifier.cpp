@@ -21,10 +21,8 @@
 
 namespace tutti::verify {
 namespace {
-
-using plan::Goal;
+using plan::Place;
 using plan::PlanFinding;
-using plan::PlanPlace;
 
 /// Wrong places of an output that are counted before the rest is left uncounted.
 constexpr std::uint64_t kMostCounted = 100'000;
@@ -55,28 +53,31 @@ class Decision {
         report_races(post);
         report_clashes();
         if (post.demands_anything()) {
-            for (std::int32_t rank = 0; rank < outputs(); ++rank) check_output(post, rank);
+            for (const Rank rank : plan::ranks_below(outputs())) check_output(post, rank);
         }
         return std::move(answer_);
     }
 
   private:
-    [[nodiscard]] std::int32_t outputs() const { return static_cast<std::int32_t>(program_.outputs.size()); }
+    [[nodiscard]] std::int64_t outputs() const { return std::ssize(program_.outputs); }
+    [[nodiscard]] bool is_rank(Rank rank) const { return rank.index() < program_.outputs.size(); }
 
     /// What a condition asks for must be there to be asked for; otherwise a slip of its author would pass.
     void check_condition(const plan::Condition& condition) {
-        const auto complain = [&](std::int32_t rank, std::int64_t chunk, const std::string& what) {
-            violation(
-                {"condition", "the condition " + what, {rank, -1, -1, -1, plan::Buffer::Output, chunk}, {}});
+        const auto complain = [&](OptionalId<Rank> rank, std::optional<std::int64_t> chunk,
+                                  const std::string& what) {
+            violation({"condition",
+                       "the condition " + what,
+                       {.gpu = rank, .buffer = plan::Buffer::Output, .offset = chunk},
+                       {}});
         };
         for (const auto& [rank, chunks] : condition.outputs) {
-            if (rank >= outputs()) {
-                complain(-1, -1,
+            if (!is_rank(rank)) {
+                complain(std::nullopt, std::nullopt,
                          fmt::format("asks for outputs of rank {}; there are {} ranks", rank, outputs()));
                 continue;
             }
-            const std::int64_t size =
-                program_.output_places[static_cast<std::size_t>(rank)] / program_.places_per_chunk;
+            const std::int64_t size = program_.output_places[rank.index()] / program_.places_per_chunk;
             for (const auto& [chunk, parts] : chunks) {
                 if (chunk >= size) {
                     complain(
@@ -84,7 +85,7 @@ class Decision {
                         fmt::format("asks for output chunk {} of rank {}, which has {}", chunk, rank, size));
                 }
                 for (const plan::Contribution& part : parts) {
-                    if (part.rank < outputs()) continue;
+                    if (is_rank(part.rank)) continue;
                     complain(rank, chunk,
                              fmt::format("wants ({},{}) in output chunk {} of rank {}; there are {} ranks",
                                          part.rank, part.chunk, chunk, rank, outputs()));
@@ -99,12 +100,9 @@ class Decision {
             answer_.violations.push_back(std::move(finding));
     }
 
-    [[nodiscard]] PlanPlace place_of(plan::OpId op) const {
-        const plan::OpPlace& at = program_.ops[op].place;
-        return {at.gpu, at.block, at.step, at.inner, std::nullopt, -1};
-    }
-    [[nodiscard]] PlanPlace place_of(plan::OpId op, std::uint32_t place) const {
-        PlanPlace where = place_of(op);
+    [[nodiscard]] const Place& place_of(plan::OpId op) const { return program_.ops[op].place; }
+    [[nodiscard]] Place place_of(plan::OpId op, std::uint32_t place) const {
+        Place where = place_of(op);
         const auto [memory, at] = places_->place(place);
         where.buffer = program_.memories[memory].buffer;
         where.offset = at / program_.places_per_chunk;
@@ -169,10 +167,10 @@ class Decision {
     /// The places whose values matter: those the postcondition asks for; all outputs if it asks for nothing.
     [[nodiscard]] std::vector<bool> needed(const Postcondition& post) const {
         std::vector<bool> needed(places_->places(), false);
-        for (std::int32_t rank = 0; rank < outputs(); ++rank) {
+        for (const Rank rank : plan::ranks_below(outputs())) {
             if (post.demands_anything() && !post.demands_of(rank)) continue;
-            const plan::Range& output = program_.outputs[static_cast<std::size_t>(rank)];
-            const std::int64_t last = output.first + program_.output_places[static_cast<std::size_t>(rank)];
+            const plan::Range& output = program_.outputs[rank.index()];
+            const std::int64_t last = output.first + program_.output_places[rank.index()];
             for (const auto& stretch : places_->stretches(output.memory)) {
                 const std::int64_t from = std::max(stretch.first, output.first);
                 const std::int64_t to = std::min(stretch.last, last);
@@ -225,9 +223,9 @@ class Decision {
 
     /// Calls visit(place of the output, value, writer) for each place of that rank's output until it says no.
     template <typename Visit>
-    void for_each_output(std::int32_t rank, Visit visit) {
-        const plan::Range& output = program_.outputs[static_cast<std::size_t>(rank)];
-        const std::int64_t last = output.first + program_.output_places[static_cast<std::size_t>(rank)];
+    void for_each_output(Rank rank, Visit visit) {
+        const plan::Range& output = program_.outputs[rank.index()];
+        const std::int64_t last = output.first + program_.output_places[rank.index()];
         const plan::Memory& memory = program_.memories[output.memory];
         std::int64_t at = output.first;
         const auto untouched = [&](std::int64_t until) {
@@ -248,12 +246,12 @@ class Decision {
     }
 
     /// Only the root of a gather has an output for everybody's shares, and only declarations say who that is.
-    [[nodiscard]] bool output_complete(const Postcondition& post, std::int32_t rank) const {
-        const std::int64_t places = program_.output_places[static_cast<std::size_t>(rank)];
-        return places >= (post.goal == Goal::Gather ? post.block * post.ranks : 1);
+    [[nodiscard]] bool output_complete(const Postcondition& post, Rank rank) const {
+        const std::int64_t places = program_.output_places[rank.index()];
+        return places >= (post.goal == CollectiveKind::Gather ? post.block * post.ranks : 1);
     }
 
-    [[nodiscard]] bool output_right(const Postcondition& post, std::int32_t rank) {
+    [[nodiscard]] bool output_right(const Postcondition& post, Rank rank) {
         bool right = true;
         for_each_output(rank, [&](std::int64_t place, SumId value, plan::OpId) {
             const auto expected = post.expected(rank, place, *sums_);
@@ -263,36 +261,37 @@ class Decision {
     }
 
     /// A root with which the outputs are right; otherwise the likeliest one, to say what is wrong with it.
-    [[nodiscard]] std::int32_t found_root(Postcondition post) {
-        const bool root_gets = post.goal == Goal::Reduce || post.goal == Goal::Gather;
+    [[nodiscard]] Rank found_root(Postcondition post) {
+        const bool root_gets = post.goal == CollectiveKind::Reduce || post.goal == CollectiveKind::Gather;
         if (root_gets) {
-            for (post.root = 0; post.root < outputs(); ++post.root) {
-                if (output_complete(post, post.root) && output_right(post, post.root)) return post.root;
+            for (const Rank root : plan::ranks_below(outputs())) {
+                post.root = root;
+                if (output_complete(post, root) && output_right(post, root)) return root;
             }
         } else {
             // The root is the rank whose data the outputs hold.
-            std::optional<std::int32_t> root;
-            for (std::int32_t rank = 0; rank < outputs() && !root; ++rank) {
+            std::optional<Rank> root;
+            for (const Rank rank : plan::ranks_below(outputs())) {
+                if (root) break;
                 for_each_output(rank, [&](std::int64_t, SumId value, plan::OpId writer) {
                     if (writer != plan::kNoOp && value > Sums::kTooMany && !sums_->runs(value).empty()) {
-                        root = sums_->runs(value).front().first;
+                        root = Rank(static_cast<std::size_t>(sums_->runs(value).front().first));
                     }
                     return !root;
                 });
             }
             if (root) return *root;
         }
-        return 0;
+        return Rank(0);
     }
 
-    void check_output(const Postcondition& post, std::int32_t rank) {
+    void check_output(const Postcondition& post, Rank rank) {
         if (!post.demands_of(rank)) return;
         if (post.condition == nullptr && !output_complete(post, rank)) {
             violation({"value",
                        fmt::format("the output of gpu {} has {} chunks, too few for what it must hold", rank,
-                                   program_.output_places[static_cast<std::size_t>(rank)] /
-                                       program_.places_per_chunk),
-                       {rank, -1, -1, -1, plan::Buffer::Output, -1},
+                                   program_.output_places[rank.index()] / program_.places_per_chunk),
+                       {.gpu = rank, .buffer = plan::Buffer::Output},
                        {}});
             return;
         }
@@ -312,7 +311,7 @@ class Decision {
         });
     }
 
-    void report_value(std::int32_t rank, std::int64_t chunk, SumId value, SumId expected, plan::OpId writer) {
+    void report_value(Rank rank, std::int64_t chunk, SumId value, SumId expected, plan::OpId writer) {
         PlanFinding finding{"value", {}, {}, {}};
         if (writer != plan::kNoOp) {
             finding.place = place_of(writer);

@@ -13,8 +13,8 @@ namespace tutti::verify {
 
 /// What is asked about a program.
 struct ProgramQuestion {
-    Postcondition postcondition{};       ///< its root is ignored where `root` is not given
-    std::optional<std::int32_t> root{};  ///< nothing: any root that fits; it is reported
+    Postcondition postcondition{};  ///< its root is ignored where `root` is not given
+    std::optional<Rank> root{};     ///< nothing: any root that fits; it is reported
     /// An op as its file writes it, for messages: "rrc i[2] -> o[2]".
     std::function<std::string(plan::OpId)> describe{};
     std::size_t max_findings = 20;
@@ -25,7 +25,7 @@ struct ProgramQuestion {
 struct ProgramAnswer {
     std::vector<plan::PlanFinding> violations{}, warnings{};
     std::uint64_t violation_count = 0, warning_count = 0;
-    std::optional<std::int32_t> root{};  ///< of a rooted goal: given, or found
+    std::optional<Rank> root{};  ///< of a rooted goal: given, or found
 };
 
 /// Near-linear in the places that all moves touch.

@@ -5,8 +5,6 @@
 
 #include "verify/plan/queue_replay.hpp"
 
-#include "verify/plan/send_flights.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,36 +16,32 @@
 namespace tutti::verify {
 namespace {
 
-using plan::NodeSend;
-using plan::SendPlan;
+using plan::TacosLink;
+using plan::TacosPlan;
 
 class QueueReplay {
   public:
-    QueueReplay(const SendPlan& plan, const QueueStart& start, Findings& violations, Findings& warnings)
+    QueueReplay(const TacosPlan& plan, const QueueStart& start, Findings& violations, Findings& warnings)
         : plan_(plan), start_(start), violations_(violations), warnings_(warnings) {}
 
     std::int64_t run() {
-        // Sends of one link lie side by side, in order.
-        queues_.resize(plan_.links.size());
-        for (std::uint32_t i = 0; i < plan_.sends.size(); ++i) {
-            Queue& queue = queues_[static_cast<std::size_t>(plan_.sends[i].list)];
-            if (queue.end == 0) queue.next = i;
-            queue.end = i + 1;
-        }
-        for (std::uint32_t link = 0; link < queues_.size(); ++link) try_to_send(link, 0);
+        next_.resize(plan_.links.size());
+        for (std::uint32_t link = 0; link < next_.size(); ++link) try_to_send(link, 0);
         while (!flights_.empty()) {
             const auto [arrival, link] = flights_.top();
             flights_.pop();
             arrive(link, arrival);
         }
-        for (const Queue& queue : queues_) report_stop(queue);
+        for (std::uint32_t link = 0; link < next_.size(); ++link) report_stop(link);
         judge_end();
         return last_;
     }
 
   private:
-    struct Queue {
-        std::uint32_t next = 0, end = 0;  ///< in plan_.sends
+    /// A send: a place in a link's queue.
+    struct Send {
+        std::uint32_t link = 0;
+        std::size_t number = 0;
     };
     struct Place {
         std::int32_t node = 0;
@@ -67,28 +61,26 @@ class QueueReplay {
     }
 
     /// Times stop at the end of time.
-    [[nodiscard]] static std::int64_t later(std::int64_t now, const plan::NodeLink& link) {
+    [[nodiscard]] static std::int64_t later(std::int64_t now, const TacosLink& link) {
         constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
         const std::int64_t duration = link.alpha + link.beta;
         return now > kMost - duration ? kMost : now + duration;
     }
 
     void try_to_send(std::uint32_t link, std::int64_t now) {
-        const Queue& queue = queues_[link];
-        if (queue.next == queue.end) return;
-        const NodeSend& send = plan_.sends[queue.next];
-        const Place place{send.src, send.address};
+        const TacosLink& of = plan_.links[link];
+        if (next_[link] == of.queue.size()) return;
+        const Place place{of.src, of.queue[next_[link]]};
         if (holds(place)) {
-            flights_.emplace(later(now, plan_.links[link]), link);
+            flights_.emplace(later(now, of), link);
         } else {
             waiting_[place].push_back(link);
         }
     }
 
     void arrive(std::uint32_t link, std::int64_t now) {
-        const std::uint32_t index = queues_[link].next++;
-        const NodeSend& send = plan_.sends[index];
-        const Place place{send.dst, send.address};
+        const Send send{link, next_[link]++};
+        const Place place{plan_.links[link].dst, chunk_of(send)};
         last_ = now;
         if (!holds(place)) {
             received_.insert(place);
@@ -98,31 +90,57 @@ class QueueReplay {
                 for (const std::uint32_t other : woken) try_to_send(other, now);
             }
         } else if (redundant_++ == 0) {
-            first_redundant_ = index;
+            first_redundant_ = send;
         }
         try_to_send(link, now);
     }
 
-    void report_stop(const Queue& queue) {
-        if (queue.next == queue.end) return;
+    [[nodiscard]] std::int64_t chunk_of(const Send& send) const {
+        return plan_.links[send.link].queue[send.number];
+    }
+    [[nodiscard]] static std::string when_text(const Send& send) {
+        return fmt::format("as number {} of its link's queue", send.number);
+    }
+    /// "node 0 sends chunk 2 to node 1 as number 0 of its link's queue".
+    [[nodiscard]] std::string text_of(const Send& send) const {
+        const TacosLink& link = plan_.links[send.link];
+        return fmt::format("node {} sends chunk {} to node {} {}", link.src, chunk_of(send), link.dst,
+                           when_text(send));
+    }
+    [[nodiscard]] plan::Place place_of(const Send& send) const {
+        return {.gpu = Rank(static_cast<std::size_t>(plan_.links[send.link].src)),
+                .step = plan::StepId(send.link),
+                .inner = plan::StepId(send.number)};
+    }
+    /// The first send, in the file's order, that brings the chunk to the node.
+    [[nodiscard]] std::optional<Send> bringer_of(const Place& place) const {
+        for (std::uint32_t link = 0; link < plan_.links.size(); ++link) {
+            if (plan_.links[link].dst != place.node) continue;
+            const auto& queue = plan_.links[link].queue;
+            const auto found = std::ranges::find(queue, place.chunk);
+            if (found != queue.end()) return Send{link, static_cast<std::size_t>(found - queue.begin())};
+        }
+        return std::nullopt;
+    }
+
+    void report_stop(std::uint32_t link) {
+        const TacosLink& of = plan_.links[link];
+        if (next_[link] == of.queue.size()) return;
         if (!violations_.open()) {
             violations_.count_one();
             return;
         }
-        const NodeSend& send = plan_.sends[queue.next];
-        const auto bringer = std::ranges::find_if(plan_.sends, [&](const NodeSend& other) {
-            return other.dst == send.src && other.address == send.address;
-        });
-        if (bringer == plan_.sends.end()) {
-            violations_.add("not-held", send_text(plan_, send) + ", but no link ever brings it there",
-                            place_of(send));
+        const Send send{link, next_[link]};
+        const auto bringer = bringer_of({of.src, chunk_of(send)});
+        if (!bringer) {
+            violations_.add("not-held", text_of(send) + ", but no link ever brings it there", place_of(send));
             return;
         }
         violations_.add(
             "deadlock",
-            fmt::format("{}, which waits for ever: {} should send it there {}, but that queue has "
+            fmt::format("{}, which waits for ever: node {} should send it there {}, but that queue has "
                         "stopped too",
-                        send_text(plan_, send), node_name(plan_, bringer->src), when_text(plan_, *bringer)),
+                        text_of(send), plan_.links[bringer->link].src, when_text(*bringer)),
             place_of(send), {place_of(*bringer)});
     }
 
@@ -132,22 +150,21 @@ class QueueReplay {
             has[static_cast<std::size_t>(node)] = started(node);
         for (const Place& place : received_) ++has[static_cast<std::size_t>(place.node)];
         for (std::int32_t node = 0; node < plan_.nodes; ++node) {
-            const std::int64_t lacks = plan_.addresses - has[static_cast<std::size_t>(node)];
+            const std::int64_t lacks = plan_.chunks - has[static_cast<std::size_t>(node)];
             if (lacks > 0) report_lack(node, lacks);
         }
         if (redundant_ > 0) {
-            const NodeSend& send = plan_.sends[first_redundant_];
             warnings_.add("redundant",
                           fmt::format("{} sends bring a chunk to a node that already has it; the first: {}",
-                                      redundant_, send_text(plan_, send)),
-                          place_of(send));
+                                      redundant_, text_of(first_redundant_)),
+                          place_of(first_redundant_));
         }
     }
 
     /// How many chunks a node has at the start.
     [[nodiscard]] std::int64_t started(std::int32_t node) const {
-        if (start_.goal == plan::Goal::Broadcast) return node == start_.root ? plan_.addresses : 0;
-        return plan_.addresses / plan_.nodes + (node < plan_.addresses % plan_.nodes ? 1 : 0);
+        if (start_.goal == CollectiveKind::Broadcast) return node == start_.root ? plan_.chunks : 0;
+        return plan_.chunks / plan_.nodes + (node < plan_.chunks % plan_.nodes ? 1 : 0);
     }
 
     void report_lack(std::int32_t node, std::int64_t lacks) {
@@ -157,30 +174,30 @@ class QueueReplay {
         }
         std::int64_t chunk = 0;
         while (holds({node, chunk})) ++chunk;
-        plan::PlanPlace place;
-        place.gpu = node;
+        plan::Place place;
+        place.gpu = Rank(static_cast<std::size_t>(node));
         violations_.add("value",
-                        fmt::format("{} never gets {} of the {} chunks; the first is chunk {}",
-                                    node_name(plan_, node), lacks, plan_.addresses, chunk),
+                        fmt::format("node {} never gets {} of the {} chunks; the first is chunk {}", node,
+                                    lacks, plan_.chunks, chunk),
                         place);
     }
 
-    const SendPlan& plan_;
+    const TacosPlan& plan_;
     const QueueStart& start_;
     Findings &violations_, &warnings_;
-    std::vector<Queue> queues_;
+    std::vector<std::size_t> next_;  ///< each link's next in its queue
     std::unordered_set<Place, PlaceHash> received_;
     std::unordered_map<Place, std::vector<std::uint32_t>, PlaceHash> waiting_;  ///< links by what they lack
     using Arrival = std::pair<std::int64_t, std::uint32_t>;
     std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> flights_;  ///< when, over which link
     std::int64_t last_ = 0;
     std::uint64_t redundant_ = 0;
-    std::uint32_t first_redundant_ = 0;
+    Send first_redundant_{};
 };
 
 }  // namespace
 
-std::int64_t replay_queues(const SendPlan& plan, const QueueStart& start, Findings& violations,
+std::int64_t replay_queues(const TacosPlan& plan, const QueueStart& start, Findings& violations,
                            Findings& warnings) {
     return QueueReplay(plan, start, violations, warnings).run();
 }

@@ -21,16 +21,16 @@
 namespace tutti::verify {
 namespace {
 
-using plan::NodeLink;
 using plan::NodeSend;
-using plan::NodeSwitch;
-using plan::SendPlan;
+using plan::ScclLink;
+using plan::ScclPlan;
+using plan::ScclSwitch;
 
 class Loads {
   public:
-    explicit Loads(const SendPlan& plan) : plan_(plan), by_src_(nodes()), by_dst_(nodes()) {
+    explicit Loads(const ScclPlan& plan) : plan_(plan), by_src_(nodes()), by_dst_(nodes()) {
         for (std::uint32_t i = 0; i < plan.switches.size(); ++i) {
-            const NodeSwitch& limit = plan.switches[i];
+            const ScclSwitch& limit = plan.switches[i];
             const bool few_srcs = limit.srcs.size() <= limit.dsts.size();
             for (const std::int32_t node : few_srcs ? limit.srcs : limit.dsts)
                 (few_srcs ? by_src_ : by_dst_)[static_cast<std::size_t>(node)].push_back(i);
@@ -41,7 +41,7 @@ class Loads {
         if (send.src >= plan_.nodes || send.dst >= plan_.nodes) return;
         const auto link =
             std::ranges::lower_bound(plan_.links, std::pair(send.src, send.dst), {},
-                                     [](const NodeLink& each) { return std::pair(each.src, each.dst); });
+                                     [](const ScclLink& each) { return std::pair(each.src, each.dst); });
         if (link != plan_.links.end() && link->src == send.src && link->dst == send.dst)
             note(static_cast<std::size_t>(link - plan_.links.begin()), send);
         for (const std::uint32_t i : by_src_[static_cast<std::size_t>(send.src)]) {
@@ -81,7 +81,7 @@ class Loads {
         std::map<std::int64_t, std::int64_t> together;  // by step modulo the pipeline, from the last on
         for (auto load = loads.rbegin(); load != loads.rend(); ++load) {
             std::int64_t chunks = load->chunks;
-            if (plan_.pipeline > 0) chunks = together[load->step % plan_.pipeline] += load->chunks;
+            if (plan_.pipeline) chunks = together[load->step % *plan_.pipeline] += load->chunks;
             const bool link = limit < plan_.links.size();
             const std::int64_t capacity =
                 link ? plan_.links[limit].capacity : plan_.switches[limit - plan_.links.size()].capacity;
@@ -91,33 +91,33 @@ class Loads {
                 violations.count_one();
                 continue;
             }
-            plan::PlanPlace place;
-            place.step = static_cast<std::int32_t>(load->step);
+            plan::Place place;
+            place.step = plan::StepId(static_cast<std::size_t>(load->step));
             violations.add(
                 "bandwidth",
                 fmt::format("step {} sends {} chunks over {}, which carries {} per round, in {} rounds{}",
                             load->step, chunks, name(limit), capacity, rounds,
-                            plan_.pipeline > 0 ? ", with those of the steps that run at once" : ""),
+                            plan_.pipeline ? ", with those of the steps that run at once" : ""),
                 place);
         }
     }
 
     [[nodiscard]] std::string name(std::size_t limit) const {
         if (limit < plan_.links.size()) {
-            const NodeLink& link = plan_.links[limit];
+            const ScclLink& link = plan_.links[limit];
             return fmt::format("the link {} -> {}", link.src, link.dst);
         }
         return fmt::format("the switch {}", plan_.switches[limit - plan_.links.size()].name);
     }
 
-    const SendPlan& plan_;
+    const ScclPlan& plan_;
     std::vector<std::vector<std::uint32_t>> by_src_, by_dst_;  ///< switches by node of their smaller set
     std::vector<std::pair<std::size_t, std::int64_t>> uses_;   ///< limit, step
 };
 
 using StepPlace = std::tuple<std::int32_t, std::int32_t, std::int64_t>;  // step, node, address
 
-void warn_of_same_step(const SendPlan& plan, Findings& warnings) {
+void warn_of_same_step(const ScclPlan& plan, Findings& warnings) {
     std::vector<StepPlace> written;
     for (const NodeSend& send : plan.sends) written.emplace_back(send.list, send.dst, send.address);
     std::ranges::sort(written);
@@ -149,7 +149,7 @@ void warn_of_same_step(const SendPlan& plan, Findings& warnings) {
 
 }  // namespace
 
-void check_bandwidth(const SendPlan& plan, Findings& violations, Findings& warnings) {
+void check_bandwidth(const ScclPlan& plan, Findings& violations, Findings& warnings) {
     warn_of_same_step(plan, warnings);
     if (plan.clock != plan::SendClock::Steps) return;
     Loads loads(plan);

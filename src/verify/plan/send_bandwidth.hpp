@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
 #include "verify/plan/findings.hpp"
 
 namespace tutti::verify {
@@ -9,6 +9,6 @@ namespace tutti::verify {
 /// (`bandwidth`). Of a pipelined plan the steps that run at once count together. Of a plan in steps or times,
 /// warns of what is clear here but not to the tools' own lowerings (`same-step`): sends that read what
 /// another send of their step writes, and with times several that add to one sum in one step.
-void check_bandwidth(const plan::SendPlan& plan, Findings& violations, Findings& warnings);
+void check_bandwidth(const plan::ScclPlan& plan, Findings& violations, Findings& warnings);
 
 }  // namespace tutti::verify

@@ -19,27 +19,28 @@ namespace tutti::verify {
 namespace {
 
 using plan::kFinePerTime;
-using plan::NodeLink;
 using plan::NodeSend;
+using plan::ScclLink;
+using plan::ScclPlan;
 using plan::SendClock;
-using plan::SendPlan;
+using plan::SendProgram;
 
 constexpr std::int64_t kSlack = kFinePerTime - 1;
 
-const NodeLink* link_of(const SendPlan& plan, const NodeSend& send) {
+const ScclLink* link_of(const ScclPlan& plan, const NodeSend& send) {
     const auto ends = std::pair(send.src, send.dst);
     const auto found = std::ranges::lower_bound(
-        plan.links, ends, {}, [](const NodeLink& link) { return std::pair(link.src, link.dst); });
+        plan.links, ends, {}, [](const ScclLink& link) { return std::pair(link.src, link.dst); });
     return found != plan.links.end() && std::pair(found->src, found->dst) == ends ? &*found : nullptr;
 }
 
-void check_links(const SendPlan& plan, Findings& violations) {
+void check_links(const SendProgram& plan, const ScclPlan* network, Findings& violations) {
     for (const NodeSend& send : plan.sends) {
         std::string problem;
         if (send.src >= plan.nodes || send.dst >= plan.nodes) {
             problem = fmt::format("there are only nodes 0 to {}", plan.nodes - 1);
-        } else if (plan.has_links) {
-            const NodeLink* link = link_of(plan, send);
+        } else if (network != nullptr && network->has_links) {
+            const ScclLink* link = link_of(*network, send);
             if (link == nullptr) {
                 problem = "there is no such link";
             } else if (plan.clock == SendClock::Times && send.lane >= link->capacity) {
@@ -57,7 +58,7 @@ void check_links(const SendPlan& plan, Findings& violations) {
 
 /// Sends that leave together over one lane, as TACCL counts them.
 struct Batch {
-    const NodeLink* link = nullptr;
+    const ScclLink* link = nullptr;
     std::int32_t lane = 0;
     std::int64_t start = 0;
     std::size_t first = 0, last = 0;  ///< in the sorted order
@@ -65,7 +66,7 @@ struct Batch {
 
 class TimedFlights {
   public:
-    TimedFlights(const SendPlan& plan, Findings& warnings) : plan_(plan), warnings_(warnings) {}
+    TimedFlights(const ScclPlan& plan, Findings& warnings) : plan_(plan), warnings_(warnings) {}
 
     std::vector<Flight> run() {
         flights_.resize(plan_.sends.size());
@@ -99,7 +100,7 @@ class TimedFlights {
             std::size_t end = begin;
             while (end < order_.size() && key(order_[end]) == key(order_[begin])) ++end;
             const NodeSend& send = plan_.sends[order_[begin]];
-            if (const NodeLink* link = link_of(plan_, send)) {
+            if (const ScclLink* link = link_of(plan_, send)) {
                 batches_.push_back({link, send.lane, flights_[order_[begin]].start, begin, end});
             }
             begin = end;
@@ -125,7 +126,7 @@ class TimedFlights {
     void warn_of_overlap() {
         std::uint64_t overlaps = 0;
         std::string first;
-        plan::PlanPlace place;
+        plan::Place place;
         for (std::size_t i = 1; i < batches_.size(); ++i) {
             const Batch &before = batches_[i - 1], &batch = batches_[i];
             if (before.link != batch.link || before.lane != batch.lane) continue;
@@ -174,7 +175,7 @@ class TimedFlights {
                         first_copy / kFinePerTime, sums_end / kFinePerTime, (shift + kSlack) / kFinePerTime));
     }
 
-    const SendPlan& plan_;
+    const ScclPlan& plan_;
     Findings& warnings_;
     std::vector<Flight> flights_;
     std::vector<std::uint32_t> order_;
@@ -183,27 +184,28 @@ class TimedFlights {
 
 }  // namespace
 
-std::vector<Flight> flights_of(const SendPlan& plan, Findings& violations, Findings& warnings) {
-    check_links(plan, violations);
-    if (plan.clock == SendClock::Times) return TimedFlights(plan, warnings).run();
+std::vector<Flight> flights_of(const SendProgram& program, const ScclPlan* network, Findings& violations,
+                               Findings& warnings) {
+    check_links(program, network, violations);
+    if (program.clock == SendClock::Times && network != nullptr)
+        return TimedFlights(*network, warnings).run();
     std::vector<Flight> flights;
-    flights.reserve(plan.sends.size());
-    for (const NodeSend& send : plan.sends) {
-        const std::int64_t end = send.arrives > send.when ? send.arrives : send.when + 1;
+    flights.reserve(program.sends.size());
+    for (const NodeSend& send : program.sends) {
+        const std::int64_t end = std::max(send.arrives.value_or(send.when), send.when + 1);
         flights.push_back({send.when, end, end});
     }
     return flights;
 }
 
-plan::PlanPlace place_of(const NodeSend& send) {
-    plan::PlanPlace place;
-    place.gpu = send.src;
-    place.step = send.list;
-    place.inner = send.position;
+plan::Place place_of(const NodeSend& send) {
+    plan::Place place{.gpu = Rank(static_cast<std::size_t>(send.src)),
+                      .step = plan::StepId(static_cast<std::size_t>(send.list))};
+    if (send.position) place.inner = plan::StepId(static_cast<std::size_t>(*send.position));
     return place;
 }
 
-std::string when_text(const SendPlan& plan, const NodeSend& send) {
+std::string when_text(const SendProgram& plan, const NodeSend& send) {
     switch (plan.clock) {
         case SendClock::Steps:
             return fmt::format("in step {}", send.when);
@@ -212,16 +214,12 @@ std::string when_text(const SendPlan& plan, const NodeSend& send) {
         case SendClock::Epochs:
             return fmt::format("in epoch {}", send.when);
         case SendClock::Queues:
-            return fmt::format("as number {} of its link's queue", send.position);
-        case SendClock::Trees:
-            return fmt::format("in tree {}", send.list);
+            return fmt::format("as number {} of its link's queue", send.position.value_or(0));
     }
     return {};
 }
 
-std::string send_text(const SendPlan& plan, const NodeSend& send) {
-    if (plan.clock == SendClock::Trees)
-        return fmt::format("{} sends to {}", node_name(plan, send.src), node_name(plan, send.dst));
+std::string send_text(const SendProgram& plan, const NodeSend& send) {
     return fmt::format("{} sends {} to {} {}", node_name(plan, send.src), address_name(plan, send.address),
                        node_name(plan, send.dst), when_text(plan, send));
 }

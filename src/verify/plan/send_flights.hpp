@@ -1,6 +1,7 @@
 #pragma once
 
-#include "plan/send_plan.hpp"
+#include "plan/sccl_plan.hpp"
+#include "plan/send_program.hpp"
 #include "verify/plan/findings.hpp"
 
 #include <vector>
@@ -13,17 +14,18 @@ struct Flight {
     std::int64_t start = 0, usable = 0, arrival = 0;
 };
 
-/// The flights of a plan whose clock is Steps, Times or Epochs. Reports sends over links that are not there
+/// The flights of a program whose clock is Steps, Times or Epochs; `network`: of SCCL and TACCL, may be null.
+/// Reports sends over links that are not there
 /// (`link`), and warns where times do not fit the links: transfers that overlap (`bandwidth`), a second phase
 /// that begins before the first has ended (`early`), latencies that the file does not give (`lacks`).
-[[nodiscard]] std::vector<Flight> flights_of(const plan::SendPlan& plan, Findings& violations,
-                                             Findings& warnings);
+[[nodiscard]] std::vector<Flight> flights_of(const plan::SendProgram& program, const plan::ScclPlan* network,
+                                             Findings& violations, Findings& warnings);
 
 /// "gpu 2, step 3.1": where a send stands.
-[[nodiscard]] plan::PlanPlace place_of(const plan::NodeSend& send);
+[[nodiscard]] plan::Place place_of(const plan::NodeSend& send);
 /// "in step 3", "at time 2756", "in epoch 4".
-[[nodiscard]] std::string when_text(const plan::SendPlan& plan, const plan::NodeSend& send);
+[[nodiscard]] std::string when_text(const plan::SendProgram& program, const plan::NodeSend& send);
 /// "node 2 sends address 5 to node 3 in step 1".
-[[nodiscard]] std::string send_text(const plan::SendPlan& plan, const plan::NodeSend& send);
+[[nodiscard]] std::string send_text(const plan::SendProgram& program, const plan::NodeSend& send);
 
 }  // namespace tutti::verify

@@ -5,8 +5,6 @@
 
 namespace tutti::verify {
 namespace {
-
-using plan::Goal;
 using plan::SendChunk;
 
 std::size_t index(std::int32_t node) { return static_cast<std::size_t>(node); }
@@ -78,9 +76,9 @@ void ChunkShape::add_sums(std::span<const SendChunk> chunks) {
     }
 }
 
-bool ChunkShape::makes_pairs(Goal goal) const {
+bool ChunkShape::makes_pairs(CollectiveKind goal) const {
     if (!one_receives_) return false;
-    if (goal == Goal::AllToAll) {
+    if (goal == CollectiveKind::AllToAll) {
         std::size_t pairs = 0, least = pairs_.size(), most = 0;
         for (std::size_t begin = 0; begin < pairs_.size();) {
             std::size_t end = begin;
@@ -95,55 +93,59 @@ bool ChunkShape::makes_pairs(Goal goal) const {
         return pairs == nodes_ * (nodes_ - 1) && least == most;
     }
     // All to next: the last rank sends to nobody, or (cyclic) to the first.
-    const std::size_t senders = goal == Goal::AllToNext ? nodes_ - 1 : nodes_;
+    const std::size_t senders = goal == CollectiveKind::AllToNext ? nodes_ - 1 : nodes_;
     const bool onward = std::ranges::all_of(
         pairs_, [&](const Ends& ends) { return index(ends.to) == (index(ends.from) + 1) % nodes_; });
     const std::size_t last = nodes_ - 1;
-    return nodes_ > 1 && onward && (goal == Goal::SendRecv || from_[last] == 0) && senders > 0 &&
-           even(from_, goal == Goal::AllToNext ? std::optional(last) : std::nullopt);
+    return nodes_ > 1 && onward && (goal == CollectiveKind::SendRecv || from_[last] == 0) && senders > 0 &&
+           even(from_, goal == CollectiveKind::AllToNext ? std::optional(last) : std::nullopt);
 }
 
-bool ChunkShape::makes(Goal goal) const {
-    if (!one_holder_) return goal == Goal::None;
+bool ChunkShape::makes(CollectiveKind goal) const {
+    if (!one_holder_) return goal == CollectiveKind::Custom;
     switch (goal) {
-        case Goal::AllGather:
+        case CollectiveKind::AllGather:
             return !sums_ && all_receive_ && even(from_);
-        case Goal::Broadcast:
+        case CollectiveKind::Broadcast:
             return !sums_ && all_receive_ && only(from_);
-        case Goal::Scatter:
+        case CollectiveKind::Scatter:
             return !sums_ && one_receives_ && only(from_) && even(to_, only(from_));
-        case Goal::Gather:
+        case CollectiveKind::Gather:
             return !sums_ && one_receives_ && only(to_) && even(from_, only(to_));
-        case Goal::AllToAll:
-        case Goal::AllToNext:
-        case Goal::SendRecv:
+        case CollectiveKind::AllToAll:
+        case CollectiveKind::AllToNext:
+        case CollectiveKind::SendRecv:
             return !sums_ && makes_pairs(goal);
-        case Goal::AllReduce:
+        case CollectiveKind::AllReduce:
             return sums_ && whole_sums_ && all_receive_;
-        case Goal::ReduceScatter:
+        case CollectiveKind::ReduceScatter:
             return sums_ && whole_sums_ && one_receives_ && even(to_);
-        case Goal::Reduce:
+        case CollectiveKind::Reduce:
             return sums_ && whole_sums_ && one_receives_ && only(to_);
-        case Goal::None:
+        case CollectiveKind::AllToAllV:
+        case CollectiveKind::Permute:
+        case CollectiveKind::Custom:
             return true;
     }
     return false;
 }
 
-Goal ChunkShape::goal() const {
-    for (const Goal goal :
-         {Goal::AllGather, Goal::AllReduce, Goal::AllToAll, Goal::ReduceScatter, Goal::Broadcast,
-          Goal::Reduce, Goal::Gather, Goal::Scatter, Goal::AllToNext, Goal::SendRecv}) {
+CollectiveKind ChunkShape::goal() const {
+    for (const CollectiveKind goal :
+         {CollectiveKind::AllGather, CollectiveKind::AllReduce, CollectiveKind::AllToAll,
+          CollectiveKind::ReduceScatter, CollectiveKind::Broadcast, CollectiveKind::Reduce,
+          CollectiveKind::Gather, CollectiveKind::Scatter, CollectiveKind::AllToNext,
+          CollectiveKind::SendRecv}) {
         if (makes(goal)) return goal;
     }
-    return Goal::None;
+    return CollectiveKind::Custom;
 }
 
-std::optional<std::int32_t> ChunkShape::root(Goal goal) const {
+std::optional<Rank> ChunkShape::root(CollectiveKind goal) const {
     if (!has_root(goal) || !makes(goal)) return std::nullopt;
-    const bool from = goal == Goal::Broadcast || goal == Goal::Scatter;
+    const bool from = goal == CollectiveKind::Broadcast || goal == CollectiveKind::Scatter;
     const auto found = only(from ? from_ : to_);
-    return found ? std::optional(static_cast<std::int32_t>(*found)) : std::nullopt;
+    return found ? std::optional(Rank(*found)) : std::nullopt;
 }
 
 }  // namespace tutti::verify

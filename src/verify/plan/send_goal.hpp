@@ -1,7 +1,7 @@
 #pragma once
 
-#include "plan/goal.hpp"
-#include "plan/send_plan.hpp"
+#include "core/collective.hpp"
+#include "plan/send_program.hpp"
 
 #include <optional>
 #include <span>
@@ -16,11 +16,11 @@ class ChunkShape {
     ChunkShape(std::span<const plan::SendChunk> chunks, std::int32_t nodes);
 
     /// Whether they make that collective on all nodes: each rank with the same number of chunks.
-    [[nodiscard]] bool makes(plan::Goal goal) const;
+    [[nodiscard]] bool makes(CollectiveKind goal) const;
     /// The first collective that they make; None: none that has a name.
-    [[nodiscard]] plan::Goal goal() const;
+    [[nodiscard]] CollectiveKind goal() const;
     /// Of a collective with a root that they make.
-    [[nodiscard]] std::optional<std::int32_t> root(plan::Goal goal) const;
+    [[nodiscard]] std::optional<Rank> root(CollectiveKind goal) const;
 
   private:
     struct Ends {
@@ -28,7 +28,7 @@ class ChunkShape {
         friend auto operator<=>(const Ends&, const Ends&) = default;
     };
     void add_sums(std::span<const plan::SendChunk> chunks);
-    [[nodiscard]] bool makes_pairs(plan::Goal goal) const;
+    [[nodiscard]] bool makes_pairs(CollectiveKind goal) const;
 
     std::size_t nodes_;
     bool sums_ = false;         ///< several chunks have one address

@@ -27,7 +27,7 @@ namespace {
 
 using plan::NodeSend;
 using plan::SendChunk;
-using plan::SendPlan;
+using plan::SendProgram;
 
 constexpr std::size_t kMostRuns = std::size_t{1} << 24U;
 /// A sum of more runs than this is not told apart from others like it.
@@ -35,7 +35,7 @@ constexpr std::size_t kMostRunsOfOne = std::size_t{1} << 16U;
 
 class Replay {
   public:
-    Replay(const SendPlan& plan, std::span<const Flight> flights, Findings& violations, Findings& warnings)
+    Replay(const SendProgram& plan, std::span<const Flight> flights, Findings& violations, Findings& warnings)
         : plan_(plan),
           flights_(flights),
           violations_(violations),
@@ -232,8 +232,8 @@ class Replay {
             violations_.count_one();
             return;
         }
-        plan::PlanPlace place;
-        place.gpu = node;
+        plan::Place place;
+        place.gpu = Rank(static_cast<std::size_t>(node));
         const std::string what = fmt::format("{} in the end", address_name(plan_, addresses_[address]));
         if (value == Sums::kUndefined) {
             violations_.add("value", fmt::format("{} has nothing of {}", node_name(plan_, node), what),
@@ -255,7 +255,7 @@ class Replay {
                       place_of(send));
     }
 
-    const SendPlan& plan_;
+    const SendProgram& plan_;
     std::span<const Flight> flights_;
     Findings &violations_, &warnings_;
     Sums sums_;
@@ -272,7 +272,8 @@ class Replay {
 
 }  // namespace
 
-bool replay(const SendPlan& plan, std::span<const Flight> flights, Findings& violations, Findings& warnings) {
+bool replay(const SendProgram& plan, std::span<const Flight> flights, Findings& violations,
+            Findings& warnings) {
     if (Replay(plan, flights, violations, warnings).run()) return true;
     violations.add("too-large",
                    fmt::format("the sums of this plan take more than {} parts to write down", kMostRuns));

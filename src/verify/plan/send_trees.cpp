@@ -1,10 +1,10 @@
-// A tree's sends are those of one list, in any order. Every node but the root must be the destination of
+// A tree's sends stand in any order. Every node but the root must be the destination of
 // exactly one of them; then a walk from the root reaches all nodes unless some send to each other in a
 // circle. O(sends + trees) time and O(nodes) memory besides the plan.
 
 #include "verify/plan/send_trees.hpp"
 
-#include "verify/plan/send_flights.hpp"
+#include "plan/send_program.hpp"
 
 #include <fmt/format.h>
 
@@ -15,13 +15,13 @@
 namespace tutti::verify {
 namespace {
 
-using plan::NodeSend;
-using plan::SendPlan;
-using plan::SendTree;
+using plan::ForestCollPlan;
+using plan::ForestTree;
+using plan::TreeSend;
 
 class TreeCheck {
   public:
-    TreeCheck(const SendPlan& plan, Findings& violations, Findings& warnings)
+    TreeCheck(const ForestCollPlan& plan, Findings& violations, Findings& warnings)
         : plan_(plan),
           violations_(violations),
           warnings_(warnings),
@@ -29,13 +29,9 @@ class TreeCheck {
           first_(nodes()) {}
 
     std::int64_t run() {
-        std::size_t begin = 0;
         for (std::uint32_t t = 0; t < plan_.trees.size(); ++t) {
-            std::size_t end = begin;
-            while (end < plan_.sends.size() && static_cast<std::uint32_t>(plan_.sends[end].list) == t) ++end;
-            sends_ = std::span(plan_.sends).subspan(begin, end - begin);
+            sends_ = plan_.trees[t].sends;
             check(t);
-            begin = end;
         }
         check_shares();
         return greatest_;
@@ -43,13 +39,24 @@ class TreeCheck {
 
   private:
     static constexpr std::int64_t kUnreached = -1;
-    [[nodiscard]] std::size_t nodes() const { return static_cast<std::size_t>(plan_.nodes); }
+    [[nodiscard]] std::size_t nodes() const { return plan_.node_names.size(); }
+    [[nodiscard]] std::string name_of(std::int32_t node) const {
+        return plan::node_name(plan_.node_names, node);
+    }
+    [[nodiscard]] std::string text_of(const TreeSend& send) const {
+        return fmt::format("{} sends to {}", name_of(send.src), name_of(send.dst));
+    }
+    [[nodiscard]] plan::Place place_of(std::uint32_t t, std::uint32_t i) const {
+        return {.gpu = Rank(static_cast<std::size_t>(sends_[i].src)),
+                .step = plan::StepId(t),
+                .inner = plan::StepId(i)};
+    }
     [[nodiscard]] std::string tree_name(std::uint32_t t) const {
-        return fmt::format("the tree {} of {}", plan_.trees[t].index, node_name(plan_, plan_.trees[t].root));
+        return fmt::format("the tree {} of {}", plan_.trees[t].index, name_of(plan_.trees[t].root));
     }
 
     void check(std::uint32_t t) {
-        const SendTree& tree = plan_.trees[t];
+        const ForestTree& tree = plan_.trees[t];
         touched_.assign(1, tree.root);
         depth_[static_cast<std::size_t>(tree.root)] = 0;
         // The sends of each node, as lists; and in the order in which nodes are reached.
@@ -62,9 +69,9 @@ class TreeCheck {
             auto& left = first_[static_cast<std::size_t>(sends_[i].src)];
             if (!left.empty()) {
                 report("not-held",
-                       fmt::format("{} ({}), but the tree never reaches {}", send_text(plan_, sends_[i]),
-                                   tree_name(t), node_name(plan_, sends_[i].src)),
-                       place_of(sends_[i]));
+                       fmt::format("{} ({}), but the tree never reaches {}", text_of(sends_[i]), tree_name(t),
+                                   name_of(sends_[i].src)),
+                       place_of(t, i));
             }
             left.clear();
         }
@@ -92,10 +99,8 @@ class TreeCheck {
                 depth = depth_[static_cast<std::size_t>(node)] + 1;
                 touched_.push_back(sends_[i].dst);
             } else {
-                report(
-                    "tree",
-                    fmt::format("{} ({}), which has it already", send_text(plan_, sends_[i]), tree_name(t)),
-                    place_of(sends_[i]));
+                report("tree", fmt::format("{} ({}), which has it already", text_of(sends_[i]), tree_name(t)),
+                       place_of(t, i));
             }
         }
         out.clear();
@@ -104,40 +109,39 @@ class TreeCheck {
     void report_unreached(std::uint32_t t) {
         std::int32_t node = 0;
         while (depth_[static_cast<std::size_t>(node)] != kUnreached) ++node;
-        plan::PlanPlace place;
-        place.gpu = node;
-        place.step = static_cast<std::int32_t>(t);
+        plan::Place place;
+        place.gpu = Rank(static_cast<std::size_t>(node));
+        place.step = plan::StepId(t);
         report("value",
                fmt::format("{} reaches {} of {} nodes; the first that it lacks is {}", tree_name(t),
-                           touched_.size(), nodes(), node_name(plan_, node)),
+                           touched_.size(), nodes(), name_of(node)),
                place);
     }
 
     void check_shares() {
         std::vector<std::int64_t> share(nodes());
         std::set<std::pair<std::int32_t, std::int64_t>> indices;
-        for (const SendTree& tree : plan_.trees) {
+        for (const ForestTree& tree : plan_.trees) {
             std::int64_t& sum = share[static_cast<std::size_t>(tree.root)];
             sum = std::min(sum + tree.chunks, std::int64_t{1} << 60U);
             if (!indices.emplace(tree.root, tree.index).second) {
-                report("tree",
-                       fmt::format("{} has two trees of number {}", node_name(plan_, tree.root), tree.index),
+                report("tree", fmt::format("{} has two trees of number {}", name_of(tree.root), tree.index),
                        {});
             }
         }
-        for (std::int32_t node = 0; node < plan_.nodes; ++node) {
+        for (std::int32_t node = 0; node < plan_.nodes(); ++node) {
             const std::int64_t chunks = share[static_cast<std::size_t>(node)];
-            if (chunks == plan_.tree_chunks) continue;
-            plan::PlanPlace place;
-            place.gpu = node;
+            if (chunks == plan_.chunks_per_node) continue;
+            plan::Place place;
+            place.gpu = Rank(static_cast<std::size_t>(node));
             report("value",
-                   fmt::format("the trees of {} carry {} chunks, its share has {}", node_name(plan_, node),
-                               chunks, plan_.tree_chunks),
+                   fmt::format("the trees of {} carry {} chunks, its share has {}", name_of(node), chunks,
+                               plan_.chunks_per_node),
                    place);
         }
     }
 
-    void report(const char* code, std::string message, const plan::PlanPlace& place) {
+    void report(const char* code, std::string message, const plan::Place& place) {
         if (violations_.open()) {
             violations_.add(code, std::move(message), place);
         } else {
@@ -145,9 +149,9 @@ class TreeCheck {
         }
     }
 
-    const SendPlan& plan_;
+    const ForestCollPlan& plan_;
     Findings &violations_, &warnings_;
-    std::span<const NodeSend> sends_;  ///< of the tree at hand
+    std::span<const TreeSend> sends_;  ///< of the tree at hand
     std::vector<std::int64_t> depth_;  ///< by node
     std::vector<std::vector<std::uint32_t>>
         first_;                          ///< sends of the tree at hand, by source; empty between trees
@@ -157,7 +161,7 @@ class TreeCheck {
 
 }  // namespace
 
-std::int64_t check_trees(const SendPlan& plan, Findings& violations, Findings& warnings) {
+std::int64_t check_trees(const ForestCollPlan& plan, Findings& violations, Findings& warnings) {
     return TreeCheck(plan, violations, warnings).run();
 }
 

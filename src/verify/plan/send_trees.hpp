@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/send_plan.hpp"
+#include "plan/forestcoll_plan.hpp"
 #include "verify/plan/findings.hpp"
 
 namespace tutti::verify {
@@ -8,6 +8,6 @@ namespace tutti::verify {
 /// Of ForestColl's trees: each is a tree from its root (`tree`, `not-held`) that reaches every node
 /// (`value`), and the trees of each node carry all of its share and no more (`value`). Warns of heights that
 /// are not so (`claim`). Returns the greatest height.
-std::int64_t check_trees(const plan::SendPlan& plan, Findings& violations, Findings& warnings);
+std::int64_t check_trees(const plan::ForestCollPlan& plan, Findings& violations, Findings& warnings);
 
 }  // namespace tutti::verify

@@ -25,7 +25,7 @@ std::vector<plan::OpId> unfinished_writes(const plan::Program& program, const Pr
     };
     for (std::size_t i = graph.order().size(); i-- > 0;) {
         const plan::OpId op = graph.order()[i];
-        const auto own = static_cast<std::size_t>(program.ops[op].place.gpu);
+        const auto own = (*program.ops[op].place.gpu).index();
         after[op * words + own / 64] |= std::uint64_t{1} << (own % 64);
         for (const plan::OpId source : graph.before(op)) {
             for (std::size_t word = 0; word < words; ++word) {
@@ -33,18 +33,18 @@ std::vector<plan::OpId> unfinished_writes(const plan::Program& program, const Pr
             }
         }
     }
-    std::set<std::pair<std::int32_t, std::int32_t>> told;
+    std::set<std::pair<Rank, Rank>> told;
     for (plan::OpId op = 0; op < program.ops.size(); ++op) {
         for (const plan::Move& move : program.moves_of(program.ops[op])) {
             for (const plan::Range& range : program.writes_of(move)) {
-                const std::int32_t gpu = program.memories[range.memory].gpu;
-                const auto rank = static_cast<std::size_t>(gpu);
+                const Rank gpu = program.memories[range.memory].gpu;
+                const std::size_t rank = gpu.index();
                 const plan::Range& output = program.outputs[rank];
                 const bool in_output = range.memory == output.memory &&
                                        range.first < output.first + program.output_places[rank] &&
                                        range.first + move.count > output.first;
                 if (!in_output || knows(op, rank)) continue;
-                if (told.insert({program.ops[op].place.gpu, gpu}).second) found.push_back(op);
+                if (told.insert({*program.ops[op].place.gpu, gpu}).second) found.push_back(op);
             }
         }
     }

@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
              {verify::PlanReading::Operand::Source, verify::PlanReading::Operand::Destination}) {
             verify::PlanReading reading;
             reading.operand = operand;
-            reading.target = verify::Target::Msccl;
+            reading.target = plan::Target::Msccl;
             reading.copies_first = operand == verify::PlanReading::Operand::Destination;
             (void)verify::verify(plan, reading);
         }

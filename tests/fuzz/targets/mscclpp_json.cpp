@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return fuzz::reading(data, size, [](io::Source& source) {
         const plan::ExecutionPlan plan = io::read_mscclpp_json(source);
         verify::PlanReading reading;
-        reading.target = verify::Target::Mscclpp;
+        reading.target = plan::Target::Mscclpp;
         (void)verify::verify(plan, reading);
         io::Source again = io::Source::of_text(io::mscclpp_json_text(plan), "what was written");
         if (io::read_mscclpp_json(again) != plan) fuzz::find("what was written reads back as another plan");

@@ -10,7 +10,6 @@
 using namespace tutti;
 using namespace tutti::test;
 using plan::EpochSchedule;
-using plan::Goal;
 using plan::kWholeVolume;
 
 namespace {
@@ -56,15 +55,15 @@ TEST_CASE("an all-to-all that TE-CCL made with split chunks is valid") {
 
 TEST_CASE("a node sends on only what reached it in an earlier epoch") {
     auto schedule = line();
-    CHECK(told_epochs(schedule, as(Goal::AllGather)) == "valid");
+    CHECK(told_epochs(schedule, as(CollectiveKind::AllGather)) == "valid");
     schedule.flows[4].hop.epoch = 0;
-    const auto verdict = judged(schedule, as(Goal::AllGather));
+    const auto verdict = judged(schedule, as(CollectiveKind::AllGather));
     CHECK(told(verdict) == "invalid: not-held value");
     CHECK(verdict.violations[0].message ==
           "node 5 sends chunk 0 of node 4 to node 7 in epoch 0, but does not have it then: node 4 sends it "
           "there in "
           "epoch 0");
-    CHECK(verdict.violations[0].place.gpu == 5);
+    CHECK(verdict.violations[0].place.gpu == Rank(5));
 }
 
 TEST_CASE("an all-gather says when a chunk arrived, and it is sent on no earlier") {
@@ -88,7 +87,7 @@ TEST_CASE("without a collective's name the demands tell, or the verdict is open"
     schedule.demands = {{5, 4, 0, 0, {{{4, 5, 0}}}}, {4, 5, 0, 0, {{{5, 4, 0}}}}};
     schedule.has_paths = true;
     CHECK(told_epochs(schedule) == "valid");
-    CHECK(told_epochs(schedule, as(Goal::AllToAll)) == "valid");
+    CHECK(told_epochs(schedule, as(CollectiveKind::AllToAll)) == "valid");
 }
 
 TEST_CASE("every rank must get every chunk of an all-gather, listed as a demand or not") {
@@ -106,10 +105,10 @@ TEST_CASE("every pair of an all-to-all must have its demand") {
     auto schedule = split();
     schedule.demands.erase(schedule.demands.begin());
     CHECK(told_epochs(schedule) == "structure-only");
-    const auto verdict = judged(schedule, as(Goal::AllToAll));
+    const auto verdict = judged(schedule, as(CollectiveKind::AllToAll));
     CHECK(told(verdict) == "invalid: value");
     CHECK(verdict.violations[0].message.find("demands nothing of node") != std::string::npos);
-    CHECK(told_epochs(mesh(), as(Goal::AllToAll)).starts_with("invalid: value"));
+    CHECK(told_epochs(mesh(), as(CollectiveKind::AllToAll)).starts_with("invalid: value"));
 }
 
 TEST_CASE("the parts of a chunk sum to one, as far as TE-CCL's rounding tells") {
@@ -130,18 +129,20 @@ TEST_CASE("the parts of a chunk sum to one, as far as TE-CCL's rounding tells") 
         return two;
     };
     constexpr std::int64_t kHalf = kWholeVolume / 2, kTiny = kWholeVolume / 1'000'000;
-    CHECK(told_epochs(with_parts(kHalf, kHalf), as(Goal::Broadcast)) == "valid");
-    CHECK(told_epochs(with_parts(kHalf, kHalf + 12 * kTiny), as(Goal::Broadcast)) == "valid");
-    CHECK(told_epochs(with_parts(kHalf, kHalf - 12 * kTiny), as(Goal::Broadcast)) == "valid");
-    CHECK(told_epochs(with_parts(kHalf, kHalf + 12 * kTiny + 1), as(Goal::Broadcast)) == "invalid: value");
-    CHECK(told_epochs(with_parts(kHalf, kHalf - 12 * kTiny - 1), as(Goal::Broadcast)) == "invalid: value");
+    CHECK(told_epochs(with_parts(kHalf, kHalf), as(CollectiveKind::Broadcast)) == "valid");
+    CHECK(told_epochs(with_parts(kHalf, kHalf + 12 * kTiny), as(CollectiveKind::Broadcast)) == "valid");
+    CHECK(told_epochs(with_parts(kHalf, kHalf - 12 * kTiny), as(CollectiveKind::Broadcast)) == "valid");
+    CHECK(told_epochs(with_parts(kHalf, kHalf + 12 * kTiny + 1), as(CollectiveKind::Broadcast)) ==
+          "invalid: value");
+    CHECK(told_epochs(with_parts(kHalf, kHalf - 12 * kTiny - 1), as(CollectiveKind::Broadcast)) ==
+          "invalid: value");
 }
 
 TEST_CASE("which part a flow carries is not said without paths") {
     auto schedule = split();
     schedule.demands.clear();
     schedule.has_paths = false;
-    CHECK(told_epochs(schedule, as(Goal::AllToAll)).starts_with("invalid"));  // no demands are left
+    CHECK(told_epochs(schedule, as(CollectiveKind::AllToAll)).starts_with("invalid"));  // no demands are left
     EpochSchedule part;
     part.flows = {{4, 0, {4, 5, 0, kWholeVolume / 2}}};
     part.all_gathered = std::vector<plan::EpochDemand>{{5, 4, 0, -1, {}}, {4, 5, 0, -1, {}}};
@@ -189,5 +190,5 @@ TEST_CASE("flows on no path and epochs too few are warned of") {
 
 TEST_CASE("an empty TE-CCL schedule is no collective") {
     CHECK(told_epochs({}) == "structure-only");
-    CHECK(told_epochs({}, as(Goal::AllGather)) == "invalid: value");
+    CHECK(told_epochs({}, as(CollectiveKind::AllGather)) == "invalid: value");
 }

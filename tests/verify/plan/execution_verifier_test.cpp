@@ -107,8 +107,8 @@ TEST_CASE("a wait without signal and waits in a ring are deadlocks, a signal too
     const plan::PlanVerdict verdict = verify::verify(lacking);
     CHECK(has_code(verdict.violations, "deadlock"));
     CHECK(has_code(verdict.violations, "signals"));
-    CHECK(verdict.violations[0].place.gpu == 0);
-    CHECK(verdict.violations[0].place.step == 3);
+    CHECK(verdict.violations[0].place.gpu == Rank(0));
+    CHECK(verdict.violations[0].place.step == plan::StepId(3));
 
     ExecutionBuilder ring = exchange();
     for (const std::size_t gpu : {std::size_t{0}, std::size_t{1}})
@@ -315,20 +315,21 @@ TEST_CASE("ids that lead nowhere are told by what they should be") {
         return outcome(plan);
     };
     using Plan = plan::ExecutionPlan;
-    CHECK(broken([](Plan& plan) { plan.gpus[1].id = 2; }) == "gpu-id");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].id = Rank(2); }) == "gpu-id");
     CHECK(broken([](Plan& plan) { plan.gpus.clear(); }) == "gpu-id");
-    CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].id = 1; }) == "tb-id");
-    CHECK(broken([](Plan& plan) { plan.gpus[1].channels[0].peers[0] = 7; }) == "channel");
-    CHECK(broken([](Plan& plan) { plan.gpus[1].channels[0].peers[0] = 1; }) == "channel");
-    CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].channels[0].ids[0] = 5; }) == "channel");
-    CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].ops[2].channels[0] = 5; }) == "channel");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].id = plan::BlockId(1); }) == "tb-id");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].channels[0].peers[0] = Rank(7); }) == "channel");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].channels[0].peers[0] = Rank(1); }) == "channel");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].channels[0].ids[0] = plan::ChannelId(5); }) ==
+          "channel");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].ops[2].channels[0] = plan::Slot(5); }) == "channel");
     CHECK(broken([](Plan& plan) {
               plan.gpus[1].blocks[0].ops[2].channel_type = plan::ChannelType::Switch;
           }) == "channel");
-    CHECK(broken([](Plan& plan) { plan.gpus[1].channels[2].groups[0].ranks[0] = 9; }) == "channel");
-    CHECK(broken([](Plan& plan) { plan.gpus[1].remote_buffers[0].rank = 9; }) == "buffer");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].channels[2].groups[0].ranks[0] = Rank(9); }) == "channel");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].remote_buffers[0].rank = Rank(9); }) == "buffer");
     CHECK(broken([](Plan& plan) { plan.gpus[1].remote_buffers[1].access.clear(); }) == "buffer");
-    CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].ops[0].dst[0].id = 40; }) == "buffer");
+    CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].ops[0].dst[0].id = plan::Slot(40); }) == "buffer");
     CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].ops[0].dst[0].index = 2; }) == "range");
     CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].ops[0].dst[0].index = 0xFFFFFFFF; }) == "range");
     CHECK(broken([](Plan& plan) { plan.gpus[1].blocks[0].ops[0].dst[0].size = 2; }) == "size");
@@ -344,7 +345,7 @@ TEST_CASE("a port channel and the buffer that is written through it belong to th
     plan.out_of_place().gpu(1, 1, 1).tb("put port i0 -> 1:s0");
     plan.gpu(1, 1, 1).gpu(1, 1, 1);
     CHECK(outcome(plan) == "structure-only");
-    ops(plan, 0)[0].channels[0] = 1;
+    ops(plan, 0)[0].channels[0] = plan::Slot(1);
     CHECK(outcome(plan) == "channel");
 }
 
@@ -370,16 +371,17 @@ TEST_CASE("a plan can be judged as another collective, and rooted ones find thei
     plan.out_of_place().gpu(1, 1).tb("wait 1");
     plan.gpu(1, 1).tb("copy i0 -> o0", "put i0 -> 0:o0", "nop", "signal 0");
     verify::PlanReading reading;
-    reading.goal = plan::Goal::Broadcast;
+    reading.goal = CollectiveKind::Broadcast;
     const plan::PlanVerdict verdict = verify::verify(plan, reading);
     CHECK(verdict.verdict == PlanClass::Valid);
-    CHECK(verdict.root == 1);
-    reading.root = 0;
+    CHECK(verdict.root == Rank(1));
+    reading.root = Rank(0);
     CHECK(verify::verify(plan, reading).verdict == PlanClass::Invalid);
 }
 
 TEST_CASE("what the executor would do otherwise is a warning for that target only") {
-    const auto warned = [](const ExecutionBuilder& plan, verify::Target target = verify::Target::Mscclpp) {
+    const auto warned = [](const ExecutionBuilder& plan,
+                           std::optional<plan::Target> target = plan::Target::Mscclpp) {
         verify::PlanReading reading;
         reading.target = target;
         reading.max_findings = 1000;
@@ -397,7 +399,7 @@ TEST_CASE("what the executor would do otherwise is a warning for that target onl
     };
     CHECK(warned(one("get 1:i0 -> o0")) == "");
     CHECK(warned(one("get 1:i0 -> o1")) == "target-get ");
-    CHECK(warned(one("get 1:i0 -> o1"), verify::Target::None) == "");
+    CHECK(warned(one("get 1:i0 -> o1"), std::nullopt) == "");
     CHECK(warned(one("flush port 1")) == "target-flush ");
     CHECK(warned(one("glre *:i0 -> o0")) == "target-op ");
     CHECK(warned(one("put i0, o0 -> 1:s0, 1:s1")) == "target-put ");
@@ -410,7 +412,7 @@ TEST_CASE("what the executor would do otherwise is a warning for that target onl
     CHECK(warned(many) == "limit-ops ");
     ExecutionBuilder largest = one("copy i0 -> o0");
     ops(largest, 0)[0] = largest.operation(0, "nop");
-    largest.plan().gpus[0].blocks[0].channels[0].ids.assign(17, 0);
+    largest.plan().gpus[0].blocks[0].channels[0].ids.assign(17, plan::ChannelId(0));
     CHECK(warned(largest) == "limit-channels ");
 }
 

@@ -1,5 +1,6 @@
 #include "verify/plan/plan_verifier.hpp"
 #include "tests/support/plan_builder.hpp"
+#include "tests/support/plan_ids.hpp"
 
 #include <doctest/doctest.h>
 
@@ -59,7 +60,7 @@ TEST_CASE("plans that keep every rule are valid") {
 
 TEST_CASE("gpus are 0, 1, … once each") {
     PlanBuilder twice = exchange(), missing = exchange();
-    twice.plan().gpus[1].id = 0;
+    twice.plan().gpus[1].id = Rank(0);
     missing.plan().ranks = 3;
     CHECK(first_code(verify::verify(twice)) == "gpu-id");
     CHECK(first_code(verify::verify(missing)) == "gpu-id");
@@ -70,8 +71,8 @@ TEST_CASE("gpus are 0, 1, … once each") {
 
 TEST_CASE("thread blocks are 0, 1, … once each, in any order") {
     PlanBuilder twice = reduction(), gap = reduction(), reversed = reduction();
-    twice.plan().gpus[0].blocks[1].id = 0;
-    gap.plan().gpus[0].blocks[2].id = 7;
+    twice.plan().gpus[0].blocks[1].id = plan::BlockId(0);
+    gap.plan().gpus[0].blocks[2].id = plan::BlockId(7);
     std::ranges::reverse(reversed.plan().gpus[1].blocks);
     CHECK(first_code(verify::verify(twice)) == "tb-id");
     CHECK(first_code(verify::verify(gap)) == "tb-id");
@@ -80,15 +81,15 @@ TEST_CASE("thread blocks are 0, 1, … once each, in any order") {
 
 TEST_CASE("a step stands where its number says") {
     PlanBuilder plan = exchange();
-    step_of(plan, 0, 0, 1).number = 2;
+    step_of(plan, 0, 0, 1).number = plan::StepId(2);
     CHECK(first_code(verify::verify(plan)) == "step");
 }
 
 TEST_CASE("a peer is another gpu of the plan") {
     PlanBuilder self = exchange(), beyond = exchange(), none = exchange();
-    self.plan().gpus[0].blocks[0].send_peer = 0;
-    beyond.plan().gpus[0].blocks[0].recv_peer = 2;
-    none.plan().gpus[0].blocks[0].send_peer = -1;
+    self.plan().gpus[0].blocks[0].send_peer = Rank(0);
+    beyond.plan().gpus[0].blocks[0].recv_peer = Rank(2);
+    none.plan().gpus[0].blocks[0].send_peer = std::nullopt;
     CHECK(first_code(verify::verify(self)) == "peer");
     CHECK(first_code(verify::verify(beyond)) == "peer");
     CHECK(first_code(verify::verify(none)) == "connection");
@@ -96,8 +97,8 @@ TEST_CASE("a peer is another gpu of the plan") {
 
 TEST_CASE("a channel is below nchannels, and no channel is fine for local work") {
     PlanBuilder high = exchange(), local = reduction();
-    high.plan().gpus[0].blocks[0].channel = 1;
-    local.plan().gpus[0].blocks[2].channel = -1;
+    high.plan().gpus[0].blocks[0].channel = plan::ChannelId(1);
+    local.plan().gpus[0].blocks[2].channel = std::nullopt;
     CHECK(first_code(verify::verify(high)) == "channel");
     CHECK(verify::verify(local).verdict == PlanClass::Valid);
 }
@@ -111,7 +112,7 @@ TEST_CASE("a connection has one thread block at each end") {
     REQUIRE_FALSE(verdict.violations.empty());
     CHECK(verdict.violations.front().message.find("both send to gpu 1 on channel 0") != std::string::npos);
     plan.plan().gpus[0].blocks[0].steps.push_back(step_of(plan, 0, 1, 0));
-    step_of(plan, 0, 0, 1).number = 1;
+    step_of(plan, 0, 0, 1).number = plan::StepId(1);
     plan.plan().gpus[0].blocks[1].steps.clear();
     const plan::PlanVerdict idle = verify::verify(plan);
     CHECK(idle.verdict == PlanClass::Valid);
@@ -122,12 +123,13 @@ TEST_CASE("every send is received and every receive has its send") {
     PlanBuilder lost = exchange(), awaited = exchange();
     lost.plan().gpus[0].blocks[0].steps.pop_back();
     awaited.plan().gpus[0].blocks[0].steps.erase(awaited.plan().gpus[0].blocks[0].steps.begin());
-    step_of(awaited, 0, 0, 0).number = 0;
+    step_of(awaited, 0, 0, 0).number = plan::StepId(0);
     const plan::PlanVerdict first = verify::verify(lost), second = verify::verify(awaited);
     CHECK(first_code(first) == "unmatched");
     CHECK(first.violations.front().message.find("is never received") != std::string::npos);
     CHECK(first_code(second) == "unmatched");
-    CHECK(second.violations.front().place == plan::PlanPlace{1, 0, 1, -1, std::nullopt, -1});
+    CHECK(second.violations.front().place ==
+          plan::Place{.gpu = Rank(1), .block = plan::BlockId(0), .step = plan::StepId(1)});
 }
 
 TEST_CASE("both ends of a message move the same number of chunks") {
@@ -139,9 +141,9 @@ TEST_CASE("both ends of a message move the same number of chunks") {
 
 TEST_CASE("a dependency names a step that is there") {
     PlanBuilder no_step = reduction(), no_block = reduction(), half = reduction();
-    step_of(no_step, 0, 2, 1).dep_step = 9;
-    step_of(no_block, 0, 2, 1).dep_block = 9;
-    step_of(half, 0, 2, 1).dep_step = -1;
+    step_of(no_step, 0, 2, 1).dep_step = plan::StepId(9);
+    step_of(no_block, 0, 2, 1).dep_block = plan::BlockId(9);
+    step_of(half, 0, 2, 1).dep_step = std::nullopt;
     CHECK(first_code(verify::verify(no_step)) == "dependency");
     CHECK(first_code(verify::verify(no_block)) == "dependency");
     CHECK(first_code(verify::verify(half)) == "dependency");
@@ -180,8 +182,8 @@ TEST_CASE("two peers that both receive first wait for each other") {
 
 TEST_CASE("a step that depends on itself or its own future waits for ever") {
     PlanBuilder plan = reduction();
-    step_of(plan, 0, 2, 0).dep_block = 2;
-    step_of(plan, 0, 2, 0).dep_step = 1;
+    step_of(plan, 0, 2, 0).dep_block = plan::BlockId(2);
+    step_of(plan, 0, 2, 0).dep_step = plan::StepId(1);
     CHECK(first_code(verify::verify(plan)) == "deadlock");
 }
 
@@ -239,7 +241,7 @@ TEST_CASE("only the root of a gather has an output, only that of a scatter an in
     scatter.gpu(2, 1).tb(-1, 0).step("r", "i1", "i0").step("cpy", "i0", "o0");
     for (PlanBuilder* plan : {&gather, &scatter}) {
         verify::PlanReading reading;
-        reading.root = 0;
+        reading.root = Rank(0);
         const plan::PlanVerdict verdict = verify::verify(*plan, reading);
         CHECK(first_code(verdict) == "range");
         CHECK(verify::verify(*plan).verdict == PlanClass::Invalid);
@@ -252,7 +254,7 @@ TEST_CASE("only the root of a gather has an output, only that of a scatter an in
         }
         plan->plan().gpus[1].scratch_chunks = 1;
         CHECK(verify::verify(*plan, reading).verdict == PlanClass::Valid);
-        CHECK(verify::verify(*plan).root == 0);
+        CHECK(verify::verify(*plan).root == Rank(0));
     }
 }
 
@@ -266,7 +268,7 @@ TEST_CASE("of a rooted plan that is wrong for every root, the root that fits bes
     const plan::PlanVerdict verdict = verify::verify(plan);
     REQUIRE(verdict.violation_count == 1);
     CHECK(verdict.violations.front().code == "value");
-    CHECK(verdict.violations.front().place.gpu == 2);
+    CHECK(verdict.violations.front().place.gpu == Rank(2));
     CHECK(verdict.violations.front().place.offset == 1);
 }
 
@@ -289,18 +291,26 @@ TEST_CASE("chunks that must be divided among the ranks can be") {
 
 TEST_CASE("a read that nothing orders after the write it needs is a race") {
     PlanBuilder plan = reduction();
-    step_of(plan, 0, 2, 1).dep_block = step_of(plan, 0, 2, 1).dep_step = -1;
+    step_of(plan, 0, 2, 1).dep_block.reset(), step_of(plan, 0, 2, 1).dep_step.reset();
     const plan::PlanVerdict verdict = verify::verify(plan);
     REQUIRE(first_code(verdict) == "race");
     const plan::PlanFinding& race = verdict.violations.front();
-    CHECK(race.place == plan::PlanPlace{0, 1, 0, -1, plan::Buffer::Scratch, 0});
-    CHECK(race.others.front() == plan::PlanPlace{0, 2, 1, -1, plan::Buffer::Scratch, 0});
+    CHECK(race.place == plan::Place{.gpu = Rank(0),
+                                    .block = plan::BlockId(1),
+                                    .step = plan::StepId(0),
+                                    .buffer = plan::Buffer::Scratch,
+                                    .offset = 0});
+    CHECK(race.others.front() == plan::Place{.gpu = Rank(0),
+                                             .block = plan::BlockId(2),
+                                             .step = plan::StepId(1),
+                                             .buffer = plan::Buffer::Scratch,
+                                             .offset = 0});
 }
 
 TEST_CASE("a write that nothing orders after the reads of the old value is a race") {
     PlanBuilder plan = reduction();
     step_of(plan, 0, 2, 0).type = plan::StepType::Nop;
-    step_of(plan, 0, 2, 0).dep_block = step_of(plan, 0, 2, 0).dep_step = -1;
+    step_of(plan, 0, 2, 0).dep_block.reset(), step_of(plan, 0, 2, 0).dep_step.reset();
     const plan::PlanVerdict verdict = verify::verify(plan);
     CHECK(first_code(verdict) == "race");
     CHECK(verdict.violations.front().message.find("i[0] of gpu 0") != std::string::npos);
@@ -318,7 +328,7 @@ TEST_CASE("an order through another gpu is an order") {
     plan.tb(-1, 0).step("r", "s0", "o0").signals();
     plan.tb(0, -1).step("s", "o0", "o0").after(0, 0);
     CHECK(verify::verify(plan).verdict == PlanClass::StructureOnly);
-    step_of(plan, 1, 1, 0).dep_block = step_of(plan, 1, 1, 0).dep_step = -1;
+    step_of(plan, 1, 1, 0).dep_block.reset(), step_of(plan, 1, 1, 0).dep_step.reset();
     CHECK(first_code(verify::verify(plan)) == "race");
 }
 
@@ -326,18 +336,12 @@ TEST_CASE("a race that reaches no output is a warning, unless nobody says what t
     PlanBuilder plan = reduction();
     plan.plan().gpus[0].scratch_chunks = 2;
     for (std::int32_t i = 0; i < 2; ++i) {
-        plan.plan().gpus[0].blocks.push_back({3 + i,
-                                              -1,
-                                              -1,
-                                              0,
-                                              {{0,
-                                                plan::StepType::Copy,
-                                                {plan::Buffer::Scratch, 0},
-                                                {plan::Buffer::Scratch, 1},
-                                                1,
-                                                1,
-                                                0,
-                                                false}}});
+        const plan::Step copy{.type = plan::StepType::Copy,
+                              .src = {plan::Buffer::Scratch, 0},
+                              .dst = {plan::Buffer::Scratch, 1},
+                              .dep_block = plan::BlockId(1),
+                              .dep_step = plan::StepId(0)};
+        plan.plan().gpus[0].blocks.push_back({.id = test::id<plan::BlockId>(3 + i), .steps = {copy}});
     }
     plan::PlanVerdict verdict = verify::verify(plan);
     CHECK(verdict.verdict == PlanClass::Valid);
@@ -354,7 +358,7 @@ TEST_CASE("a contribution that is missing, or added twice, or never written is t
     step_of(missing, 1, 2, 1).count = 0;
     auto& steps = twice.plan().gpus[0].blocks[2].steps;
     steps.push_back(steps.back());
-    steps.back().number = 2;
+    steps.back().number = plan::StepId(2);
     out.out_of_place();
     const plan::PlanVerdict first = verify::verify(missing), second = verify::verify(twice),
                             third = verify::verify(out);
@@ -402,7 +406,7 @@ TEST_CASE("the local operand of a reducing receive is read from src, or from dst
     plan.gpu(2, 0).tb(1, -1).step("s", "i0", "i0").step("s", "i1", "i1");
     plan.gpu(2, 0).tb(-1, 0).step("rrc", "i0", "i0").step("rrc", "i1", "i1");
     CHECK(verify::verify(plan).verdict == PlanClass::Valid);
-    CHECK(verify::verify(plan).root == 1);
+    CHECK(verify::verify(plan).root == Rank(1));
     std::swap(step_of(plan, 1, 0, 0).src.offset, step_of(plan, 1, 0, 1).src.offset);
     CHECK(first_code(verify::verify(plan)) == "value");
     verify::PlanReading reading;
@@ -445,9 +449,9 @@ TEST_CASE("a custom collective is judged in structure, or by a condition from ou
     CHECK(verify::verify(plan).verdict == PlanClass::StructureOnly);
     verify::PlanReading reading;
     reading.condition.emplace();
-    reading.condition->outputs[0][1] = {{1, 0}};
+    reading.condition->outputs[Rank(0)][1] = {{Rank(1), 0}};
     CHECK(verify::verify(plan, reading).verdict == PlanClass::Valid);
-    reading.condition->outputs[1][0] = {{0, 0}, {1, 0}};
+    reading.condition->outputs[Rank(1)][0] = {{Rank(0), 0}, {Rank(1), 0}};
     CHECK(first_code(verify::verify(plan, reading)) == "value");
 }
 
@@ -457,7 +461,7 @@ TEST_CASE("a condition that asks for what the plan does not have is not met") {
     for (const auto& [rank, chunk, from] : {std::tuple{2, 0, 0}, std::tuple{0, 77, 0}, std::tuple{0, 0, 9}}) {
         verify::PlanReading reading;
         reading.condition.emplace();
-        reading.condition->outputs[rank][chunk] = {{from, 0}};
+        reading.condition->outputs[test::id<Rank>(rank)][chunk] = {{test::id<Rank>(from), 0}};
         CHECK(first_code(verify::verify(plan, reading)) == "condition");
     }
 }
@@ -472,7 +476,7 @@ TEST_CASE("another collective than the file's can be asked for") {
     }
     CHECK(first_code(verify::verify(plan)) == "value");
     verify::PlanReading reading;
-    reading.goal = plan::Goal::AllToAll;
+    reading.goal = CollectiveKind::AllToAll;
     CHECK(verify::verify(plan, reading).verdict == PlanClass::Valid);
 }
 
@@ -482,21 +486,23 @@ TEST_CASE("a warning says what the target runtime would refuse or ignore") {
     for (int i = 0; i < 100; ++i) plan.step("cpy", "i0", "s0");
     plan.step("cpy", "s0", "s1", 72 - 1).step("cpy", "s0", "s1");
     plan.plan().min_bytes.reset();
-    step_of(plan, 0, 0, 100) = {
-        100,  plan::StepType::Reduce, {plan::Buffer::Scratch, 1}, {plan::Buffer::Scratch, 0}, 1, -1, -1,
-        false};
-    step_of(plan, 0, 0, 101) = {
-        101,  plan::StepType::Reduce, {plan::Buffer::Scratch, 2}, {plan::Buffer::Scratch, 0}, 1, -1, -1,
-        false};
+    step_of(plan, 0, 0, 100) = {.number = plan::StepId(100),
+                                .type = plan::StepType::Reduce,
+                                .src = {plan::Buffer::Scratch, 1},
+                                .dst = {plan::Buffer::Scratch, 0}};
+    step_of(plan, 0, 0, 101) = {.number = plan::StepId(101),
+                                .type = plan::StepType::Reduce,
+                                .src = {plan::Buffer::Scratch, 2},
+                                .dst = {plan::Buffer::Scratch, 0}};
     plan.step("re", "s2", "s0", 1);
     verify::PlanReading reading;
     CHECK_FALSE(has_code(verify::verify(plan, reading).warnings, "limit-steps"));
-    reading.target = verify::Target::Rccl;
+    reading.target = plan::Target::Rccl;
     const plan::PlanVerdict rccl = verify::verify(plan, reading);
     CHECK(has_code(rccl.warnings, "limit-steps"));
     CHECK(has_code(rccl.warnings, "target-attribute"));
     CHECK(has_code(rccl.warnings, "target-collective"));
-    reading.target = verify::Target::Msccl;
+    reading.target = plan::Target::Msccl;
     const plan::PlanVerdict msccl = verify::verify(plan, reading);
     CHECK_FALSE(has_code(msccl.warnings, "limit-steps"));
     CHECK_FALSE(has_code(msccl.warnings, "target-attribute"));
@@ -508,15 +514,17 @@ TEST_CASE("nops that the runtimes mishandle are warned of") {
     std::swap(step_of(refused, 0, 2, 0).dep_step, step_of(refused, 0, 2, 0).dep_step);
     auto& adder = refused.plan().gpus[0].blocks[2].steps;
     adder.insert(adder.begin() + 1, adder[0]);
-    adder[1].dep_block = 1;
-    for (std::size_t i = 0; i < adder.size(); ++i) adder[i].number = static_cast<std::int32_t>(i);
-    adder[2].dep_block = adder[2].dep_step = -1;
+    adder[1].dep_block = plan::BlockId(1);
+    for (std::size_t i = 0; i < adder.size(); ++i) adder[i].number = plan::StepId(i);
+    adder[2].dep_block.reset(), adder[2].dep_step.reset();
     const plan::PlanVerdict verdict = verify::verify(refused);
     CHECK(verdict.verdict == PlanClass::Valid);
     CHECK(has_code(verdict.warnings, "nop-dependency"));
-    trailing.plan().gpus[0].blocks[2].steps.push_back({2, plan::StepType::Nop, {}, {}, 0, 1, 0, false});
+    trailing.plan().gpus[0].blocks[2].steps.push_back(
+        {plan::StepId(2), plan::StepType::Nop, {}, {}, 0, plan::BlockId(1), plan::StepId(0), false});
     CHECK(has_code(verify::verify(trailing).warnings, "trailing-nop"));
-    idle.plan().gpus[0].blocks[2].steps.push_back({2, plan::StepType::Nop, {}, {}, 0, -1, -1, false});
+    idle.plan().gpus[0].blocks[2].steps.push_back(
+        {plan::StepId(2), plan::StepType::Nop, {}, {}, 0, {}, {}, false});
     CHECK(has_code(verify::verify(idle).warnings, "idle-nop"));
 }
 

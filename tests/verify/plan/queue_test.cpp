@@ -9,12 +9,11 @@
 
 using namespace tutti;
 using namespace tutti::test;
-using plan::Goal;
-using plan::SendPlan;
+using plan::TacosPlan;
 
 namespace {
 
-SendPlan read(const std::string& lines, int npus = 3, int chunks = 3) {
+TacosPlan read(const std::string& lines, int npus = 3, int chunks = 3) {
     const auto links = std::count(lines.begin(), lines.end(), '\n');
     io::Source source =
         io::Source::of_text("NPUs Count," + std::to_string(npus) + "\nLinks Count," + std::to_string(links) +
@@ -41,7 +40,7 @@ TEST_CASE("queues written by TACOS run to their end and complete the all-gather"
 }
 
 TEST_CASE("a link sends the next chunk when it is free and the source has it") {
-    const auto verdict = judged(read(kRing), as(Goal::AllGather));
+    const auto verdict = judged(read(kRing), as(CollectiveKind::AllGather));
     CHECK(told(verdict) == "valid");
     CHECK(warned(verdict) == "");
     CHECK(verdict.own_cost == "2000000.002 us");
@@ -74,19 +73,19 @@ TEST_CASE("chunks of an all-gather are numbered round by round") {
 }
 
 TEST_CASE("other collectives of queues are judged as far as the file says where chunks start") {
-    auto reading = as(Goal::Broadcast);
-    reading.root = 1;
+    auto reading = as(CollectiveKind::Broadcast);
+    reading.root = Rank(1);
     CHECK(told(read("1,2,1,1,0\n2,0,1,1,0\n", 3, 1), reading) == "valid");
-    reading.root = 0;
+    reading.root = Rank(0);
     CHECK(told(read("1,2,1,1,0\n2,0,1,1,0\n", 3, 1), reading).starts_with("invalid"));
-    reading.root = 3;
+    reading.root = Rank(3);
     CHECK(told(read(kRing), reading) == "invalid: root");
-    CHECK(told(read(kRing), as(Goal::AllToAll)) == "structure-only");
+    CHECK(told(read(kRing), as(CollectiveKind::AllToAll)) == "structure-only");
 }
 
 TEST_CASE("a file that counts a million million chunks and sends ten is judged at once") {
     auto plan = read(kRing);
-    plan.addresses = 3'000'000'000'000;
+    plan.chunks = 3'000'000'000'000;
     const auto verdict = judged(plan);
     CHECK(told(verdict) == "invalid: value value value");
     CHECK(verdict.violations[0].message ==

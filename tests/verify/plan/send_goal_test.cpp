@@ -6,7 +6,6 @@
 
 using namespace tutti;
 using namespace tutti::test;
-using plan::Goal;
 using plan::SendChunk;
 using verify::ChunkShape;
 
@@ -20,50 +19,50 @@ std::vector<SendChunk> pairs(const std::vector<std::pair<std::int32_t, std::int3
     return chunks;
 }
 
-Goal goal_of(const std::vector<SendChunk>& chunks, std::int32_t nodes) {
+CollectiveKind goal_of(const std::vector<SendChunk>& chunks, std::int32_t nodes) {
     return ChunkShape(chunks, nodes).goal();
 }
 
 }  // namespace
 
 TEST_CASE("collectives are known by where their chunks start and end") {
-    CHECK(goal_of(all_gather_chunks(3), 3) == Goal::AllGather);
-    CHECK(goal_of(all_reduce_chunks(3, 2), 3) == Goal::AllReduce);
-    CHECK(goal_of(pairs({{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}}), 3) == Goal::AllToAll);
+    CHECK(goal_of(all_gather_chunks(3), 3) == CollectiveKind::AllGather);
+    CHECK(goal_of(all_reduce_chunks(3, 2), 3) == CollectiveKind::AllReduce);
+    CHECK(goal_of(pairs({{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}}), 3) == CollectiveKind::AllToAll);
     CHECK(goal_of(pairs({{0, 0}, {1, 1}, {0, 1}, {1, 0}, {2, 2}, {0, 2}, {2, 0}, {1, 2}, {2, 1}}), 3) ==
-          Goal::AllToAll);
-    CHECK(goal_of(pairs({{0, 1}, {1, 2}}), 3) == Goal::AllToNext);
-    CHECK(goal_of(pairs({{0, 1}, {1, 2}, {2, 0}}), 3) == Goal::SendRecv);
-    CHECK(goal_of(pairs({{1, 0}, {1, 2}}), 3) == Goal::Scatter);
-    CHECK(goal_of(pairs({{0, 1}, {2, 1}, {1, 1}}), 3) == Goal::Gather);
-    CHECK(goal_of({{{1}, {0, 1, 2}, 0}, {{1}, {0, 2}, 1}}, 3) == Goal::Broadcast);
+          CollectiveKind::AllToAll);
+    CHECK(goal_of(pairs({{0, 1}, {1, 2}}), 3) == CollectiveKind::AllToNext);
+    CHECK(goal_of(pairs({{0, 1}, {1, 2}, {2, 0}}), 3) == CollectiveKind::SendRecv);
+    CHECK(goal_of(pairs({{1, 0}, {1, 2}}), 3) == CollectiveKind::Scatter);
+    CHECK(goal_of(pairs({{0, 1}, {2, 1}, {1, 1}}), 3) == CollectiveKind::Gather);
+    CHECK(goal_of({{{1}, {0, 1, 2}, 0}, {{1}, {0, 2}, 1}}, 3) == CollectiveKind::Broadcast);
     const std::vector<SendChunk> scattered{{{0}, {0}, 0}, {{1}, {0}, 0}, {{0}, {1}, 1}, {{1}, {1}, 1}};
-    CHECK(goal_of(scattered, 2) == Goal::ReduceScatter);
-    CHECK(goal_of({{{0}, {1}, 0}, {{1}, {1}, 0}}, 2) == Goal::Reduce);
+    CHECK(goal_of(scattered, 2) == CollectiveKind::ReduceScatter);
+    CHECK(goal_of({{{0}, {1}, 0}, {{1}, {1}, 0}}, 2) == CollectiveKind::Reduce);
 }
 
 TEST_CASE("roots are found") {
-    CHECK(ChunkShape(pairs({{1, 0}, {1, 2}}), 3).root(Goal::Scatter) == 1);
-    CHECK(ChunkShape(pairs({{0, 1}, {2, 1}}), 3).root(Goal::Gather) == 1);
-    CHECK(ChunkShape({{{{0}, {1}, 0}, {{1}, {1}, 0}}}, 2).root(Goal::Reduce) == 1);
-    CHECK(ChunkShape(all_gather_chunks(2), 2).root(Goal::AllGather) == std::nullopt);
+    CHECK(ChunkShape(pairs({{1, 0}, {1, 2}}), 3).root(CollectiveKind::Scatter) == Rank(1));
+    CHECK(ChunkShape(pairs({{0, 1}, {2, 1}}), 3).root(CollectiveKind::Gather) == Rank(1));
+    CHECK(ChunkShape({{{{0}, {1}, 0}, {{1}, {1}, 0}}}, 2).root(CollectiveKind::Reduce) == Rank(1));
+    CHECK(ChunkShape(all_gather_chunks(2), 2).root(CollectiveKind::AllGather) == std::nullopt);
 }
 
 TEST_CASE("different shares of the ranks are no named collective") {
-    CHECK(goal_of({}, 3) == Goal::None);
-    CHECK(goal_of({{{0, 1}, {2}, 0}}, 3) == Goal::None);
+    CHECK(goal_of({}, 3) == CollectiveKind::Custom);
+    CHECK(goal_of({{{0, 1}, {2}, 0}}, 3) == CollectiveKind::Custom);
     auto gather = all_gather_chunks(3);
     gather.push_back({{0}, {0, 1, 2}, 3});
-    CHECK(goal_of(gather, 3) == Goal::None);
+    CHECK(goal_of(gather, 3) == CollectiveKind::Custom);
     gather = all_gather_chunks(3);
     gather[1].post = {0, 1};
-    CHECK(goal_of(gather, 3) == Goal::None);
-    CHECK(goal_of(pairs({{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}}), 3) == Goal::None);
+    CHECK(goal_of(gather, 3) == CollectiveKind::Custom);
+    CHECK(goal_of(pairs({{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}}), 3) == CollectiveKind::Custom);
     // Node 2 contributes to one of the two sums only.
     auto sums = all_reduce_chunks(3, 2);
     sums.pop_back();
-    CHECK(goal_of(sums, 3) == Goal::None);
+    CHECK(goal_of(sums, 3) == CollectiveKind::Custom);
     sums = all_reduce_chunks(3);
     sums[1].post = {0, 1};
-    CHECK(goal_of(sums, 3) == Goal::None);
+    CHECK(goal_of(sums, 3) == CollectiveKind::Custom);
 }

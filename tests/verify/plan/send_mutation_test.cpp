@@ -111,11 +111,11 @@ TEST_CASE("damaged files of all step formats are refused or judged without a cra
 }
 
 TEST_CASE("every send of a real plan is needed") {
-    const auto check = [](const plan::SendPlan& plan) {
+    const auto check = [](const plan::ScclPlan& plan) {
         REQUIRE(told(plan) == "valid");
         for (std::size_t i = 0; i < plan.sends.size(); ++i) {
             CAPTURE(i);
-            plan::SendPlan without = plan;
+            plan::ScclPlan without = plan;
             without.sends.erase(without.sends.begin() + static_cast<std::ptrdiff_t>(i));
             CHECK(judged(without).verdict == plan::PlanClass::Invalid);
         }
@@ -132,7 +132,18 @@ TEST_CASE("every send of a real plan is needed") {
     for (const char* name : {"forestcoll-ring4.xml", "forestcoll-two-boxes.xml"}) {
         CAPTURE(name);
         io::Source source(step_file(name));
-        check(io::read_forestcoll_xml(source));
+        const plan::ForestCollPlan plan = io::read_forestcoll_xml(source);
+        REQUIRE(told(plan) == "valid");
+        for (std::size_t t = 0; t < plan.trees.size(); ++t) {
+            for (std::size_t i = 0; i < plan.trees[t].sends.size(); ++i) {
+                CAPTURE(t);
+                CAPTURE(i);
+                plan::ForestCollPlan without = plan;
+                auto& sends = without.trees[t].sends;
+                sends.erase(sends.begin() + static_cast<std::ptrdiff_t>(i));
+                CHECK(judged(without).verdict == plan::PlanClass::Invalid);
+            }
+        }
     }
 }
 

@@ -9,19 +9,18 @@
 
 using namespace tutti;
 using namespace tutti::test;
-using plan::Goal;
+using plan::ScclPlan;
 using plan::SendChunk;
-using plan::SendPlan;
 
 namespace {
 
-SendPlan file(const std::string& name) {
+ScclPlan file(const std::string& name) {
     io::Source source(step_file(name));
     return io::read_sccl_json(source);
 }
 
 /// Three nodes, all exchanged at once.
-SendPlan gathered() {
+ScclPlan gathered() {
     return step_plan(3, all_gather_chunks(3),
                      {{{0, 0, 1}, {0, 0, 2}, {1, 1, 0}, {1, 1, 2}, {2, 2, 0}, {2, 2, 1}}});
 }
@@ -50,7 +49,7 @@ TEST_CASE("algorithms that msccl-tools synthesised are valid as what they are") 
         CHECK(verdict.mode == "steps");
         CHECK(verdict.format == "sccl-json");
     }
-    CHECK(judged(file("Broadcast.n4.root1-Ring.n4-steps2.msccl.json")).root == 1);
+    CHECK(judged(file("Broadcast.n4.root1-Ring.n4-steps2.msccl.json")).root == Rank(1));
 }
 
 // `msccl compose allreduce` joins a reduce-scatter of four addresses and an all-gather, but describes them by
@@ -74,9 +73,9 @@ TEST_CASE("a send carries what its source has before the step, not what arrives 
     CHECK(verdict.violations[0].message ==
           "node 1 sends address 0 to node 2 in step 0, but does not have it then: node 0 sends it there in "
           "step 0");
-    CHECK(verdict.violations[0].place.gpu == 1);
-    CHECK(verdict.violations[0].place.step == 0);
-    CHECK(verdict.violations[0].place.inner == 1);
+    CHECK(verdict.violations[0].place.gpu == Rank(1));
+    CHECK(verdict.violations[0].place.step == plan::StepId(0));
+    CHECK(verdict.violations[0].place.inner == plan::StepId(1));
     CHECK(verdict.violations[1].message == "node 2 has nothing of address 0 in the end");
 }
 
@@ -96,7 +95,7 @@ TEST_CASE("every node of the postcondition must get its chunk") {
 
 TEST_CASE("a step of a plan sends only over links that are there") {
     auto plan = gathered();
-    std::erase_if(plan.links, [](const plan::NodeLink& link) { return link.src == 1 && link.dst == 2; });
+    std::erase_if(plan.links, [](const plan::ScclLink& link) { return link.src == 1 && link.dst == 2; });
     const auto verdict = judged(plan);
     CHECK(told(verdict) == "invalid: link");
     CHECK(verdict.violations[0].message ==
@@ -199,8 +198,8 @@ TEST_CASE("reading what the same step writes is clear here, but msccl-tools cann
 }
 
 TEST_CASE("the chunks must make the collective that was asked for") {
-    CHECK(told(gathered(), as(Goal::AllGather)) == "valid");
-    const auto verdict = judged(gathered(), as(Goal::AllToAll));
+    CHECK(told(gathered(), as(CollectiveKind::AllGather)) == "valid");
+    const auto verdict = judged(gathered(), as(CollectiveKind::AllToAll));
     CHECK(told(verdict) == "invalid: collective");
     CHECK(verdict.violations[0].message == "the chunks in the file make allgather, not alltoall");
     auto labelled = gathered();
@@ -208,9 +207,9 @@ TEST_CASE("the chunks must make the collective that was asked for") {
     CHECK(told(labelled) == "valid");
     CHECK(warned(judged(labelled)) == "collective");
     const auto cast = step_plan(2, {{{1}, {0, 1}, 0}}, {{{0, 1, 0}}});
-    auto reading = as(Goal::Broadcast);
-    CHECK(judged(cast, reading).root == 1);
-    reading.root = 0;
+    auto reading = as(CollectiveKind::Broadcast);
+    CHECK(judged(cast, reading).root == Rank(1));
+    reading.root = Rank(0);
     CHECK(told(cast, reading) == "invalid: root");
 }
 

@@ -10,23 +10,23 @@
 using namespace tutti;
 using namespace tutti::test;
 using plan::kFinePerTime;
-using plan::SendPlan;
+using plan::ScclPlan;
 
 namespace {
 
-SendPlan real() {
+ScclPlan real() {
     io::Source source(
         step_file("Alltoall.n8-MI300X-DUMB-MI300X-DUMB-steps2-tacclsol-improve-1736374135_taccl.sccl.json"));
     return io::read_sccl_json(source);
 }
 
 /// address, src, dst, time; every link takes ten units.
-SendPlan timed(std::int32_t nodes, std::vector<plan::SendChunk> chunks,
+ScclPlan timed(std::int32_t nodes, std::vector<plan::SendChunk> chunks,
                const std::vector<std::vector<std::int64_t>>& sends) {
-    SendPlan plan = step_plan(nodes, std::move(chunks), {sends});
+    ScclPlan plan = step_plan(nodes, std::move(chunks), {sends});
     plan.clock = plan::SendClock::Times;
     plan.has_latencies = true;
-    for (plan::NodeLink& link : plan.links) link.beta = 10 * kFinePerTime;
+    for (plan::ScclLink& link : plan.links) link.beta = 10 * kFinePerTime;
     for (std::size_t i = 0; i < sends.size(); ++i) {
         plan.sends[i].when = sends[i][3];
         plan.sends[i].list = static_cast<std::int32_t>(i);
@@ -49,7 +49,7 @@ TEST_CASE("an all-to-all of TACCL is valid, in the time that its links take") {
 }
 
 TEST_CASE("a send that starts before its chunk has arrived carries nothing") {
-    SendPlan plan = real();
+    ScclPlan plan = real();
     // Three chunks leave node 4 for node 0 together at time 0 and take 26 + 3 * 910.
     auto& relay = *std::ranges::find_if(
         plan.sends, [](const plan::NodeSend& send) { return send.address == 12 && send.src == 0; });
@@ -70,7 +70,7 @@ TEST_CASE("times are truncated to whole units, so that a chunk may seem to be up
 TEST_CASE("chunks that leave a machine together pay the latency once and arrive together") {
     auto plan =
         timed(3, {{{0}, {2}, 0}, {{0}, {2}, 1}}, {{0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 2, 25}, {1, 1, 2, 35}});
-    for (plan::NodeLink& link : plan.links) link.alpha = 5 * kFinePerTime;
+    for (plan::ScclLink& link : plan.links) link.alpha = 5 * kFinePerTime;
     CHECK(told(plan) == "valid");
     plan.sends[2].when = 23;
     CHECK(told(plan) == "invalid: not-held value");

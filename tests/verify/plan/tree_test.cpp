@@ -9,17 +9,16 @@
 
 using namespace tutti;
 using namespace tutti::test;
-using plan::Goal;
-using plan::SendPlan;
+using plan::ForestCollPlan;
 
 namespace {
 
-SendPlan file(const std::string& name) {
+ForestCollPlan file(const std::string& name) {
     io::Source source(step_file(name));
     return io::read_forestcoll_xml(source);
 }
-SendPlan ring() { return file("forestcoll-ring4.xml"); }
-std::int32_t named(const SendPlan& plan, const std::string& name) {
+ForestCollPlan ring() { return file("forestcoll-ring4.xml"); }
+std::int32_t named(const ForestCollPlan& plan, const std::string& name) {
     return static_cast<std::int32_t>(std::ranges::find(plan.node_names, name) - plan.node_names.begin());
 }
 
@@ -32,14 +31,15 @@ TEST_CASE("trees that ForestColl made span all nodes and carry all shares") {
     CHECK(verdict.mode == "trees");
     CHECK(verdict.own_cost == "trees of height 3, 3 chunks over the busiest link");
     CHECK(told(file("forestcoll-two-boxes.xml")) == "valid");
-    CHECK(told(ring(), as(Goal::ReduceScatter)) == "valid");
-    CHECK(told(ring(), as(Goal::AllReduce)) == "valid");
-    CHECK(told(ring(), as(Goal::AllToAll)) == "structure-only");
+    CHECK(told(ring(), as(CollectiveKind::ReduceScatter)) == "valid");
+    CHECK(told(ring(), as(CollectiveKind::AllReduce)) == "valid");
+    CHECK(told(ring(), as(CollectiveKind::AllToAll)) == "structure-only");
 }
 
 TEST_CASE("a tree that misses a node is told with the node") {
     auto plan = ring();
-    plan.sends.erase(plan.sends.begin() + 2);  // 1 -> 2, the last of the first tree
+    auto& sends = plan.trees[0].sends;
+    sends.erase(sends.begin() + 2);  // 1 -> 2, the last of the first tree
     const auto verdict = judged(plan);
     CHECK(told(verdict) == "invalid: value");
     CHECK(verdict.violations[0].message ==
@@ -49,18 +49,19 @@ TEST_CASE("a tree that misses a node is told with the node") {
 
 TEST_CASE("no node of a tree receives twice, and the root never") {
     auto plan = ring();
-    plan.sends[2].dst = named(plan, "3");
+    plan.trees[0].sends[2].dst = named(plan, "3");
     CHECK(told(plan) == "invalid: tree value");
     plan = ring();
-    plan.sends[2].dst = named(plan, "0");
+    plan.trees[0].sends[2].dst = named(plan, "0");
     CHECK(told(plan) == "invalid: tree value");
 }
 
 TEST_CASE("nodes that send to each other in a circle are not reached") {
     auto plan = ring();
-    plan.sends[0] = plan.sends[2];  // 1 -> 2 twice, and 0 -> 3
-    plan.sends[2].src = named(plan, "2");
-    plan.sends[2].dst = named(plan, "1");
+    auto& sends = plan.trees[0].sends;
+    sends[0] = sends[2];  // 1 -> 2 twice, and 0 -> 3
+    sends[2].src = named(plan, "2");
+    sends[2].dst = named(plan, "1");
     CHECK(told(plan) == "invalid: not-held not-held value");
 }
 
@@ -74,6 +75,5 @@ TEST_CASE("the trees of each node carry its whole share") {
     plan.trees[2].index = 0;
     CHECK(told(plan) == "invalid: tree");
     plan.trees.clear();
-    plan.sends.clear();
     CHECK(told(plan) == "invalid: tree value value value value");
 }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti::plan {
+
+struct TreeSend {
+    std::int32_t src = 0, dst = 0;
+    friend bool operator==(const TreeSend&, const TreeSend&) = default;
+};
+
+/// A tree that broadcasts `chunks` of its root's share.
+struct ForestTree {
+    std::int32_t root = 0;
+    std::int64_t index = 0;   ///< among the trees of its root
+    std::int64_t chunks = 1;  ///< of the root's share
+    std::int64_t height = 0;  ///< as the file claims it
+    std::vector<TreeSend> sends{};
+    friend bool operator==(const ForestTree&, const ForestTree&) = default;
+};
+
+/// Spanning trees of ForestColl, as its XML has them (docs/step-formats.md): an all-gather, or with all sends
+/// reversed a reduce-scatter, or both an all-reduce; the file does not say which.
+struct ForestCollPlan {
+    std::vector<std::string> node_names{};  ///< of all nodes, in the order in which the file names them
+    std::vector<ForestTree> trees{};
+    std::int64_t chunks_per_node = 0;
+    std::int64_t busiest_link = 0;  ///< chunks over the busiest link, as far as the file gives paths
+    friend bool operator==(const ForestCollPlan&, const ForestCollPlan&) = default;
+
+    [[nodiscard]] std::int32_t nodes() const { return static_cast<std::int32_t>(node_names.size()); }
+};
+
+}  // namespace tutti::plan

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/ids.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <ranges>
+
+namespace tutti::plan {
+
+// A GPU of a plan is known by its rank in the collective (tutti::Rank).
+
+using BlockId = Id<struct BlockTag>;  ///< a thread block of its GPU
+using StepId = Id<struct StepTag>;    ///< a step or operation of its thread block, by position
+/// Of MSCCL: which of the connections between two GPUs. Of MSCCL++: a channel of its GPU, among those of one
+/// type.
+using ChannelId = Id<struct ChannelTag>;
+using RemoteBufferId = Id<struct RemoteBufferTag>;  ///< of MSCCL++: as its GPU lists them
+/// Of MSCCL++: the number by which the operations of a thread block call one of its channels or remote
+/// buffers, a position in the block's own lists of one type.
+using Slot = Id<struct SlotTag>;
+using ConnectionId = Id<struct ConnectionTag>;  ///< of MSCCL: as the verifier numbers them
+
+/// Ranks 0, 1, … below `count`.
+[[nodiscard]] inline auto ranks_below(std::int64_t count) {
+    return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(count)) |
+           std::views::transform([](std::uint32_t rank) { return Rank(rank); });
+}
+
+/// The number as MSCCL's files write it: -1 for none.
+template <class IdType>
+[[nodiscard]] constexpr std::int64_t file_number(OptionalId<IdType> id) {
+    return id ? std::int64_t{(*id).value()} : -1;
+}
+/// And back.
+template <class IdType>
+[[nodiscard]] constexpr OptionalId<IdType> id_from_file(std::int64_t number) {
+    if (number < 0) return std::nullopt;
+    return IdType(static_cast<std::size_t>(number));
+}
+
+}  // namespace tutti::plan
+
+/// As its number.
+template <class Tag>
+struct fmt::formatter<tutti::Id<Tag>> : fmt::formatter<std::uint32_t> {
+    template <class Context>
+    auto format(tutti::Id<Tag> id, Context& context) const {
+        return fmt::formatter<std::uint32_t>::format(id.value(), context);
+    }
+};

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tutti::plan {
+
+/// A link and the chunks that it sends, one after the other.
+struct TacosLink {
+    std::int32_t src = 0, dst = 0;
+    std::int64_t alpha = 0, beta = 0;  ///< a chunk takes their sum, in picoseconds
+    std::vector<std::int64_t> queue{};
+    friend bool operator==(const TacosLink&, const TacosLink&) = default;
+};
+
+/// A schedule of TACOS, as its CSV has it (docs/step-formats.md). Where chunks start follows from the
+/// collective, which the file does not name.
+struct TacosPlan {
+    std::int32_t nodes = 0;
+    std::int64_t chunks = 0;  ///< 0, 1, … below this
+    std::vector<TacosLink> links{};
+    friend bool operator==(const TacosPlan&, const TacosPlan&) = default;
+};
+
+}  // namespace tutti::plan

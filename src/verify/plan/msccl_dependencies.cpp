@@ -1,0 +1,139 @@
+// Dependencies: the step whose signal each step waits for, and nops that runtimes take in another way.
+
+#include "verify/plan/msccl_structure.hpp"
+
+#include <fmt/format.h>
+
+namespace tutti::verify {
+namespace {
+
+using plan::Place;
+using plan::Step;
+using plan::StepType;
+
+class DependencyResolver {
+  public:
+    DependencyResolver(const PlanReading& reading, MscclStructure& structure, Findings& violations,
+                       Findings& warnings)
+        : reading_(reading), structure_(structure), violations_(violations), warnings_(warnings) {}
+
+    void resolve_dependencies() {
+        std::vector<std::vector<std::uint32_t>> signals(structure_.blocks.size());  // made when asked for
+        for (plan::OpId id = 0; id < structure_.steps.size(); ++id) {
+            const Step& step = *structure_.steps[id];
+            if (!step.dep_block && !step.dep_step) continue;
+            const MscclStructure::Block& own = structure_.blocks[structure_.block_of[id]];
+            const auto blocks = structure_.blocks_of(own.gpu);
+            const bool exists =
+                step.dep_block && step.dep_step && (*step.dep_block).index() < blocks.size() &&
+                (*step.dep_step).index() < blocks[(*step.dep_block).index()].block->steps.size();
+            if (!exists) {
+                violations_.add("dependency",
+                                told(id, fmt::format("depends on tb {} step {}, which gpu {} does not have",
+                                                     plan::file_number(step.dep_block),
+                                                     plan::file_number(step.dep_step), own.gpu)),
+                                structure_.place(id));
+                continue;
+            }
+            const std::uint32_t on = structure_.first_block[own.gpu.index()] + (*step.dep_block).value();
+            const plan::OpId named = structure_.blocks[on].first + (*step.dep_step).value();
+            if (on == structure_.block_of[id] && named < id) continue;  // its own past
+            if (on == structure_.block_of[id]) {
+                violations_.add("deadlock",
+                                told(id, named == id ? "depends on itself"
+                                                     : "depends on a later step of its own thread block"),
+                                structure_.place(id), {structure_.place(named)});
+                continue;
+            }
+            depend(id, named, on, signals[on]);
+        }
+    }
+
+    void warn_of_nops() {
+        for (const MscclStructure::Block& block : structure_.blocks) {
+            bool pending = false;  // nops with a dependency wait for a real step to carry it
+            const auto& steps = block.block->steps;
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                const plan::OpId id = block.first + static_cast<plan::OpId>(i);
+                const Place place = structure_.place(id);
+                const bool depends = steps[i].dep_block.has_value();
+                if (steps[i].type == StepType::Nop) {
+                    if (!depends)
+                        warnings_.add("idle-nop",
+                                      told(id, "has no dependency: runtimes miscount the steps after it"),
+                                      place);
+                    pending = pending || depends;
+                } else {
+                    if (pending && !depends) {
+                        warnings_.add("nop-dependency",
+                                      told(id,
+                                           "follows dependency nops but has no dependency of its own: "
+                                           "runtimes refuse the file"),
+                                      place);
+                    }
+                    pending = false;
+                }
+            }
+            if (pending) {
+                warnings_.add(
+                    "trailing-nop",
+                    fmt::format("gpu {} tb {} ends with a dependency nop: runtimes lose that dependency",
+                                block.gpu, block.block->id),
+                    structure_.place(block));
+            }
+        }
+    }
+
+  private:
+    [[nodiscard]] std::string told(plan::OpId id, std::string_view what) const {
+        return fmt::format("{} {}", structure_.named(id), what);
+    }
+
+    void depend(plan::OpId id, plan::OpId named, std::uint32_t on, std::vector<std::uint32_t>& signals) {
+        const MscclStructure::Block& block = structure_.blocks[on];
+        if (signals.empty()) {
+            // signals[i]: the first step from i on that signals; one past the last if there is none
+            const auto& steps = block.block->steps;
+            signals.assign(steps.size() + 1, static_cast<std::uint32_t>(steps.size()));
+            for (std::size_t i = steps.size(); i-- > 0;) {
+                const bool does = steps[i].signals && steps[i].type != StepType::Nop;
+                signals[i] = does ? static_cast<std::uint32_t>(i) : signals[i + 1];
+            }
+        }
+        const std::uint32_t serving = signals[named - block.first];
+        const Place place = structure_.place(id), other = structure_.place(named);
+        if (serving == block.block->steps.size()) {
+            violations_.add("deadlock",
+                            told(id, fmt::format("waits for ever for {}: neither it nor a later step of that "
+                                                 "thread block signals (hasdep=1)",
+                                                 text_of(other))),
+                            place, {other});
+            return;
+        }
+        structure_.waits_for[id] = block.first + serving;
+        if (structure_.waits_for[id] == named) return;
+        const std::string message = fmt::format(
+            "depends on {}, which does not signal (hasdep=0); step {} does", text_of(other), serving);
+        if (reading_.strict_dependencies) {
+            violations_.add("dependency", message, place, {other});
+        } else {
+            warnings_.add("unsignalled-dependency", message, place, {other});
+        }
+    }
+
+    const PlanReading& reading_;
+    MscclStructure& structure_;
+    Findings& violations_;
+    Findings& warnings_;
+};
+
+}  // namespace
+
+void resolve_dependencies(const PlanReading& reading, MscclStructure& structure, Findings& violations,
+                          Findings& warnings) {
+    DependencyResolver resolver(reading, structure, violations, warnings);
+    resolver.resolve_dependencies();
+    resolver.warn_of_nops();
+}
+
+}  // namespace tutti::verify
