@@ -173,7 +173,11 @@ void HopGraph::each_leg(HopId id, ChunkId chunk, Take take) const {
 }
 
 Ticks HopGraph::transit(HopId id, ChunkId chunk) const {
-    if (const auto link = only_link(id)) return instance_->alpha(*link) + instance_->beta(*link, chunk);
+    const std::uint32_t first = leg_begin_[id.index()];
+    if (leg_begin_[id.index() + 1] - first == 1) {
+        const LinkId link = legs_[first];
+        return instance_->alpha(link) + instance_->beta(link, chunk);
+    }
     Ticks end;
     each_leg(id, chunk, [&](const LegTime& leg) {
         const bool pays_alpha = instance_->topology().busy() == Busy::Beta;

@@ -13,12 +13,33 @@ namespace {
 /// Chunks among which the rarest is taken.
 constexpr std::size_t kChunksWeighed = 24;
 
+bool is_set(std::span<const BitTable::Word> row, std::uint32_t i) {
+    return ((row[i / 64] >> (i % 64)) & 1U) != 0;
+}
+
 }  // namespace
+
+/// Chooses among the chunks that the holder is a source of: other holders of them are more likely to be
+/// asked.
+std::optional<std::uint32_t> SwitchChoice::choose_own(const std::vector<std::uint32_t>& own, Row has,
+                                                      Row claimed, Row barred) {
+    if (own.empty()) return std::nullopt;
+    std::optional<std::uint32_t> best;
+    std::size_t k = own.size() > 1 ? rng_.below(own.size()) : 0;
+    for (std::size_t weighed = 0; weighed < std::min(own.size(), kChunksWeighed); ++weighed, ++k) {
+        if (k >= own.size()) k = 0;
+        const std::uint32_t i = own[k];
+        if (is_set(claimed, i) || !is_set(has, i)) continue;
+        if (!barred.empty() && is_set(barred, i)) continue;
+        if (!best || holdings_.claims(i) < holdings_.claims(*best)) best = i;
+    }
+    return best;
+}
 
 std::optional<std::uint32_t> SwitchChoice::choose(NodeId from, NodeId to, std::size_t rule) {
     const auto has = holdings_.has(from);
     const auto claimed = holdings_.claimed(to);
-    std::span<const BitTable::Word> barred;
+    Row barred;
     if (rule > 0) {
         barred = holdings_.claimed_inside(rule - 1, to);
     } else if (!holdings_.is_npu(to)) {
@@ -27,7 +48,7 @@ std::optional<std::uint32_t> SwitchChoice::choose(NodeId from, NodeId to, std::s
     // Sums that are made at a switch: all send their parts in one order, so that one sum after the other is
     // complete.
     const bool in_order = !holdings_.is_npu(from) && !holdings_.own(from).empty();
-    const auto own = in_order ? std::nullopt : choose_own(from, to, barred);
+    const auto own = in_order ? std::nullopt : choose_own(holdings_.own(from), has, claimed, barred);
     if (own && (own_always_ || holdings_.is_fresh(*own))) return own;
     const std::size_t words = has.size();
     const std::size_t shift = words > 1 && !in_order ? rng_.below(words) : 0;
@@ -46,22 +67,6 @@ std::optional<std::uint32_t> SwitchChoice::choose(NodeId from, NodeId to, std::s
             if (!best || holdings_.claims(i) < holdings_.claims(*best)) best = i;
             ++weighed;
         }
-    }
-    return best;
-}
-
-/// The same among the chunks that `from` is a source of: other holders of them are more likely to be asked.
-std::optional<std::uint32_t> SwitchChoice::choose_own(NodeId from, NodeId to,
-                                                      std::span<const BitTable::Word> barred) {
-    const auto& own = holdings_.own(from);
-    std::optional<std::uint32_t> best;
-    std::size_t k = own.size() > 1 ? rng_.below(own.size()) : 0;
-    for (std::size_t weighed = 0; weighed < std::min(own.size(), kChunksWeighed); ++weighed, ++k) {
-        if (k >= own.size()) k = 0;
-        const std::uint32_t i = own[k];
-        if (holdings_.is_claimed(to, i) || !holdings_.has(from, i)) continue;
-        if (!barred.empty() && ((barred[i / 64] >> (i % 64)) & 1U) != 0) continue;
-        if (!best || holdings_.claims(i) < holdings_.claims(*best)) best = i;
     }
     return best;
 }

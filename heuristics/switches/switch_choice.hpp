@@ -19,8 +19,9 @@ class SwitchChoice {
     [[nodiscard]] std::optional<std::uint32_t> choose(NodeId from, NodeId to, std::size_t rule);
 
   private:
-    [[nodiscard]] std::optional<std::uint32_t> choose_own(NodeId from, NodeId to,
-                                                          std::span<const BitTable::Word> barred);
+    using Row = std::span<const BitTable::Word>;
+    [[nodiscard]] std::optional<std::uint32_t> choose_own(const std::vector<std::uint32_t>& own, Row has,
+                                                          Row claimed, Row barred);
 
     const SwitchHoldings& holdings_;
     const bool own_always_;

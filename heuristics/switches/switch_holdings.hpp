@@ -14,7 +14,6 @@ class SwitchHoldings {
     /// All must outlive this. The sources have claimed their chunks; nothing has arrived yet.
     SwitchHoldings(const SpreadProblem& problem, const SwitchClusters& clusters, const SwitchWays& ways);
 
-    [[nodiscard]] bool has(NodeId node, std::uint32_t i) const { return has_.test(node.index(), i); }
     [[nodiscard]] bool is_claimed(NodeId node, std::uint32_t i) const {
         return claimed_.test(node.index(), i);
     }
