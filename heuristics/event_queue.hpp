@@ -2,8 +2,6 @@
 
 #include "core/expects.hpp"
 
-#include "core/expects.hpp"
-
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -31,7 +29,6 @@ class EventQueue {
     /// Precondition: event.time >= the time of the last batch. One that is equal comes in a batch of its own.
     void push(const Event& event) {
         expects(event.time >= now_);
-        expects(event.time >= now_);
         const auto differs = static_cast<std::uint64_t>(event.time ^ now_);
         if (differs == 0) {
             level_.push_back(event);
@@ -45,7 +42,6 @@ class EventQueue {
     /// Takes all events of the earliest time, in the order in which they were pushed. Precondition: not
     /// empty. `batch` is emptied first.
     void pop(std::vector<Event>& batch) {
-        expects(!empty());
         expects(!empty());
         batch.clear();
         if (level_.empty()) advance();

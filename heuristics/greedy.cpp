@@ -122,7 +122,7 @@ class Greedy {
         has_moves_ = true;
         // Separate sums depend on what is overwritten when, which moving transfers would change.
         // What meets the target cannot become shorter.
-        if (!has_separate_sums_ && makespan_of(moves_) > request_.target) moves_ = compacted(moves_);
+        if (!has_rootless_sums_ && makespan_of(moves_) > request_.target) moves_ = compacted(moves_);
         tell_whole();
         return true;
     }
@@ -173,7 +173,7 @@ class Greedy {
     void reduce_without_root() {
         for (const auto& [chunk, roots] : reductions_) {
             if (roots.size() == 1) continue;
-            has_separate_sums_ = true;
+            has_rootless_sums_ = true;
             const auto complete = heuristics::reduce_without_root(graph_, chunk, roots, calendar_, moves_);
             if (!complete) {
                 throw LimitError(
@@ -353,7 +353,7 @@ class Greedy {
     std::vector<Spread> plain_;
     std::vector<Reduction> reductions_;
     std::unordered_map<ChunkId, Ticks> complete_;  ///< when a reduction is whole at its roots
-    bool has_separate_sums_ = false;
+    bool has_rootless_sums_ = false;
     bool has_moves_ = false;  ///< a solution: they may be none
     std::vector<Move> moves_;
     std::vector<Part> parts_;

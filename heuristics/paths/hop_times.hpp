@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/expects.hpp"
 #include "heuristics/spread.hpp"
 
 #include <cstdint>
@@ -23,11 +22,8 @@ class HopTimes {
     [[nodiscard]] std::int64_t busy(HopId hop, std::uint32_t kind) const { return row(hop, kind).busy; }
     /// A chunk of that kind.
     [[nodiscard]] ChunkId chunk(std::uint32_t kind) const { return chunks_[kind]; }
-    /// Precondition: a time of this problem, ready times included.
-    [[nodiscard]] std::int64_t units(Ticks ticks) const {
-        expects(ticks.count() % unit_ == 0);
-        return ticks.count() / unit_;
-    }
+    /// Whole units, rounded down; exact for the times of this problem, ready times included.
+    [[nodiscard]] std::int64_t units(Ticks ticks) const { return ticks.count() / unit_; }
     [[nodiscard]] Ticks ticks(std::int64_t units) const { return Ticks(unit_) * units; }
 
   private:

@@ -19,7 +19,6 @@
 namespace tutti::heuristics {
 namespace {
 
-
 class Justifier {
   public:
     Justifier(const SpreadProblem& problem, const TreePlan& plan, const std::vector<Ticks>& starts)

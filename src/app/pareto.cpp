@@ -1,6 +1,7 @@
 #include "app/pareto.hpp"
 
 #include "app/bug.hpp"
+#include "core/expects.hpp"
 #include "io/instance_json.hpp"
 #include "io/schedule_json.hpp"
 #include "text/format.hpp"
@@ -89,6 +90,7 @@ io::Json point_json(const ParetoPoint& point, const ParetoFiles& files) {
 }  // namespace
 
 ParetoFrontier pareto(const ParetoOptions& options, const Watch& watch) {
+    expects(!options.point);
     ParetoFrontier frontier{io::read_instance(options.instance)};
     make_output_folder(options.output);
     frontier.result = searched(frontier.instance, options,
@@ -99,6 +101,7 @@ ParetoFrontier pareto(const ParetoOptions& options, const Watch& watch) {
 }
 
 ParetoAnswer pareto_point(const ParetoOptions& options, const Watch& watch) {
+    expects(options.point.has_value());
     ParetoAnswer answer{io::read_instance(options.instance)};
     make_output_folder(options.output);
     const auto& [steps, rounds, chunks] = options.point.value();

@@ -1,6 +1,7 @@
 #include "app/topology.hpp"
 
 #include "core/error.hpp"
+#include "core/expects.hpp"
 #include "io/topology_file.hpp"
 #include "io/topology_json.hpp"
 
@@ -99,6 +100,7 @@ Topology topology_in_file(const TopologyOptions& options) {
 }  // namespace
 
 Topology topology(const TopologyOptions& options) {
+    expects(!options.what.empty());
     if (!is_generator(options.what)) return topology_in_file(options);
     try {
         return topology_of(generated(Json{{"kind", options.what}}, options));

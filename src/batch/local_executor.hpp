@@ -19,7 +19,7 @@ class LocalExecutor final : public Executor {
         std::string results{};  ///< the folder
         Limits limits{};
         unsigned cores = 1;  ///< threads at a time; a task of more runs alone
-        Work work{};  ///< what a child does: app::solve, but for tests
+        Work work{};         ///< what a child does: app::solve, but for tests
     };
 
     explicit LocalExecutor(Settings settings);

@@ -82,8 +82,8 @@ std::vector<std::pair<std::string, double>> option_values(const Values& values) 
             Names names;
             for (const SearchOption& each : search_option_table()) names.push_back(each.name);
             values.refuse(
-                fmt::format("option --option: there is no search option '{}'{}; 'tutti doctor "
-                            "--options' lists them",
+                fmt::format("option --option: there is no search option '{}' ('tutti doctor --options' "
+                            "lists them){}",
                             name, suggestion(name, names)));
         }
         double number = 0;

@@ -101,8 +101,7 @@ std::string plan_page(const app::JudgedPlan& judged, const PlanView& view) {
     const plan::PlanVerdict& verdict = judged.verdict;
     std::string page = fmt::format("{}  {}\n", verdict_word(verdict.verdict, view.colours), judged.file);
     Facts facts = verdict_facts(verdict);
-    if (judged.cost)
-        std::ranges::move(facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
+    if (judged.cost) std::ranges::move(facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
     if (judged.right_as) {
         facts.emplace_back("right as",
                            fmt::format("{0}: --as {0} accepts it", plan_name_of(*judged.right_as)));

@@ -2,8 +2,6 @@
 
 #include "core/expects.hpp"
 
-#include "core/expects.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <span>
@@ -60,7 +58,6 @@ class BusyIntervals {
     /// Precondition: begin < end, and nothing is booked between them.
     void book(Time begin, Time end, Owner owner = {}) {
         expects(begin < end && earliest(begin, end - begin) == begin);
-        expects(begin < end && earliest(begin, end - begin) == begin);
         const auto next = busy_.empty() || busy_.back().end <= begin
                               ? busy_.end()
                               : std::ranges::lower_bound(busy_, begin, {}, &Interval::begin);
@@ -87,7 +84,6 @@ class BusyIntervals {
     /// Takes a booking back. Precondition: it was made.
     void release(Time begin, Time end) {
         const auto held = std::ranges::upper_bound(busy_, begin, {}, &Interval::end);
-        expects(held != busy_.end() && held->begin <= begin && end <= held->end);
         expects(held != busy_.end() && held->begin <= begin && end <= held->end);
         const Interval whole = *held;
         if (whole.begin == begin && whole.end == end) {

@@ -1,5 +1,7 @@
 #include "core/search_options.hpp"
 
+#include "core/expects.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -141,6 +143,7 @@ bool SearchOption::allows(double value) const {
 }
 
 void SearchOption::set(SearchOptions& options, double value) const {
+    expects(allows(value));
     std::visit(
         [&](auto which) {
             auto& place = options.*which;

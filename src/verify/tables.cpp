@@ -32,7 +32,7 @@ void Tables::list_chunks(const Instance& instance) {
         const auto [size, is_new] =
             classes.try_emplace(demand.bytes, static_cast<std::uint32_t>(classes.size()));
         if (is_new) of_size_.emplace_back(c);
-        const auto slot = demand.reduction ? reductions++ : static_cast<std::uint32_t>(holdings_++);
+        const auto slot = demand.reduction ? reductions++ : static_cast<std::uint32_t>(plain_chunks_++);
         chunks_[c] = {slot, size->second, demand.collective, demand.reduction};
     }
 }

@@ -36,8 +36,8 @@ class Tables {
 
     [[nodiscard]] const ChunkFacts& chunk(ChunkId id) const { return chunks_[id.index()]; }
     [[nodiscard]] std::size_t chunks() const { return chunks_.size(); }
-    [[nodiscard]] std::size_t plain_chunks() const { return holdings_; }
-    [[nodiscard]] std::size_t reductions() const { return chunks_.size() - holdings_; }
+    [[nodiscard]] std::size_t plain_chunks() const { return plain_chunks_; }
+    [[nodiscard]] std::size_t reductions() const { return chunks_.size() - plain_chunks_; }
     /// Whether all chunks are plain and of one size.
     [[nodiscard]] bool alike() const { return alike_; }
 
@@ -54,7 +54,7 @@ class Tables {
 
     std::vector<ChunkFacts> chunks_;
     std::vector<ChunkId> of_size_;  ///< a chunk of each size class
-    std::size_t holdings_ = 0;
+    std::size_t plain_chunks_ = 0;
     bool alike_ = true;
     std::size_t links_ = 0;
     std::vector<Hop> hops_;

@@ -21,7 +21,7 @@ class ClusterExecutor final : public Executor {
         std::string results{};  ///< the folder, on a file system that all ranks see
         Limits limits{};
         std::optional<unsigned> cores{};  ///< threads at a time of each rank; else each chooses
-        Work work{};  ///< as LocalExecutor::Settings
+        Work work{};                      ///< as LocalExecutor::Settings
         std::function<Clock::time_point()> now = Clock::now;  ///< for tests
     };
 

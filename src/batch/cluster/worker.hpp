@@ -19,7 +19,7 @@ struct Service {
     Ranks ranks{};          ///< not rank 0
     std::string results{};  ///< the folder
     const std::atomic<bool>* interrupted = nullptr;
-    Work work{};  ///< as LocalExecutor::Settings
+    Work work{};                                  ///< as LocalExecutor::Settings
     std::chrono::milliseconds patience{120'000};  ///< until rank 0 must be found
     std::ostream* err = nullptr;                  ///< where to say what went wrong; may be null
 };

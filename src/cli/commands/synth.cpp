@@ -54,7 +54,9 @@ std::string summary(const app::Synthesized& answer, bool colours) {
     const std::string status(name_of(line.status));
     std::vector<std::pair<std::string, std::string>> facts{
         {"instance", line.instance},
-        {"method", line.method},
+        {"method", line.heuristic.empty() || line.heuristic == line.method
+                       ? line.method
+                       : fmt::format("{}, {}", line.method, line.heuristic)},
         {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
         {"makespan", ticks(line.makespan)},
         {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
