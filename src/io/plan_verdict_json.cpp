@@ -12,7 +12,7 @@ void add_place(Json& json, const plan::Place& place, std::span<const std::int32_
     if (place.step) json["step"] = (*place.step).value();
     if (place.inner) json["inner"] = (*place.inner).value();
     if (place.buffer) json["buffer"] = std::string(1, letter_of(*place.buffer));
-    if (place.offset) json["offset"] = *place.offset;
+    if (place.offset) json["offset"] = (*place.offset).value();
 }
 
 Json findings_json(const std::vector<plan::PlanFinding>& findings, std::span<const std::int32_t> group) {

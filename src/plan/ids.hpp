@@ -20,6 +20,7 @@ using RemoteBufferId = Id<struct RemoteBufferTag>;  ///< of MSCCL++: as its GPU 
 /// Of MSCCL++: the number by which the operations of a thread block call one of its channels or remote
 /// buffers, a position in the block's own lists of one type.
 using Slot = Id<struct SlotTag>;
+using ChunkOffset = Id<struct ChunkOffsetTag>;  ///< a chunk of a buffer
 using ConnectionId = Id<struct ConnectionTag>;  ///< of MSCCL: as the verifier numbers them
 
 /// Ranks 0, 1, … below `count`.

@@ -3,21 +3,21 @@
 #include "plan/buffer.hpp"
 #include "plan/ids.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace tutti::plan {
 
 /// A place in a plan, as far as it is known: a GPU, a thread block, a step or operation of it, a chunk of a
-/// buffer. An operation inside a pipeline of MSCCL++ has its position there in `inner`. Of plans that are
-/// sends between nodes the GPU is the node, and the step the list (step, link or tree) that the send is in.
+/// buffer. Small, because every op of a program has one. An operation inside a pipeline of MSCCL++ has its
+/// position there in `inner`. Of plans that are sends between nodes the GPU is the node, and the step the
+/// list (step, link or tree) that the send is in.
 struct Place {
     OptionalId<Rank> gpu{};
     OptionalId<BlockId> block{};
     OptionalId<StepId> step{}, inner{};
+    OptionalId<ChunkOffset> offset{};
     std::optional<Buffer> buffer{};
-    std::optional<std::int64_t> offset{};  ///< in chunks
     friend bool operator==(const Place&, const Place&) = default;
 };
 /// "gpu 3, tb 2, step 5, o[7]".

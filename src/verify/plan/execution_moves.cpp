@@ -217,7 +217,7 @@ void ExecutionMoves::locate_at(const Operation& op, const Operand& operand, Rank
         if (!names_.violations().open()) return names_.violations().count_one();
         plan::Place place = names_.place();
         place.buffer = buffer;
-        place.offset = operand.index;
+        place.offset = plan::ChunkOffset(static_cast<std::size_t>(operand.index));
         names_.violations().add(
             "range",
             fmt::format("{}: chunks {}..{} of the {} buffer of gpu {}, which has {}", names_.words(),

@@ -66,7 +66,7 @@ class Lowering {
             if (!violations_.open()) return violations_.count_one();
             plan::Place place = structure_.place(id);
             place.buffer = address.buffer;
-            place.offset = address.offset;
+            place.offset = plan::id_from_file<plan::ChunkOffset>(address.offset);
             violations_.add(
                 "range",
                 fmt::format("{}: chunks {}..{} of the {} buffer, which has {}", structure_.named(id),
@@ -143,7 +143,9 @@ class Lowering {
             violations_.add("range",
                             fmt::format("gpu {}: <copy> from i[{}] to o[{}] leaves its buffers", gpu,
                                         from.offset, to.offset),
-                            {.gpu = gpu, .buffer = plan::Buffer::Output, .offset = to.offset});
+                            {.gpu = gpu,
+                             .offset = plan::id_from_file<plan::ChunkOffset>(to.offset),
+                             .buffer = plan::Buffer::Output});
         }
         const auto id = static_cast<plan::OpId>(program_.ops.size());
         program_.ops.push_back(op);

@@ -64,11 +64,11 @@ class Decision {
 
     /// What a condition asks for must be there to be asked for; otherwise a slip of its author would pass.
     void check_condition(const plan::Condition& condition) {
-        const auto complain = [&](OptionalId<Rank> rank, std::optional<std::int64_t> chunk,
+        const auto complain = [&](OptionalId<Rank> rank, OptionalId<plan::ChunkOffset> chunk,
                                   const std::string& what) {
             violation({"condition",
                        "the condition " + what,
-                       {.gpu = rank, .buffer = plan::Buffer::Output, .offset = chunk},
+                       {.gpu = rank, .offset = chunk, .buffer = plan::Buffer::Output},
                        {}});
         };
         for (const auto& [rank, chunks] : condition.outputs) {
@@ -81,12 +81,12 @@ class Decision {
             for (const auto& [chunk, parts] : chunks) {
                 if (chunk >= size) {
                     complain(
-                        rank, chunk,
+                        rank, offset_of(chunk),
                         fmt::format("asks for output chunk {} of rank {}, which has {}", chunk, rank, size));
                 }
                 for (const plan::Contribution& part : parts) {
                     if (is_rank(part.rank)) continue;
-                    complain(rank, chunk,
+                    complain(rank, offset_of(chunk),
                              fmt::format("wants ({},{}) in output chunk {} of rank {}; there are {} ranks",
                                          part.rank, part.chunk, chunk, rank, outputs()));
                 }
@@ -100,12 +100,15 @@ class Decision {
             answer_.violations.push_back(std::move(finding));
     }
 
+    static plan::ChunkOffset offset_of(std::int64_t chunk) {
+        return plan::ChunkOffset(static_cast<std::size_t>(chunk));
+    }
     [[nodiscard]] const Place& place_of(plan::OpId op) const { return program_.ops[op].place; }
     [[nodiscard]] Place place_of(plan::OpId op, std::uint32_t place) const {
         Place where = place_of(op);
         const auto [memory, at] = places_->place(place);
         where.buffer = program_.memories[memory].buffer;
-        where.offset = at / program_.places_per_chunk;
+        where.offset = offset_of(at / program_.places_per_chunk);
         return where;
     }
     /// "gpu 0, tb 1, step 2 (rrc i[0] -> o[0])".
@@ -319,7 +322,7 @@ class Decision {
         }
         finding.place.gpu = rank;
         finding.place.buffer = plan::Buffer::Output;
-        finding.place.offset = chunk;
+        finding.place.offset = offset_of(chunk);
         const std::string written =
             writer == plan::kNoOp ? "no step writes it" : fmt::format("written last by {}", words(writer));
         finding.message =

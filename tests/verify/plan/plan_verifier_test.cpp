@@ -195,6 +195,11 @@ TEST_CASE("offset and count lie inside the buffer, whatever is declared") {
     for (auto& gpu : tail.plan().gpus) gpu.output_chunks = 100;
     step_of(tail, 0, 0, 1).count = step_of(tail, 1, 0, 0).count = 2;
     CHECK(first_code(verify::verify(declared_too_little)) == "range");
+    PlanBuilder nowhere = exchange();
+    step_of(nowhere, 0, 0, 0).src.offset = plan::Address::kNowhere;
+    const plan::PlanVerdict lost = verify::verify(nowhere);
+    CHECK(first_code(lost) == "range");
+    CHECK_FALSE(lost.violations.front().place.offset.has_value());
     CHECK(first_code(verify::verify(behind)) == "range");
     const plan::PlanVerdict verdict = verify::verify(tail);
     CHECK(first_code(verdict) == "range");
@@ -269,7 +274,7 @@ TEST_CASE("of a rooted plan that is wrong for every root, the root that fits bes
     REQUIRE(verdict.violation_count == 1);
     CHECK(verdict.violations.front().code == "value");
     CHECK(verdict.violations.front().place.gpu == Rank(2));
-    CHECK(verdict.violations.front().place.offset == 1);
+    CHECK(verdict.violations.front().place.offset == plan::ChunkOffset(1));
 }
 
 TEST_CASE("a kilobyte of file does not ask for gigabytes of memory") {
@@ -298,13 +303,13 @@ TEST_CASE("a read that nothing orders after the write it needs is a race") {
     CHECK(race.place == plan::Place{.gpu = Rank(0),
                                     .block = plan::BlockId(1),
                                     .step = plan::StepId(0),
-                                    .buffer = plan::Buffer::Scratch,
-                                    .offset = 0});
+                                    .offset = plan::ChunkOffset(0),
+                                    .buffer = plan::Buffer::Scratch});
     CHECK(race.others.front() == plan::Place{.gpu = Rank(0),
                                              .block = plan::BlockId(2),
                                              .step = plan::StepId(1),
-                                             .buffer = plan::Buffer::Scratch,
-                                             .offset = 0});
+                                             .offset = plan::ChunkOffset(0),
+                                             .buffer = plan::Buffer::Scratch});
 }
 
 TEST_CASE("a write that nothing orders after the reads of the old value is a race") {
@@ -368,7 +373,7 @@ TEST_CASE("a contribution that is missing, or added twice, or never written is t
     CHECK(second.violations.front().message.find("added too often (1,0) 2 times") != std::string::npos);
     CHECK(first_code(third) == "value");
     CHECK(third.violations.front().message.find("undefined data") != std::string::npos);
-    CHECK(third.violations.front().place.offset == 0);
+    CHECK(third.violations.front().place.offset == plan::ChunkOffset(0));
 }
 
 TEST_CASE("FIFO capacity is judged apart from the other rules") {
