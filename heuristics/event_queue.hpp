@@ -18,7 +18,9 @@ namespace tutti::heuristics {
 /// bucket by the highest bit in which its time differs from the last one popped, and only the lowest bucket
 /// is ever sorted out. An event moves at most 64 times, mostly once or twice: where all links take equally
 /// long, a whole tick's events change hands in one swap. Equal times are always in one bucket, and buckets
-/// keep their order. Physical units with their billions of ticks cost no more than unit times.
+/// keep their order. Physical units with their billions of ticks cost no more than unit times. Against a
+/// queue of one lane per delay, which it replaced, it takes 0.7 times as long with unit times, 1.04 with
+/// alpha > 0, 0.75 where every link has its own delay (512 hops, 200 000 starts).
 ///
 /// `Event` has a member `time` of type std::int64_t, >= 0.
 template <class Event>

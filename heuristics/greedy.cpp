@@ -122,8 +122,12 @@ class Greedy {
         has_moves_ = true;
         // Separate sums depend on what is overwritten when, which moving transfers would change.
         // What meets the target cannot become shorter.
-        if (!has_rootless_sums_ && makespan_of(moves_) > request_.target) moves_ = compacted(moves_);
-        tell_whole();
+        Ticks makespan = makespan_of(moves_);
+        if (!has_rootless_sums_ && makespan > request_.target) {
+            moves_ = compacted(moves_);
+            makespan = makespan_of(moves_);
+        }
+        tell_whole(makespan);
         return true;
     }
 
@@ -235,9 +239,9 @@ class Greedy {
     }
 
     /// Enters the parts' candidates, and what they come to together.
-    void tell_whole() {
+    void tell_whole(Ticks makespan) {
         Candidate whole;
-        whole.makespan = makespan_of(moves_);
+        whole.makespan = makespan;
         for (const Move& move : moves_) whole.sends += move.graph->hop(move.transfer.hop).legs.size();
         for (Part& part : parts_) {
             if (!whole.heuristic.empty() && whole.heuristic != part.winner) whole.heuristic += " + ";
