@@ -55,7 +55,9 @@ constexpr std::uint64_t kRefresh = 8;  // steps between two looks at who is urge
 }  // namespace
 
 LockstepEngine::LockstepEngine(const LockstepProblem& problem, std::uint64_t seed)
-    : nodes_(problem.nodes),
+    : graph_(problem.graph),
+      in_(graph_.in_lists()),
+      nodes_(graph_.nodes()),
       blocks_((problem.chunks() + kChunksPerBlock - 1) / kChunksPerBlock),
       delay_(problem.delay),
       seed_(mixed(seed)),
@@ -66,44 +68,25 @@ LockstepEngine::LockstepEngine(const LockstepProblem& problem, std::uint64_t see
       block_open_(blocks_),
       urgent_until_(nodes_),
       last_claim_(nodes_, kNone),
-      retry_at_(problem.links.size()),
-      failures_(problem.links.size()),
+      retry_at_(in_.size()),
+      failures_(in_.size()),
       in_flight_(delay_),
-      carried_(problem.links.size(), kNone) {
+      carried_(in_.size(), kNone) {
     Rng rng(seed_);
-    index_links(problem);
+    list_others();
     place_chunks(problem, rng);
-    picks_.reserve(problem.links.size());
+    picks_.reserve(in_.size());
 }
 
-void LockstepEngine::index_links(const LockstepProblem& problem) {
-    first_in_.assign(nodes_ + 1, 0);
-    first_out_.assign(nodes_ + 1, 0);
-    for (const auto& link : problem.links) {
-        ++first_in_[link.to + 1];
-        ++first_out_[link.from + 1];
-    }
-    std::partial_sum(first_in_.begin(), first_in_.end(), first_in_.begin());
-    std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
-    in_from_.resize(problem.links.size());
-    in_link_.resize(problem.links.size());
-    out_to_.resize(problem.links.size());
-    std::vector<std::uint32_t> in(first_in_.begin(), first_in_.end() - 1);
-    std::vector<std::uint32_t> out(first_out_.begin(), first_out_.end() - 1);
-    for (std::size_t l = 0; l < problem.links.size(); ++l) {
-        const auto& link = problem.links[l];
-        in_from_[in[link.to]] = link.from;
-        in_link_[in[link.to]++] = static_cast<std::uint32_t>(l);
-        out_to_[out[link.from]++] = link.to;
-    }
-    others_.resize(problem.links.size());
-    for (std::uint32_t node = 0; node < nodes_; ++node) {
-        const std::span<const std::uint32_t> outs(&out_to_[first_out_[node]],
-                                                  first_out_[node + 1] - first_out_[node]);
+void LockstepEngine::list_others() {
+    others_.reserve(in_.size());
+    for (std::size_t n = 0; n < nodes_; ++n) {
+        const std::span<const HopEnd> outs = graph_.out(NodeId(n));
         const auto count = static_cast<std::uint32_t>(outs.size());
-        for (std::uint32_t k = first_in_[node]; k < first_in_[node + 1]; ++k) {
-            const auto back = static_cast<std::uint32_t>(std::ranges::find(outs, in_from_[k]) - outs.begin());
-            others_[k] = back < count ? Others{back + 1, std::max(count - 1, 1U)} : Others{0, count};
+        for (const HopEnd& in : graph_.in(NodeId(n))) {
+            const auto back =
+                static_cast<std::uint32_t>(std::ranges::find(outs, in.node, &HopEnd::node) - outs.begin());
+            others_.push_back(back < count ? Others{back + 1, std::max(count - 1, 1U)} : Others{0, count});
         }
     }
 }
@@ -166,8 +149,8 @@ std::span<const LockstepEngine::Pick> LockstepEngine::step() {
     }
     if (step_ % kRefresh == 0 || idle_steps_ > 0) find_urgent();
     std::size_t in_links = 0;
-    for (const std::uint32_t node : active_) in_links += first_in_[node + 1] - first_in_[node];
-    const bool dense = in_links * 8 >= in_from_.size();
+    for (const std::uint32_t node : active_) in_links += graph_.in(NodeId(node)).size();
+    const bool dense = in_links * 8 >= in_.size();
     std::uint32_t primary = kNone;
     if (dense) {
         primary = next_primary();
@@ -229,8 +212,8 @@ void LockstepEngine::serve_from_primary(std::uint32_t block) {
             const bool urgent = is_urgent(node);
             const bool open = nonzero(own ^ whole) != 0;
             const std::uint64_t hash = hash_of(node);
-            const std::uint32_t begin = first_in_[node];
-            const std::uint32_t degree = first_in_[node + 1] - begin;
+            const std::uint32_t begin = graph_.first_in(NodeId(node));
+            const auto degree = static_cast<std::uint32_t>(graph_.in(NodeId(node)).size());
             std::uint32_t turn = below(hash << 32, degree);
             for (std::uint32_t i = 0; i < degree; ++i) {
                 const std::uint32_t in_link = begin + turn;
@@ -240,7 +223,7 @@ void LockstepEngine::serve_from_primary(std::uint32_t block) {
                 if (open) {
                     const std::uint64_t random = part(hash, i + 1);
                     const auto [near1, near2] = neighbours(node, in_link, random);
-                    index = choice(source[in_from_[in_link]], own, old[near1], old[near2], random);
+                    index = choice(source[from(in_link)], own, old[near1], old[near2], random);
                 }
                 if (index == kNone) {
                     unserved_.push_back({node, in_link});
@@ -249,7 +232,7 @@ void LockstepEngine::serve_from_primary(std::uint32_t block) {
                 // In one piece: what is written by the word cannot be read by the line at once.
                 own |= lanes_of(kOneLane[index / 64]) & (Word{1} << (index % 64));
                 ++taken;
-                carried_[in_link_[in_link]] = chunk_at[index];
+                carried_[hop(in_link)] = chunk_at[index];
                 if (!urgent) failures_[in_link] = 0;
                 if (delay_ > 1) in_flight_[step_ % delay_].push_back({node, kNone, {block, index}});
             }
@@ -271,7 +254,9 @@ void LockstepEngine::list_active() {
     for (const std::uint32_t node : active_) {
         if (node_missing_[node] == 0) continue;
         const bool urgent = is_urgent(node);
-        for (std::uint32_t in_link = first_in_[node]; in_link < first_in_[node + 1]; ++in_link) {
+        const std::uint32_t begin = graph_.first_in(NodeId(node));
+        for (std::uint32_t i = 0; i < graph_.in(NodeId(node)).size(); ++i) {
+            const std::uint32_t in_link = begin + i;
             if (urgent || retry_at_[in_link] <= step_) unserved_.push_back({node, in_link});
         }
     }
