@@ -1,10 +1,8 @@
 #include "app/batch.hpp"
 
 #include "app/solve.hpp"
-#include "batch/cluster/cluster_executor.hpp"
-#include "batch/cluster/worker.hpp"
+#include "batch/executor.hpp"
 #include "batch/expand.hpp"
-#include "batch/local_executor.hpp"
 #include "batch/result_line.hpp"
 #include "batch/summary.hpp"
 #include "batch/variant_instance.hpp"
@@ -13,11 +11,9 @@
 
 #include <fmt/chrono.h>
 
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <thread>
 
 namespace tutti::app {
@@ -96,50 +92,9 @@ void make_report(const std::string& results, const std::function<void(const std:
     }
 }
 
-/// Makes each task last that many seconds longer, so that tests can meet it at work.
-batch::Work work_of_process() {
-    const char* slow = std::getenv("TUTTI_TEST_SLOW");
-    if (slow == nullptr) return solve;
-    return [wait = std::chrono::duration<double>(std::strtod(slow, nullptr))](auto&&... arguments) {
-        std::this_thread::sleep_for(wait);
-        return solve(arguments...);
-    };
-}
-
-std::unique_ptr<batch::Executor> executor_for(const batch::cluster::Ranks& ranks,
-                                              const batch::Settings& settings) {
-    const batch::RunFile& run = settings.run;
-    if (ranks.size == 1 && !ranks.follow_parent) {
-        const unsigned cores = run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
-        return std::make_unique<batch::LocalExecutor>(
-            batch::LocalExecutor::Settings{settings.results, run.limits, cores, work_of_process()});
-    }
-    auto executor =
-        std::make_unique<batch::cluster::ClusterExecutor>(batch::cluster::ClusterExecutor::Settings{
-            ranks, settings.results, run.limits, run.jobs, work_of_process()});
-    executor->on_remark(settings.remark);
-    return executor;
-}
-
-batch::cluster::Ranks ranks_of_process() {
-    return batch::cluster::ranks_in([](const char* name) { return std::getenv(name); });
-}
-
 }  // namespace
 
-std::optional<bool> serve_as_rank(const BatchOptions& options, const Watch& watch, std::ostream& err) {
-    const auto ranks = ranks_of_process();
-    if (ranks.rank == 0) return std::nullopt;
-    if (options.results.empty()) return true;  // the first rank complains
-    batch::cluster::Service service{ranks, options.results, watch.interrupted, work_of_process()};
-    service.err = &err;
-    return batch::cluster::serve(service) == batch::cluster::Served::ToTheEnd;
-}
-
 BatchRun batch(const BatchOptions& options, const batch::ProgressView& progress, const Watch& watch) {
-    const auto ranks = ranks_of_process();
-    if (ranks.size > 1 && options.results.empty())
-        throw InputError("several ranks need a folder of results that all of them know: give one with -o");
     batch::Settings settings;
     settings.results = options.results.empty() ? default_results() : options.results;
     settings.run = run_of(options);
@@ -149,11 +104,10 @@ BatchRun batch(const BatchOptions& options, const batch::ProgressView& progress,
     settings.interrupted = watch.interrupted;
     settings.remark = watch.say;
 
-    // Before anything can be refused: the other ranks hear of an end only from an executor.
-    const auto executor = executor_for(ranks, settings);
     const auto tasks = tasks_of(settings.run);
-    BatchRun run{batch::run(tasks, settings, *executor, progress), settings.results};
-    return run;
+    const unsigned cores = settings.run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
+    batch::Executor executor({settings.results, settings.run.limits, cores, solve});
+    return {batch::run(tasks, settings, executor, progress), settings.results};
 }
 
 void write_report(const BatchRun& run, const Watch& watch) {

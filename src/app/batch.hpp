@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,10 +55,5 @@ void write_report(const BatchRun& run, const Watch& watch = {});
 
 /// What `tutti batch --json` prints, but for the exit code.
 [[nodiscard]] io::Json json_of(const BatchRun& run);
-
-/// Where this process is one of several ranks (mpirun, srun) and not the first: works for the first until
-/// that ends, and says whether it went well. None: this process is the first, or alone.
-[[nodiscard]] std::optional<bool> serve_as_rank(const BatchOptions& options, const Watch& watch,
-                                                std::ostream& err);
 
 }  // namespace tutti::app

@@ -21,7 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kMostAttempts = 2;
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 /// What an earlier run into the same folder left for this one.
@@ -86,15 +85,7 @@ class Driver {
           journal_(journal),
           progress_(view, tasks.size()),
           names_(names_of(tasks)),
-          attempts_(tasks.size(), 0),
-          rows_(tasks.size()) {
-        if (settings.remark) executor.on_remark([this](const std::string& text) { progress_.remark(text); });
-    }
-    Driver(const Driver&) = delete;
-    Driver& operator=(const Driver&) = delete;
-    ~Driver() {
-        if (settings_.remark) executor_.on_remark(settings_.remark);
-    }
+          rows_(tasks.size()) {}
 
     void keep(std::map<std::size_t, io::ResultLine> lines) {
         for (auto& [number, line] : lines) {
@@ -113,7 +104,7 @@ class Driver {
             if (!rows_[i]) waiting_.push_back(i);
         }
         left_ = waiting_.size();
-        while (left_ > 0 && !interrupted() && executor_.alive()) {
+        while (left_ > 0 && !interrupted()) {
             begin_what_fits();
             for (TaskEvent& event : executor_.wait(kBetweenLooks)) take(std::move(event));
             if (unsynced_) journal_.sync();
@@ -128,7 +119,6 @@ class Driver {
         Outcome outcome;
         outcome.planned = tasks_.size();
         outcome.kept = kept_;
-        outcome.deserted = left_ > 0 && !interrupted();
         for (std::optional<Row>& row : rows_) {
             if (row) outcome.rows.push_back(std::move(*row));
         }
@@ -146,36 +136,20 @@ class Driver {
                executor_.has_room(tasks_[waiting_.front()].variant.threads)) {
             const std::size_t number = waiting_.front();
             waiting_.pop_front();
-            ++attempts_[number];
             progress_.begin(number, names_[number]);
             executor_.begin(number, tasks_[number]);
         }
     }
 
     void take(TaskEvent event) {
-        const std::size_t number = event.task;
-        switch (event.kind) {
-            case TaskEvent::Kind::Found:
-                progress_.found(number, event.makespan, event.lower_bound);
-                break;
-            case TaskEvent::Kind::Lost:
-                if (attempts_[number] < kMostAttempts) {
-                    progress_.lost(number);
-                    waiting_.push_front(number);
-                    break;
-                }
-                end(number, failed_line(tasks_[number], settings_.run.limits, io::Failure::Lost,
-                                        fmt::format("lost twice, last with {}: whoever was at it went away",
-                                                    event.who.empty() ? "its worker" : event.who)));
-                break;
-            case TaskEvent::Kind::Ended:
-                end(number, std::move(*event.line));
-                break;
+        if (event.kind == TaskEvent::Kind::Ended) {
+            end(event.task, std::move(*event.line));
+        } else {
+            progress_.found(event.task, event.makespan, event.lower_bound);
         }
     }
 
     void end(std::size_t number, io::ResultLine line) {
-        line.attempts = attempts_[number];
         Row row{tasks_[number], std::move(line), false};
         row.failed = known_.judge(row.task, row.line);
         journal_.append(row.line);
@@ -193,7 +167,6 @@ class Driver {
     Progress progress_;
     const std::vector<std::string> names_;
     std::deque<std::size_t> waiting_;
-    std::vector<std::uint32_t> attempts_;
     std::vector<std::optional<Row>> rows_;
     std::size_t left_ = 0, kept_ = 0;
     bool unsynced_ = false;
@@ -266,7 +239,6 @@ Outcome run(const std::vector<Task>& tasks, const Settings& settings, Executor& 
         }
         outcome = std::move(driver).outcome();
         outcome.cut_short = cut_short;
-        outcome.deserted = outcome.deserted && cut_short.empty();
     }
     folder.sweep();
     outcome.problems = known.warnings();

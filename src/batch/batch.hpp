@@ -35,7 +35,6 @@ struct Outcome {
     std::vector<Row> rows{};  ///< in the order of the tasks; those that were left out are missing
     std::size_t planned = 0;  ///< the number of tasks
     std::size_t kept = 0;     ///< of those rows, how many are of an earlier run
-    bool deserted = false;    ///< what is missing is so because nobody was left to do it
     double seconds = 0;
     std::vector<std::string> news{};      ///< what the .solu files do not know yet, a sentence each
     std::vector<std::string> problems{};  ///< what besides tasks went wrong, a sentence each
@@ -47,9 +46,9 @@ struct Outcome {
 
 /// Has the executor do the tasks and writes, below settings.results: results.jsonl (a line as soon as there
 /// is one, on the disk before the next is waited for), run.json and table.txt; the executor writes the
-/// schedules. A task that fails is a row, not an exception. One that its worker is lost with is begun once
-/// more. InputError means that the folder cannot be used or a .solu that was named cannot be read. If it is
-/// only later that nothing more can be written, the outcome has what was done by then.
+/// schedules. A task that fails is a row, not an exception. InputError means that the folder cannot be used
+/// or a .solu that was named cannot be read. If it is only later that nothing more can be written, the
+/// outcome has what was done by then.
 ///
 /// With settings.resume, tasks are not done again that have a line in results.jsonl with their key and the
 /// digest of their file (unless it failed and settings.retry_failed). Without it the earlier results.jsonl is

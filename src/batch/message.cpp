@@ -27,7 +27,6 @@ std::string message_of(const TaskEvent& event) {
     if (event.makespan) json["makespan"] = event.makespan->count();
     if (event.lower_bound) json["lower_bound"] = event.lower_bound->count();
     if (event.line) json["line"] = io::result_json(*event.line);
-    if (!event.who.empty()) json["who"] = event.who;
     if (!event.digest.empty()) json["digest"] = event.digest;
     return io::json_line(json);
 }
@@ -38,12 +37,11 @@ TaskEvent event_in(std::string_view message) {
     const io::JsonView view(json);
     TaskEvent event;
     event.kind =
-        static_cast<TaskEvent::Kind>(view.at("kind").integer(0, static_cast<int>(TaskEvent::Kind::Lost)));
+        static_cast<TaskEvent::Kind>(view.at("kind").integer(0, static_cast<int>(TaskEvent::Kind::Ended)));
     event.task = static_cast<std::size_t>(view.at("task").integer(0, kMost));
     event.makespan = ticks_in(view, "makespan");
     event.lower_bound = ticks_in(view, "lower_bound");
     if (const auto line = view.find("line")) event.line = io::parse_result(line->json());
-    if (const auto who = view.find("who")) event.who = who->string();
     if (const auto digest = view.find("digest")) event.digest = digest->string();
     return event;
 }

@@ -1,14 +1,30 @@
 #pragma once
 
-#include "batch/executor.hpp"
+#include "core/ticks.hpp"
+#include "io/result_jsonl.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace tutti::batch {
 
-/// TaskEvent of a task as text, for pipes and networks: one JSON object.
+/// What happened to a task.
+struct TaskEvent {
+    enum class Kind {
+        Found,  ///< a better schedule or bound
+        Ended,  ///< with a line, of a failure too
+    };
+    Kind kind = Kind::Ended;
+    std::size_t task = 0;  ///< the number under which it began
+    std::optional<Ticks> makespan{}, lower_bound{};
+    std::optional<io::ResultLine> line{};
+    std::string digest{};  ///< of the instance's file, once that was read
+};
+
+/// An event as text, for the pipe between a child and its parent: one JSON object.
 [[nodiscard]] std::string message_of(const TaskEvent& event);
 /// Throws InputError.
 [[nodiscard]] TaskEvent event_in(std::string_view message);

@@ -84,22 +84,10 @@ void Progress::end(std::size_t task, const std::string& error) {
     done(!error.empty());
 }
 
-void Progress::lost(std::size_t task) {
-    running_.erase(task);
-    tick();
-}
-
 void Progress::kept(std::size_t count, std::size_t failed) {
     kept_ += count;
     done_ += count;
     failed_ += failed;
-}
-
-void Progress::remark(const std::string& text) {
-    if (view_.kind == ProgressView::Kind::Silent) return;
-    wipe();
-    *view_.out << text << '\n' << std::flush;
-    if (view_.kind == ProgressView::Kind::Bar) draw();
 }
 
 void Progress::tick() {

@@ -41,16 +41,13 @@ class Progress {
     void working_on(const std::string& what);
     void done(bool failed);
 
-    /// For tasks side by side, each with a number: it begins, it has found something better, it is over (with
-    /// an error unless that is empty), or it has to begin again.
+    /// For tasks side by side, each with a number: it begins, it has found something better, it is over, with
+    /// an error unless that is empty.
     void begin(std::size_t task, const std::string& name);
     void found(std::size_t task, std::optional<Ticks> makespan, std::optional<Ticks> bound);
     void end(std::size_t task, const std::string& error);
-    void lost(std::size_t task);
     /// So many were done by an earlier run, some of which had failed.
     void kept(std::size_t count, std::size_t failed = 0);
-    /// Says something without disturbing the bar.
-    void remark(const std::string& text);
 
     /// To be called now and then, so that the time goes on.
     void tick();

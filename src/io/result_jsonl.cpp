@@ -99,7 +99,6 @@ void add_task(Json& json, const ResultLine& result) {
     json["algbw_GBps"] = or_null(result.algbw_GBps);
     json["busbw_GBps"] = or_null(result.busbw_GBps);
     json["failure"] = result.failure == Failure::None ? Json(nullptr) : Json(name_of(result.failure));
-    json["attempts"] = result.attempts;
     json["finished"] = or_null(result.finished);
     json["host"] = or_null(result.host);
 }
@@ -149,7 +148,6 @@ void read_task(const JsonView& view, ResultLine& result) {
     result.busbw_GBps = read_number(view, "busbw_GBps");
     if (const auto failure = given(view, "failure"))
         result.failure = static_cast<Failure>(failure->choice(kFailures));
-    result.attempts = read_small_count(view, "attempts", 1);
     result.finished = read_string(view, "finished");
     result.host = read_string(view, "host");
 }

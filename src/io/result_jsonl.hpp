@@ -21,7 +21,7 @@ enum class Failure {
     Memory,         ///< it took more than it may, and was killed
     Crash,          ///< it died of a signal, or left without a word
     Bug,            ///< an error of ours, which was noticed
-    Lost,           ///< the machine that was at it went away, twice
+    Lost,           ///< no process could be started for it
     Contradiction,  ///< a .solu file knows it better
     Output,         ///< its schedule could not be written
 };
@@ -77,7 +77,6 @@ struct ResultLine {
     std::optional<double> algbw_GBps, busbw_GBps;  ///< bytes over makespan; times nccl-tests' factor
 
     Failure failure = Failure::None;
-    std::uint32_t attempts = 1;
     std::string finished;  ///< UTC, "2026-11-16T17:40:00Z"
     std::string host;
 

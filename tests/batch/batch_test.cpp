@@ -1,7 +1,8 @@
 #include "batch/batch.hpp"
 
 #include "app/solve.hpp"
-#include "batch/local_executor.hpp"
+#include "batch/executor.hpp"
+#include "batch/results_folder.hpp"
 #include "batch/summary.hpp"
 #include "core/error.hpp"
 #include "io/found_results.hpp"
@@ -31,7 +32,7 @@ Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigne
                Work work = app::solve) {
     settings.results = scratch.at("out");
     const auto tasks = tasks_of(expand({scratch.at("all")}), settings.run.matrix);
-    LocalExecutor executor({settings.results, settings.run.limits, cores, std::move(work)});
+    Executor executor({settings.results, settings.run.limits, cores, std::move(work)});
     return run(tasks, settings, executor, {});
 }
 
@@ -39,23 +40,6 @@ Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigne
 io::ResultLine refuse_work(const Task&, const std::string&, const Limits&, const TaskListener&) {
     std::abort();
 }
-
-/// Does what it is told, in this process.
-class FakeExecutor final : public Executor {
-  public:
-    explicit FakeExecutor(std::function<TaskEvent(std::size_t, const Task&)> answer)
-        : answer_(std::move(answer)) {}
-    [[nodiscard]] bool has_room(unsigned) const override { return news_.empty(); }
-    void begin(std::size_t number, const Task& task) override { news_.push_back(answer_(number, task)); }
-    [[nodiscard]] std::vector<TaskEvent> wait(std::chrono::milliseconds) override {
-        return std::exchange(news_, {});
-    }
-    void stop() override {}
-
-  private:
-    std::function<TaskEvent(std::size_t, const Task&)> answer_;
-    std::vector<TaskEvent> news_;
-};
 
 }  // namespace
 
@@ -190,7 +174,7 @@ TEST_CASE("a run that goes on elsewhere leaves paths that hold there, of all lin
         Settings settings{.results = up + "out", .resume = true};
         settings.run.instances = {up + "all"};
         const auto tasks = tasks_of(expand({up + "all/x/" + only}), {});
-        LocalExecutor executor({settings.results, {}, 1, app::solve});
+        Executor executor({settings.results, {}, 1, app::solve});
         const Outcome outcome = run(tasks, settings, executor, {});
         const io::FoundResults found = io::find_results(settings.results);
         std::vector<std::string> files;
@@ -298,37 +282,11 @@ TEST_CASE("resuming a run with other settings prints a warning") {
 TEST_CASE("two runs cannot write into one folder at a time") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
-    FakeExecutor executor([&](std::size_t number, const Task&) {
+    {
+        const ResultsFolder writing(scratch.at("out"));
         CHECK_THROWS_WITH_AS((void)run_in(scratch), doctest::Contains("another run"), InputError);
-        return TaskEvent{TaskEvent::Kind::Ended, number, {}, {}, io::ResultLine{}, {}};
-    });
-    Settings settings;
-    settings.results = scratch.at("out");
-    CHECK(run(tasks_of(expand({scratch.at("all")}), {}), settings, executor, {}).complete());
-}
-
-TEST_CASE("a task that is lost with its worker begins once more, and fails when it is lost again") {
-    const test::ScratchTree scratch;
-    scratch.put("all/x/a.json", kRing);
-    scratch.put("all/x/b.json", kRing);
-    std::map<std::size_t, int> begun;
-    FakeExecutor executor([&](std::size_t number, const Task& task) {
-        ++begun[number];
-        if (number == 0 || begun[number] == 1)
-            return TaskEvent{TaskEvent::Kind::Lost, number, {}, {}, {}, "rank 3 on node17"};
-        return TaskEvent{TaskEvent::Kind::Ended, number, {}, {}, app::solve(task, scratch.at("out"), {}), {}};
-    });
-    Settings settings;
-    settings.results = scratch.at("out");
-    const auto tasks = tasks_of(expand({scratch.at("all")}), {});
-    const Outcome outcome = run(tasks, settings, executor, {});
-    REQUIRE(outcome.rows.size() == 2);
-    CHECK(outcome.rows[0].line.failure == io::Failure::Lost);
-    CHECK(outcome.rows[0].line.error.find("rank 3 on node17") != std::string::npos);
-    CHECK(outcome.rows[1].line.attempts == 2);
-    CHECK_FALSE(outcome.rows[1].failed);
-    // Nobody knows anything of the lost one, so it is tried again.
-    CHECK(run_in(scratch, {.resume = true}).kept == 1);
+    }
+    CHECK(run_in(scratch).complete());
 }
 
 TEST_CASE("a result that beats a proven optimum fails its row") {
@@ -467,7 +425,7 @@ TEST_CASE("a results folder that cannot be created is an input error") {
     scratch.put("file");
     Settings settings;
     settings.results = scratch.at("file/out");
-    LocalExecutor executor({settings.results, {}, 1});
+    Executor executor({settings.results, {}, 1});
     const auto tasks = tasks_of(expand({scratch.at("all")}), {});
     CHECK_THROWS_AS((void)run(tasks, settings, executor, {}), InputError);
 }

@@ -212,18 +212,6 @@ TEST_CASE("characters that take two columns do not break the lines") {
     CHECK(tutti::text::width_of(terminal.line()) < 40);
 }
 
-TEST_CASE("messages are printed above the bar") {
-    FakeTerminal terminal;
-    Progress progress(terminal.view(ProgressView::Kind::Bar), 2);
-    progress.begin(0, "a");
-    terminal.now += 1s;
-    progress.tick();
-    progress.remark("rank 1 is lost");
-    REQUIRE(terminal.screen().size() == 3);
-    CHECK(terminal.screen()[0] == "rank 1 is lost");
-    CHECK(terminal.screen()[1].starts_with("[....................] 0/2"));
-}
-
 TEST_CASE("no more tasks are shown than there are lines") {
     FakeTerminal terminal;
     terminal.rows = 4;

@@ -144,8 +144,8 @@ batch::ProgressView view_of(const Talk& talk, const Streams& streams) {
 
 ExitCode code_of(const batch::Outcome& outcome) {
     if (!outcome.cut_short.empty()) return ExitCode::BadInput;
-    if (!outcome.complete() && !outcome.deserted) return ExitCode::Interrupted;
-    const bool all_well = outcome.failures() == 0 && !outcome.deserted && outcome.problems.empty();
+    if (!outcome.complete()) return ExitCode::Interrupted;
+    const bool all_well = outcome.failures() == 0 && outcome.problems.empty();
     return all_well ? ExitCode::Done : ExitCode::Failed;
 }
 
@@ -159,8 +159,6 @@ ExitCode run_batch(const app::BatchOptions& options, const Talk& talk, const Pro
     const Streams& streams = process.streams;
     app::Watch watch{.interrupted = process.interrupted};
     if (!talk.quiet) watch.say = [&](const std::string& text) { streams.err << text << '\n'; };
-    if (const auto served = app::serve_as_rank(options, watch, streams.err))
-        return *served ? ExitCode::Done : ExitCode::Failed;
     const app::BatchRun run = app::batch(options, view_of(talk, streams), watch);
     const ExitCode code = code_of(run.outcome);
     if (talk.json) {

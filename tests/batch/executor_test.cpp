@@ -1,4 +1,4 @@
-#include "batch/local_executor.hpp"
+#include "batch/executor.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -26,11 +26,12 @@ Task task_named(const std::string& name, unsigned threads = 1) {
     return task;
 }
 
-LocalExecutor executor_that(const std::function<io::ResultLine(const Task&, const TaskListener&)>& work,
-                            Limits limits = {}, unsigned cores = 1) {
-    return LocalExecutor({"nowhere", limits, cores,
-                          [work](const Task& task, const std::string&, const Limits&,
-                                 const TaskListener& hears) { return work(task, hears); }});
+Executor executor_that(const std::function<io::ResultLine(const Task&, const TaskListener&)>& work,
+                       Limits limits = {}, unsigned cores = 1) {
+    return Executor({"nowhere", limits, cores,
+                     [work](const Task& task, const std::string&, const Limits&, const TaskListener& hears) {
+                         return work(task, hears);
+                     }});
 }
 
 io::ResultLine fine(const Task& task) {
@@ -41,7 +42,7 @@ io::ResultLine fine(const Task& task) {
 }
 
 /// All events until as many tasks as that have ended.
-std::vector<TaskEvent> events_of(LocalExecutor& executor, std::size_t ends = 1) {
+std::vector<TaskEvent> events_of(Executor& executor, std::size_t ends = 1) {
     std::vector<TaskEvent> all;
     while (ends > 0) {
         for (TaskEvent& event : executor.wait(1000ms)) {
@@ -52,7 +53,7 @@ std::vector<TaskEvent> events_of(LocalExecutor& executor, std::size_t ends = 1) 
     return all;
 }
 
-io::ResultLine line_of(LocalExecutor& executor) {
+io::ResultLine line_of(Executor& executor) {
     executor.begin(7, task_named("a"));
     const auto all = events_of(executor);
     REQUIRE(all.back().line);
@@ -244,7 +245,7 @@ TEST_CASE("stopping the executor ends all children") {
 }
 
 TEST_CASE("messages come out of a stream as they went in, wherever it is cut") {
-    TaskEvent event{TaskEvent::Kind::Ended, 12, Ticks(5), Ticks(4), fine(task_named("a")), "rank 1"};
+    TaskEvent event{TaskEvent::Kind::Ended, 12, Ticks(5), Ticks(4), fine(task_named("a")), "d1"};
     const std::string stream = framed(message_of(event)) + framed("x") + framed("");
     Frames frames;
     std::vector<std::string> messages;
@@ -258,7 +259,7 @@ TEST_CASE("messages come out of a stream as they went in, wherever it is cut") {
     CHECK(read.task == 12);
     CHECK(read.makespan == event.makespan);
     CHECK(read.line == event.line);
-    CHECK(read.who == "rank 1");
+    CHECK(read.digest == "d1");
     CHECK(messages[1] == "x");
     CHECK_THROWS_AS((void)Frames().feed("\xFF\xFF\xFF\xFF"), InputError);
     CHECK_THROWS_AS((void)event_in("{\"kind\": 9, \"task\": 0}"), InputError);

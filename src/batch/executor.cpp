@@ -1,4 +1,4 @@
-#include "batch/local_executor.hpp"
+#include "batch/executor.hpp"
 
 #include "batch/result_line.hpp"
 #include "core/expects.hpp"
@@ -81,44 +81,44 @@ std::chrono::duration<double> grace_after(double time_limit) {
     return std::chrono::duration<double>(std::max(2.0, time_limit / 4));
 }
 
-LocalExecutor::LocalExecutor(Settings settings) : settings_(std::move(settings)) { allow_many_descriptors(); }
+Executor::Executor(Settings settings) : settings_(std::move(settings)) { allow_many_descriptors(); }
 
-bool LocalExecutor::has_room(unsigned threads) const {
+bool Executor::has_room(unsigned threads) const {
     return postponed_.empty() && (running_.empty() || busy_ + threads <= settings_.cores);
 }
 
-void LocalExecutor::begin(std::size_t number, const Task& task) {
+void Executor::begin(std::size_t number, const Task& task) {
     expects(has_room(task.variant.threads));
     if (!start(number, task)) postponed_.push_back({number, task, Clock::now()});
 }
 
 /// What the system refuses now it may give when others have ended, or a little later.
-void LocalExecutor::start_postponed() {
+void Executor::start_postponed() {
     const auto now = Clock::now();
     if (postponed_.empty() || now - tried_ < kBetweenTries) return;
     const Postponed& first = postponed_.front();
     if (!start(first.number, first.task)) {
         if (!running_.empty() || now - first.since < kMostPostponed) return;
         const std::string words = fmt::format("a process for it could not be started: {}", why_postponed_);
-        TaskEvent event{TaskEvent::Kind::Ended, first.number, {}, {}, {}, {}, {}};
+        TaskEvent event{TaskEvent::Kind::Ended, first.number, {}, {}, {}, {}};
         event.line = failed_line(first.task, settings_.limits, io::Failure::Lost, words);
         events_.push_back(std::move(event));
     }
     postponed_.pop_front();
 }
 
-bool LocalExecutor::start(std::size_t number, const Task& task) {
+bool Executor::start(std::size_t number, const Task& task) {
     tried_ = Clock::now();
     const auto work = [&](const Send& send) {
         const auto end_with = [&](const io::ResultLine& line) {
-            send(framed(message_of({TaskEvent::Kind::Ended, number, {}, {}, line, {}, {}})));
+            send(framed(message_of({TaskEvent::Kind::Ended, number, {}, {}, line, {}})));
         };
         TaskListener listener;
         listener.digested = [&](const std::string& digest) {
-            send(framed(message_of({TaskEvent::Kind::Found, number, {}, {}, {}, {}, digest})));
+            send(framed(message_of({TaskEvent::Kind::Found, number, {}, {}, {}, digest})));
         };
         listener.found = [&](std::optional<Ticks> makespan, std::optional<Ticks> bound) {
-            send(framed(message_of({TaskEvent::Kind::Found, number, makespan, bound, {}, {}, {}})));
+            send(framed(message_of({TaskEvent::Kind::Found, number, makespan, bound, {}, {}})));
         };
         Limits limits = settings_.limits;
         // The search looks at the whole process, of which some is only a copy of ours.
@@ -136,7 +136,7 @@ bool LocalExecutor::start(std::size_t number, const Task& task) {
     }
 }
 
-std::vector<TaskEvent> LocalExecutor::wait(std::chrono::milliseconds time) {
+std::vector<TaskEvent> Executor::wait(std::chrono::milliseconds time) {
     const auto until = Clock::now() + time;
     while (events_.empty() && !(running_.empty() && postponed_.empty())) {
         start_postponed();
@@ -149,16 +149,7 @@ std::vector<TaskEvent> LocalExecutor::wait(std::chrono::milliseconds time) {
     return std::exchange(events_, {});
 }
 
-std::vector<int> LocalExecutor::descriptors() const {
-    std::vector<int> all;
-    for (const Running& running : running_) {
-        all.push_back(running.child.messages);
-        all.push_back(running.child.words);
-    }
-    return all;
-}
-
-void LocalExecutor::listen(std::chrono::milliseconds time) {
+void Executor::listen(std::chrono::milliseconds time) {
     std::vector<pollfd> polled;
     for (const Running& running : running_) {
         polled.push_back({running.child.messages, POLLIN, 0});
@@ -177,14 +168,14 @@ void LocalExecutor::listen(std::chrono::milliseconds time) {
         const Ending ending = reap(running->child);
         busy_ -= running->task.variant.threads;
         TaskEvent event{
-            TaskEvent::Kind::Ended, running->number, running->makespan, running->lower_bound, {}, {}, {}};
+            TaskEvent::Kind::Ended, running->number, running->makespan, running->lower_bound, {}, {}};
         event.line = line_of_end(*running, ending);
         events_.push_back(std::move(event));
         running = running_.erase(running);
     }
 }
 
-void LocalExecutor::hear(Running& running) {
+void Executor::hear(Running& running) {
     (void)drain(running.child.words, [&](std::string_view bytes) {
         running.words += bytes;
         if (running.words.size() > kWordsKept) running.words.erase(0, running.words.size() - kWordsKept);
@@ -217,7 +208,7 @@ void LocalExecutor::hear(Running& running) {
     }
 }
 
-void LocalExecutor::watch_limits() {
+void Executor::watch_limits() {
     const auto now = Clock::now();
     if (now - watched_ < kBetweenWatches) return;
     watched_ = now;
@@ -234,7 +225,7 @@ void LocalExecutor::watch_limits() {
 }
 
 /// One that has a schedule is told so by its own watch, and has a moment to hand it in (synth/memory_watch).
-bool LocalExecutor::is_too_large(Running& running, Clock::time_point now) const {
+bool Executor::is_too_large(Running& running, Clock::time_point now) const {
     if (!settings_.limits.memory) return false;
     const std::uint64_t most = *settings_.limits.memory, held = resident_bytes(running.child);
     if (held <= most) return false;
@@ -243,12 +234,12 @@ bool LocalExecutor::is_too_large(Running& running, Clock::time_point now) const 
     return now - *running.too_large_since > kToHandIn;
 }
 
-void LocalExecutor::kill(Running& running, io::Failure why) {
+void Executor::kill(Running& running, io::Failure why) {
     running.killed_for = why;
     (void)::kill(running.child.pid, SIGKILL);
 }
 
-std::string LocalExecutor::best_so_far(const Running& running) const {
+std::string Executor::best_so_far(const Running& running) const {
     if (!running.makespan && !running.lower_bound) return "; it had no schedule yet";
     std::string text;
     if (running.makespan)
@@ -259,7 +250,7 @@ std::string LocalExecutor::best_so_far(const Running& running) const {
     return text;
 }
 
-io::ResultLine LocalExecutor::line_of_end(Running& running, const Ending& ending) const {
+io::ResultLine Executor::line_of_end(Running& running, const Ending& ending) const {
     const std::chrono::duration<double> taken = Clock::now() - running.begin;
     const Limits& limits = settings_.limits;
     io::ResultLine line;
@@ -292,7 +283,7 @@ io::ResultLine LocalExecutor::line_of_end(Running& running, const Ending& ending
     return line;
 }
 
-void LocalExecutor::stop() {
+void Executor::stop() {
     for (Running& running : running_) (void)::kill(running.child.pid, SIGKILL);
     for (Running& running : running_) (void)reap(running.child);
     running_.clear();
