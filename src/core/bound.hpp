@@ -13,8 +13,9 @@ namespace tutti {
 // What proves a lower bound. Every certificate can be checked from the instance and this data alone
 // (verify/certificate; src/verify/README.md says how), with integers only.
 
-/// "From `from` this chunk cannot be at node v before potential[v]": potentials (per node, release included)
-/// that no link can beat, 0-cost at the holder named, and a receiver whose potential is the bound.
+/// Shortest-path potentials: a chunk that starts at `from` cannot be at node v before potential[v] (release
+/// included). No link improves on them, the holder has potential 0 (plus release), and the potential of a
+/// receiver is the bound.
 struct PathCertificate {
     ChunkId chunk;
     NodeId holder;  ///< of a reduction: whose contribution; else any holder
@@ -24,12 +25,12 @@ struct PathCertificate {
     Ticks release;
 };
 
-/// "So many chunks must enter the set `inside`, none of them before `earliest`, and by the bound the links
-/// into it just can." One NPU alone is the ingress of a port, all but one the egress of that one. At least
-/// `transfers` chunks have no holder inside and a receiver inside (of a reduction: a holder outside and a
-/// receiver inside). Forwards, none of these can have arrived inside before `earliest`. Backwards, time is
-/// counted from the end: after having started on a link into the set, each still needs `earliest` (transit of
-/// that link included) to be where it must be.
+/// A cut: at least `transfers` chunks must enter the node set `inside`, none before `earliest`, and the links
+/// into the set cannot carry them all before the bound. A set of one NPU gives that NPU's ingress bound, all
+/// nodes but one the egress bound of that one. A chunk counts when it has a receiver but no holder inside (a
+/// reduction: a receiver inside and a holder outside). Forwards, no such chunk can arrive inside before
+/// `earliest`. Backwards, time is counted from the end: after it starts on a link into the set, each still
+/// needs `earliest` (that link's transit included) to reach its receivers.
 struct CutCertificate {
     std::vector<NodeId> inside;  ///< sorted; or, when `complement`, the nodes outside
     bool complement = false;
@@ -39,23 +40,23 @@ struct CutCertificate {
     Bytes bytes;  ///< the smallest of these chunks, by which the links' times are taken
 };
 
-/// "All demands together need at least so many transfers, and all links together manage so many by the
-/// bound."
+/// All demands together need at least this many transfers, and all links together cannot carry more by the
+/// bound.
 struct VolumeCertificate {
     std::uint64_t transfers = 0;
     Bytes bytes;
 };
 
-/// The dual of a multicommodity flow: a length for every link. Each chunk travels at least the least length
-/// of a way from a holder to its target, and link e carries at most so many transfers by the bound, each of
-/// that length; all together must not exceed what the links can carry.
+/// The dual of a multicommodity flow: a length for every link. Each chunk travels at least the shortest
+/// length from a holder to its target. Link e carries a limited number of transfers by the bound, each of its
+/// length. The sum over chunks cannot exceed the sum over links.
 struct LengthsCertificate {
     std::vector<std::int64_t> length;  ///< per link, >= 0
 };
 
 /// The dual of the time-expanded linear program for one horizon: weights on "link e starts at most one
-/// transfer in the `busy` ticks from w on". Each chunk pays, on its cheapest way through time to its target,
-/// more than the weights allow in sum; so no schedule has makespan <= horizon.
+/// transfer in the `busy` ticks from w on". The chunks' cheapest time-expanded paths to their targets cost
+/// more in sum than the weights allow, so no schedule has makespan <= horizon.
 struct TimedLengthsCertificate {
     struct Weight {
         LinkId link;
@@ -68,7 +69,7 @@ struct TimedLengthsCertificate {
         target;  ///< only what this node must receive is counted; none: every chunk's dearest receiver
 };
 
-/// A solver's word that there is no schedule of makespan <= horizon. Can be checked by solving again.
+/// A solver's claim that no schedule has makespan <= horizon. Solving again is the only check.
 struct SolverProof {
     std::string solver;      ///< "OR-Tools CP-SAT 9.15.6755"
     std::string parameters;  ///< "seed 1, threads 1"

@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-/// Of intervals that belong to nobody.
+/// The owner type of intervals without owners.
 struct NoOwner {};
 
 /// When one resource (a link, a hop) is busy: disjoint intervals [begin, end) in order of time, searched for
@@ -36,7 +36,7 @@ class BusyIntervals {
 
     /// The first begin >= ready of a gap of that length.
     [[nodiscard]] Time earliest(Time ready, Time length) const {
-        // Mostly the answer is after all bookings, or at their end.
+        // The answer is usually after all bookings, or at their end.
         if (busy_.empty() || busy_.back().end <= ready) return ready;
         if (busy_.back().begin <= ready) return busy_.back().end;
         auto next = std::ranges::upper_bound(busy_, ready, {}, &Interval::end);
@@ -81,7 +81,7 @@ class BusyIntervals {
         busy_.insert(next, {begin, end, std::move(owner)});
     }
 
-    /// Takes a booking back. Precondition: it was made.
+    /// Removes a booking. Precondition: it was made.
     void release(Time begin, Time end) {
         const auto held = std::ranges::upper_bound(busy_, begin, {}, &Interval::end);
         expects(held != busy_.end() && held->begin <= begin && end <= held->end);
@@ -96,7 +96,7 @@ class BusyIntervals {
         }
     }
 
-    /// Nobody will ask for a time before `now` any more.
+    /// Drops intervals before `now`: no later search may ask for them.
     void forget_before(Time now) {
         busy_.erase(busy_.begin(), std::ranges::upper_bound(busy_, now, {}, &Interval::end));
     }

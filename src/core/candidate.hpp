@@ -8,11 +8,11 @@
 
 namespace tutti {
 
-/// What one heuristic reached in a synthesis, all its tries together.
+/// The best result of one heuristic in a synthesis, over all its attempts.
 struct Candidate {
     std::string heuristic;
-    /// Which part of the instance it was asked for: "reduction" or "distribution", where sums are made first
-    /// and chunks spread afterwards. Empty: the whole.
+    /// The part of the instance it solved: "reduction" or "distribution" where reductions are scheduled first
+    /// and copies afterwards. Empty: the whole instance.
     std::string part = {};
     std::optional<Ticks> makespan = {};  ///< of the best try; of a part, when that part is over
     std::string why_none = {};           ///< why it has none: a few words

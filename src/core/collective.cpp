@@ -9,7 +9,7 @@ namespace {
 
 using enum CollectiveKind;
 
-/// One row per kind: how instances spell it, and how plans do. Instances do not know the last.
+/// One row per kind: its name in instances and in plans. The last kind exists in plans only.
 struct Row {
     CollectiveKind kind;
     std::string_view name, in_plans;

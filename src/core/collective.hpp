@@ -18,7 +18,7 @@ struct Group {
     std::vector<NodeId> members;
 };
 
-/// What a collective does: of an instance what is asked for, of a plan what it is meant to achieve.
+/// What a collective does: what an instance demands, or what a plan is meant to achieve.
 enum class CollectiveKind {
     Broadcast,
     Scatter,
@@ -35,7 +35,7 @@ enum class CollectiveKind {
     SendRecv  ///< rank r gets the input of r-1, cyclic; plans know it by this name, instances write a permute
 };
 
-/// Which nodes may carry a collective's chunks: everybody, or only the group's members and switches.
+/// Which nodes may carry a collective's chunks: all nodes, or only the group's members and switches.
 enum class Forwarding { Any, Group };
 
 /// One demand of a custom collective, in NPU numbers.
@@ -67,16 +67,16 @@ struct Collective {
 [[nodiscard]] std::vector<std::string_view> collective_kind_names();
 [[nodiscard]] bool has_root(CollectiveKind kind);
 
-/// "allgather", "reduce_scatter" and the like, as plans are told about. A plan's name says nothing of counts,
-/// pairs and demands, so all_to_all_v and permute are "custom" there.
+/// "allgather", "reduce_scatter" and the like: the name used for plans. Plans name no counts, pairs or
+/// demands, so all_to_all_v and permute are "custom" there.
 [[nodiscard]] std::string_view plan_name_of(CollectiveKind kind);
 /// Every spelling that a plan file may use (`all_reduce`, `allreduce`, `reduce_scatter`, `reducescatter`, …).
-/// Custom for those that do not say what is right (custom, send, recv, alltoallv, test, none); nothing for a
-/// name that nobody knows.
+/// Custom for names that do not determine the result (custom, send, recv, alltoallv, test, none); nothing for
+/// an unknown name.
 [[nodiscard]] std::optional<CollectiveKind> kind_in_plan(std::string_view name);
-/// What a plan of such a collective can say of itself: the kind, or Custom.
+/// The kind that a plan for such a collective can state: the kind itself, or Custom.
 [[nodiscard]] CollectiveKind plan_kind_of(CollectiveKind kind);
-/// The names of plan_name_of(), the most usual first.
+/// The names of plan_name_of(), most common first.
 [[nodiscard]] std::vector<std::string_view> plan_kind_names();
 
 }  // namespace tutti

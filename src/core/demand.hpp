@@ -7,7 +7,7 @@
 
 namespace tutti {
 
-/// One chunk and what must become of it. Solvers and verifier know nothing else of a collective.
+/// One chunk, its holders and its receivers. Solvers and verifier see collectives only as demands.
 /// Not a reduction: every holder has the whole chunk, every receiver must end with it.
 /// A reduction: every holder has one contribution, every receiver must end with all of them, each once.
 struct Demand {
@@ -18,8 +18,8 @@ struct Demand {
     std::span<const NodeId> receivers;  ///< sorted, not empty
 };
 
-/// The demands of all collectives, chunk by chunk, in the order of instances/README.md. All-gathers of n
-/// ranks name the same n receivers n times, so node sets are stored once and shared: memory is O(chunks +
+/// The demands of all collectives, chunk by chunk, in the order of instances/README.md. Equal node sets are
+/// stored once and shared (an all-gather of n ranks has the same n receivers n times): memory is O(chunks +
 /// distinct sets).
 class DemandList {
   public:
@@ -50,7 +50,7 @@ class DemandList {
         std::uint32_t size;  ///< position in sizes_
         bool reduction;
     };
-    /// Throws before millions of chunks are made, not while.
+    /// Throws before chunks are made if there would be too many.
     void expect_room(std::uint64_t senders, std::uint64_t receivers, std::uint64_t chunks) const;
     std::uint32_t add_set(std::vector<NodeId> nodes);
     std::uint32_t add_size(Bytes bytes);

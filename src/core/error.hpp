@@ -6,14 +6,14 @@
 
 namespace tutti {
 
-/// A name as it stands in a JSON path (RFC 6901), so that the path can be pasted into other tools.
+/// A name escaped for a JSON path (RFC 6901), so that the path can be pasted into other tools.
 [[nodiscard]] inline std::string path_token(std::string_view name) {
     std::string token;
     for (const char c : name) token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
     return token;
 }
 
-/// The input is wrong: the user can mend it. Exit code 2.
+/// The input is wrong and the user can correct it. Exit code 2.
 /// `place` is a JSON path ("/topology/links/3/beta"), a "line:column", or empty.
 class InputError : public std::runtime_error {
   public:
@@ -27,11 +27,11 @@ class InputError : public std::runtime_error {
     [[nodiscard]] const std::string& place() const { return place_; }
     [[nodiscard]] const std::string& file() const { return file_; }
 
-    /// The same error, said of a file.
+    /// The same error with the file named.
     [[nodiscard]] InputError in_file(const std::string& file) const {
         return InputError(message_, place_, file);
     }
-    /// The same error, said of a place inside the file.
+    /// The same error with another place.
     [[nodiscard]] InputError at(const std::string& place) const { return InputError(message_, place, file_); }
 
   private:
@@ -45,23 +45,22 @@ class InputError : public std::runtime_error {
     std::string message_, place_, file_;
 };
 
-/// Something cannot be written: the disk is full, the folder is not ours. Nothing is wrong with what was
-/// read.
+/// Something cannot be written: the disk is full, or permission is missing. The input is not at fault.
 class OutputError : public InputError {
     using InputError::InputError;
 };
 
-/// The input means something that no schedule can do, and `what()` says who cannot be reached. Exit code 4.
+/// No schedule can satisfy the instance; `what()` names the node that cannot be reached. Exit code 4.
 class InfeasibleError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The limits (time, memory) ran out before there was any answer. Exit code 3.
+/// A limit (time, memory) was reached before any answer was found. Exit code 3.
 class LimitError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// A bug of ours. Exit code 70, with a file that reproduces it.
+/// A bug in tutti. Exit code 70, with a file that reproduces it.
 class InternalError : public std::logic_error {
     using std::logic_error::logic_error;
 };

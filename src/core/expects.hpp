@@ -5,10 +5,11 @@
 /// sanitizers and fuzzers report. Wrong input is not a bug: that is InputError.
 ///
 /// On where NDEBUG is not defined (the presets debug, fuzz and coverage), or where TUTTI_EXPECTS is defined
-/// as 1 before the include. Off, the condition is compiled but never evaluated, so it may be as dear as the
-/// call that it guards, and what only it uses is not unused.
+/// as 1 before the include. When off, the condition is compiled but never evaluated: variables that only it
+/// uses cause no warning. It may cost as much as the call that it guards.
 ///
-/// Headers that src/tutti.hpp reaches do not include this one: programs that use the library keep the name.
+/// Headers that src/tutti.hpp includes do not include this one: programs that use the library may have their
+/// own `expects`.
 #ifndef TUTTI_EXPECTS
 #ifdef NDEBUG
 #define TUTTI_EXPECTS 0

@@ -4,13 +4,12 @@
 
 namespace tutti {
 
-/// Memory for tables that are looked at all over the place: in huge pages where the system has them and the
-/// table is large, because finding out where so many small pages are would take longer than the look. Throws
-/// std::bad_alloc.
+/// Memory for tables with random access. Large tables go into huge pages where the system has them: with
+/// small pages a TLB miss would cost more than the access itself. Throws std::bad_alloc.
 [[nodiscard]] void* allocate_in_huge_pages(std::size_t bytes, std::size_t alignment);
 void give_back(void* memory) noexcept;
 
-/// The same for containers.
+/// The same as an allocator for containers.
 template <class T>
 struct HugePages {
     using value_type = T;

@@ -55,7 +55,7 @@ void check_collective(const Collective& collective, const Topology& topology, st
     }
 }
 
-/// Throws with the name of the first link on which a chunk of that size takes too long.
+/// Throws an InputError that names the first link on which a chunk of that size takes too long.
 void complain_of_size(const Topology& topology, Bytes bytes) {
     for (std::size_t l = 0; l < topology.links().size(); ++l) {
         try {
@@ -104,7 +104,7 @@ Instance::Instance(InstanceParts parts)
             throw error.at(fmt::format("/collectives/{}{}", i, error.place()));
         }
     }
-    // Computed here once: a size no link can carry within 2^53 ticks must fail now, not in the middle of a
+    // Computed here once, so that a size that some link cannot carry within 2^53 ticks fails now, not during
     // synthesis.
     const std::size_t links = topology_.links().size();
     const bool keep = demands_.sizes().size() * links <= kMaxBetas;

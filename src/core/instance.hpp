@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-/// What a user gives: judged by Instance's constructor.
+/// The parts of an instance as given by a user. Instance's constructor checks them.
 struct InstanceParts {
     std::string name;
     TopologyParts topology;
@@ -18,7 +18,8 @@ struct InstanceParts {
     std::vector<Collective> collectives;
 };
 
-/// A topology, process groups and collectives, with the demands they come to. Validated once, then constant.
+/// A topology, process groups and collectives, and the demands that follow from them. Validated once, then
+/// immutable.
 class Instance {
   public:
     /// Throws InputError whose place is a JSON path into the instance ("/groups/tp0/2",
@@ -69,7 +70,7 @@ class Instance {
     std::vector<std::vector<bool>> carriers_;  ///< per collective; empty where everybody may carry
 };
 
-/// The group that is always there: every NPU, in order.
+/// The predefined group: every NPU, in order.
 inline constexpr std::string_view kAllGroup = "all";
 
 }  // namespace tutti

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kBatch = 4096;
 
-/// Sorts sends of one start by link, by way of a place for each link. False: a link has two.
+/// Sorts sends of one start by link, with one slot per link (a bucket sort). False: some link has two sends.
 bool sort_by_place(std::span<Send> sends, std::vector<std::uint32_t>& places, std::vector<Send>& sorted) {
     constexpr std::uint32_t kNone = UINT32_MAX;
     std::ranges::fill(places, kNone);

@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-/// What becomes of the destination's value: it is replaced by the sent one, or the sent one is added to it.
+/// How the sent value changes the destination's: it replaces it, or is added to it.
 enum class Op : std::uint8_t { Copy, Reduce };
 
 struct Send {
@@ -37,22 +37,21 @@ struct Schedule {
 /// many of the links once, as good schedules do.
 void put_in_order(Schedule& schedule, std::size_t links);
 
-/// A schedule that is read some sends at a time, because it may be too large to hold.
+/// A schedule read in batches of sends, because it may be too large for memory.
 class SendSource {
   public:
     virtual ~SendSource() = default;
     /// The next sends, in order of `start`; none at the end. They stay valid until the next call.
     [[nodiscard]] virtual std::span<const Send> next() = 0;
-    /// As stated. Complete only after next() returned none: a stream ends with its makespan.
+    /// The stated makespan. Known only after next() returned none, because a stream ends with it.
     [[nodiscard]] virtual Ticks makespan() const = 0;
-    /// The position, in the file it came from, of the i-th of the sends that next() gave last; for messages.
+    /// The position in its file of the i-th send of the last batch; for messages.
     [[nodiscard]] virtual std::uint64_t position(std::size_t i) const = 0;
-    /// Whether position(i) = position(0) + i for the sends that next() gave last: then nobody has to ask for
-    /// each.
+    /// Whether position(i) = position(0) + i for the last batch, so that callers need not ask for each.
     [[nodiscard]] virtual bool consecutive() const { return false; }
 };
 
-/// A schedule in memory, played in order of start; positions are those in `schedule.sends`.
+/// A schedule in memory, read in order of start; positions are indices of `schedule.sends`.
 class ScheduleSource final : public SendSource {
   public:
     /// The schedule must outlive the source.

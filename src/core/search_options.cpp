@@ -12,7 +12,7 @@ namespace {
 
 using O = SearchOptions;
 
-/// Every whole number up to here is a double.
+/// Every whole number up to here is exact as a double.
 constexpr double kMany = 1e15;
 constexpr double kMostSecondsOfSearch = 1e9;
 

@@ -10,10 +10,10 @@
 
 namespace tutti {
 
-/// What a user or a tuner may turn in a search: how hard it tries, how its time is shared out, and beyond
-/// which sizes something is not tried. Correctness rests on none of them. They travel in the request; the
-/// defaults are what the figures in results/ were made with. docs/options.md has the list, made from
-/// search_option_table(), which holds the meaning and the range of each.
+/// The tunable parameters of a search: effort, shares of the time, and size limits beyond which a technique
+/// is not tried. Correctness depends on none of them. They are passed in the request; the results in results/
+/// were made with the defaults. search_option_table() has the meaning and the range of each; docs/options.md
+/// is generated from it.
 struct SearchOptions {
     using Count = std::uint64_t;
 
@@ -29,7 +29,7 @@ struct SearchOptions {
     double proof_seconds = 2;
     double small_gap = 0.03;
 
-    // The walk of exact synthesis over horizons.
+    // The search over horizons in exact synthesis.
     Count horizon_steps = 24;
     Count model_pairs = 100'000;
     Count model_starts = 400'000;
@@ -102,10 +102,10 @@ struct SearchOption {
 /// The row of that name, or null.
 [[nodiscard]] const SearchOption* find_search_option(std::string_view name);
 
-/// Those that are not as usual, by name.
+/// The options that differ from their default, by name.
 [[nodiscard]] std::map<std::string, double> changed_options(const SearchOptions& options);
 
-/// A value as it is written: without a fraction where it has none, and read back as the same number.
+/// A value as text: whole numbers without a fraction, and reading it back gives the same number.
 [[nodiscard]] std::string option_text(double value);
 
 }  // namespace tutti

@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-/// When to give up: a deadline, flags raised from outside (Ctrl-C, another's answer), or neither. Polled by
+/// When to stop: at a deadline, when a flag is set (Ctrl-C, another solver's answer), or never. Polled by
 /// every long loop.
 class Stop {
   public:
@@ -20,7 +20,8 @@ class Stop {
         *this = Stop().within(limit, flag);
     }
 
-    /// This stop, or so many seconds from now, or the flag: whichever comes first. At most four flags in all.
+    /// Stops at this stop, after `limit`, or when the flag is set, whichever comes first. At most four flags
+    /// in all.
     [[nodiscard]] Stop within(std::optional<Seconds> limit, const std::atomic<bool>* flag = nullptr) const {
         Stop sooner = *this;
         // Beyond a year a limit is no limit, and the clock's arithmetic cannot overflow.
@@ -38,7 +39,7 @@ class Stop {
         }
         return deadline_ && Clock::now() >= *deadline_;
     }
-    /// Until the deadline, if there is one.
+    /// The time until the deadline, if there is one.
     [[nodiscard]] std::optional<Seconds> remaining() const {
         if (!deadline_) return std::nullopt;
         return std::max(Seconds(0), Seconds(*deadline_ - Clock::now()));

@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-/// Passes a schedule on until it is stopped: then next() throws LimitError.
+/// Forwards another source. After a stop, next() throws LimitError.
 class StoppableSource final : public SendSource {
   public:
     /// The source must outlive this.

@@ -64,7 +64,7 @@ Ticks Topology::beta(LinkId id, Bytes bytes) const {
 }
 
 std::vector<Ticks> Topology::betas(Bytes bytes) const {
-    // Networks have few kinds of wires, and the division takes long.
+    // Networks have few kinds of wires, and the division is slow.
     constexpr std::size_t kMostKept = 8;
     std::vector<std::pair<Decimal, Ticks>> known;
     std::vector<Ticks> betas;

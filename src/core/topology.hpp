@@ -14,8 +14,7 @@ namespace tutti {
 /// How long a transfer keeps its link: beta (a pipelined wire) or alpha + beta (one message in flight).
 enum class Busy { Beta, AlphaPlusBeta };
 
-/// Whether times are given outright, or follow from latency, bandwidth and the size of the chunk (ticks of 1
-/// ps).
+/// Whether times are given directly, or follow from latency, bandwidth and chunk size (ticks of 1 ps).
 enum class Units { Abstract, Physical };
 
 /// The speed of a link. In abstract units `beta` counts and `bandwidth` is zero; in physical units the
@@ -45,8 +44,8 @@ struct SwitchRule {
     friend bool operator==(const SwitchRule&, const SwitchRule&) = default;
 };
 
-/// A topology in the making: what generators return and edits change. Any content is allowed here;
-/// Topology's constructor judges it.
+/// A topology under construction: generators return it and edits change it. Any content is allowed here;
+/// Topology's constructor checks it.
 struct TopologyParts {
     std::uint32_t npus = 0;
     std::vector<SwitchRule> switches;
@@ -59,7 +58,7 @@ struct TopologyParts {
 inline constexpr std::size_t kMaxNodes = std::size_t{1} << 24;
 inline constexpr std::size_t kMaxLinks = std::size_t{1} << 25;
 
-/// A directed multigraph of NPUs and switches, checked once and then never changed.
+/// A directed multigraph of NPUs and switches. Validated once, then immutable.
 class Topology {
   public:
     /// Throws InputError (place "/links/3/…", relative to the topology) when there is no NPU, a link names an
@@ -88,7 +87,7 @@ class Topology {
 
     /// The beta of a chunk of that size on that link.
     [[nodiscard]] Ticks beta(LinkId id, Bytes bytes) const;
-    /// The same of every link. O(links), one division per kind of wire.
+    /// The same for every link. O(links), one division per kind of wire.
     [[nodiscard]] std::vector<Ticks> betas(Bytes bytes) const;
 
     [[nodiscard]] const TopologyParts& parts() const { return parts_; }
@@ -104,7 +103,7 @@ class Topology {
     std::vector<std::uint32_t> out_begin_, in_begin_;
 };
 
-/// "NPU 3" or "switch 9", as people's messages call a node.
+/// "NPU 3" or "switch 9": a node's name in messages.
 [[nodiscard]] std::string name_of(const Topology& topology, NodeId node);
 /// "link 7 (0 -> 1)".
 [[nodiscard]] std::string name_of(const Topology& topology, LinkId link);

@@ -23,8 +23,8 @@ struct Slowdown {
     std::optional<Decimal> factor;
 };
 
-/// Marks removed and slowed links, then applies all at once, so that link numbers mean the generator's list.
-/// Both throw InputError when a name fits no link. Links that stay keep their order.
+/// Marks removed and slowed links, then applies all edits at once, so that link numbers refer to the
+/// generator's list. Both throw InputError when no link matches. The remaining links keep their order.
 class TopologyEdits {
   public:
     explicit TopologyEdits(TopologyParts parts)

@@ -39,7 +39,7 @@ inline constexpr std::size_t kRules = 18;
 /// The number n of Vn.
 [[nodiscard]] inline int number_of(Rule rule) { return static_cast<int>(rule) + 1; }
 
-/// One broken rule: where, and in words a person can act on.
+/// One broken rule: where, and a message for people.
 struct Violation {
     Rule rule = Rule::UnknownChunk;
     std::string message;

@@ -1,10 +1,10 @@
-// What ASTRA-sim's congestion-aware analytical backend builds from a network.yml, built by us: every
+// Builds the network that ASTRA-sim's congestion-aware analytical backend builds from a network.yml. Every
 // dimension is made of basic networks, and two NPUs are in the same one when their addresses differ in that
 // dimension only. Dimension 0 varies fastest, so NPU = a0 + n0 * (a1 + n1 * (a2 + …)).
 // - Ring: both directions, each link with the whole bandwidth.
 // - FullyConnected: a link for each ordered pair, each with the whole bandwidth.
 // - Switch: one more node, and to and from every NPU a link with the whole bandwidth and latency. It stores
-//   and forwards, so a message pays both links in full; that is our plain switch.
+//   and forwards, so a message pays both links in full; that is the default switch of our format.
 // - Mesh (of forks only): a ring that does not close.
 // Nothing is divided: the bandwidth is that of a link in one direction. But ASTRA-sim's GB is 2^30 bytes, and
 // ours 10^9, so a bandwidth of 50 becomes 53.6870912.
@@ -39,10 +39,10 @@ struct Dimension {
 };
 
 constexpr std::size_t kMaxDimensions = 32;
-// Far beyond what ASTRA-sim can run, and still below half a gigabyte here.
+// Far more than ASTRA-sim can run; takes less than half a gigabyte here.
 constexpr std::uint64_t kMostNpus = std::uint64_t{1} << 20, kMostLinks = std::uint64_t{1} << 23;
 
-// As wide as our own format is; see wire_json.cpp.
+// The ranges of our own format; see wire_json.cpp.
 constexpr double kLeastAstraBandwidth = 1e-6, kMostAstraBandwidth = 9e8, kMostAstraLatency = 8e12;
 
 Block block_of(const YamlWord& word) {
@@ -156,7 +156,7 @@ struct Sizes {
     std::uint64_t npus = 1, nodes = 0, links = 0;
 };
 
-/// Known before anything is built, so that a short file cannot ask for a long topology.
+/// Checked before anything is built, so that a short file cannot demand a huge topology.
 Sizes checked_sizes(const std::vector<Dimension>& dimensions) {
     Sizes sizes;
     for (const Dimension& dimension : dimensions) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 18;
 
-/// The file that `path` leads to through symbolic links, so that the link stays and its target is replaced.
+/// `path` with symbolic links resolved, so that the link stays and its target is replaced.
 std::string followed(const std::string& path) {
     std::error_code error;
     const auto real = std::filesystem::weakly_canonical(path, error);
@@ -31,7 +31,7 @@ AtomicFile::AtomicFile(const std::string& path) : name_(path == "-" ? "standard 
     if (path == "-") {
         descriptor_ = STDOUT_FILENO;
     } else if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-        // Never to be replaced by a file: /dev/null, a pipe. A directory fails here, as it should.
+        // A device or pipe (/dev/null) must not be replaced by a file. A directory fails here, as it should.
         descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
         if (descriptor_ < 0) fail(errno);
     } else {

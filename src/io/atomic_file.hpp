@@ -6,9 +6,9 @@
 
 namespace tutti::io {
 
-/// A file that appears whole or not at all: written beside its place, moved there by commit(). A reader never
-/// sees half of it, and what was there before stays until then. Unfinished, it leaves nothing behind.
-/// "-" is standard output; a device or a pipe is written as it comes. Throws OutputError.
+/// A file that is replaced atomically: written under a temporary name in the same directory, renamed by
+/// commit(). Readers see the old content until then. Without commit() the temporary file is removed.
+/// "-" is standard output; devices and pipes are written directly. Throws OutputError.
 class AtomicFile {
   public:
     explicit AtomicFile(const std::string& path);
@@ -19,7 +19,7 @@ class AtomicFile {
     void write(std::string_view bytes);
     /// The bytes written so far.
     [[nodiscard]] std::uint64_t size() const { return size_; }
-    /// Everything is on the disk, and in its place, when this returns. Call once, last.
+    /// The content is synced and renamed when this returns. Call once, last.
     void commit();
 
   private:
@@ -35,8 +35,7 @@ class AtomicFile {
     std::uint64_t size_ = 0;
 };
 
-/// The names in the file's directory are on the disk when this returns; a file system that cannot do this has
-/// no need to.
+/// Syncs the directory that holds the file. File systems that do not support this are ignored.
 void sync_folder_of(const std::string& path);
 
 }  // namespace tutti::io

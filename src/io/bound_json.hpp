@@ -9,7 +9,7 @@
 namespace tutti::io {
 
 /// A lower bound as `tutti bound --json` lists it: "kind", "value", "seconds" where given, and "certificate",
-/// which is null where there is nothing to check.
+/// which is null for trivial bounds.
 [[nodiscard]] Json bound_json(const Bound& bound, std::optional<double> seconds = std::nullopt);
 
 }  // namespace tutti::io

@@ -1,7 +1,7 @@
 // A .et file is a sequence of protobuf messages, each after its length as a varint: one GlobalMetadata, then
 // the nodes. Numbers and names of the fields are those of et_def.proto. Attributes have the types that
-// Chakra's own generator gives them, because its first reader looks at those only. All dependencies are
-// data_deps, because that reader knows no others.
+// Chakra's own generator gives them, because its first reader accepts only those. All dependencies are
+// data_deps, because that reader supports no others.
 
 #include "io/chakra_et.hpp"
 

@@ -49,7 +49,7 @@ void FileSet::write(const std::string& name, std::string_view bytes) {
 }
 
 void FileSet::commit() {
-    // A directory in the way is the one thing that stops a move where writing beside it worked.
+    // A directory of the same name is the only obstacle to a rename where writing beside it worked.
     for (const std::string& name : names_) {
         if (std::filesystem::is_directory(place(name))) fail(place(name), EISDIR);
     }

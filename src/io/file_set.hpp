@@ -6,20 +6,20 @@
 
 namespace tutti::io {
 
-/// Files of one directory that appear together or not at all: they are written in a hidden directory beside
-/// their places, and moved when all are there. If one cannot be moved, those that were moved are removed
-/// again. Unfinished, it leaves nothing behind. Throws InputError that names the file.
+/// Files of one directory that appear together or not at all. They are written to a hidden directory inside
+/// it and renamed when all are complete. If a rename fails, the files already renamed are removed. Without
+/// commit() nothing is left. Throws InputError that names the file.
 class FileSet {
   public:
-    /// The directory must be there; "" is the current one.
+    /// The directory must exist; "" is the current one.
     explicit FileSet(const std::string& directory);
     FileSet(const FileSet&) = delete;
     FileSet& operator=(const FileSet&) = delete;
     ~FileSet();
 
-    /// On the disk when this returns, but not in its place. `name` is without a directory.
+    /// Writes and syncs the file, under its temporary name. `name` has no directory part.
     void write(const std::string& name, std::string_view bytes);
-    /// All files are in their places, instead of what was there, when this returns. Call once, last.
+    /// Renames all files, replacing existing ones. Call once, last.
     void commit();
 
   private:

@@ -18,7 +18,7 @@ std::string place_of(const YAML::Mark& mark) {
     return mark.is_null() ? std::string() : fmt::format("{}:{}", mark.line + 1, mark.column + 1);
 }
 
-/// Takes yaml-cpp's events. Its own tree of nodes is not used: it would resolve aliases.
+/// Handles yaml-cpp's events. Its tree of nodes is not used, because that would resolve aliases.
 class Listener final : public YAML::EventHandler {
   public:
     explicit Listener(std::vector<YamlEntry>& entries) : entries_(entries) {}

@@ -9,7 +9,7 @@
 
 namespace tutti::io {
 
-/// A word of a YAML text and where it stands ("line:column").
+/// A scalar of a YAML text and its place ("line:column").
 struct YamlWord {
     std::string text;
     std::string place;
@@ -22,10 +22,10 @@ struct YamlEntry {
     bool flat = true;  ///< false: there was something deeper, which was not kept
 };
 
-/// The first document of a YAML text as a map from keys to lists of words: all that a settings file needs.
-/// What lies deeper is passed over. Throws InputError (file, line:column) on what is no YAML or no map, a key
-/// given twice, a text of more than 256 KiB, nesting deeper than 16, and on any anchor or alias: a few lines
-/// of those can stand for gigabytes.
+/// The first document of a YAML text as a map from keys to lists of scalars, which is enough for a settings
+/// file. Deeper values are skipped. Throws InputError (file, line:column) on a text that is no YAML or no
+/// map, a duplicate key, more than 256 KiB, nesting deeper than 16, and on any anchor or alias, because a few
+/// lines of those can expand to gigabytes.
 class FlatYaml {
   public:
     explicit FlatYaml(Source& source);

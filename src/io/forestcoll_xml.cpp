@@ -9,10 +9,9 @@
 #include <string>
 #include <unordered_map>
 
-// Names of nodes are whatever Python printed for them: numbers, or tuples such as (0, 'GPU', 3). They are
-// compared as texts. A path is its names with commas between, so it is cut at the commas that stand outside
-// parentheses and quotes. (Format from liangyuRain/ForestColl, spanning_trees_to_xml in
-// pipeline_allgather.py.)
+// Node names are Python's output for them: numbers, or tuples such as (0, 'GPU', 3). They are compared as
+// text. A path is a list of names separated by commas; commas inside parentheses or quotes belong to a name.
+// (Format from liangyuRain/ForestColl, spanning_trees_to_xml in pipeline_allgather.py.)
 
 namespace tutti::io {
 namespace {
@@ -124,7 +123,7 @@ class TreeReader {
         }
     }
 
-    /// Nodes keep the order in which the file first names them; switches drop out.
+    /// Numbers nodes in the order in which the file first names them; switches get no number.
     void number_nodes() {
         std::vector<std::int32_t> numbers(names_.size());
         for (std::size_t i = 0; i < names_.size(); ++i) {

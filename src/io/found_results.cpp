@@ -51,7 +51,7 @@ std::vector<ResultLine> last_of_each_key(std::vector<ResultLine> lines) {
     return last;
 }
 
-/// Where the run was, whole; empty where run.json does not say.
+/// The absolute working directory of the run; empty where run.json does not name it.
 fs::path place_of_run(const fs::path& folder) {
     std::error_code error;
     const fs::path file = folder / "run.json";
@@ -63,7 +63,7 @@ fs::path place_of_run(const fs::path& folder) {
         const fs::path whole = fs::weakly_canonical(folder, error);
         return !from || error ? fs::path() : whole / from->string();
     } catch (const InputError&) {
-        return {};  // whoever needs the run itself will complain
+        return {};  // callers that need run.json report the error
     }
 }
 
@@ -71,13 +71,13 @@ std::string seen_from_here(const fs::path& run, const std::string& path) {
     if (path.empty() || run.empty() || fs::path(path).is_absolute()) return path;
     std::error_code ignored;
     const fs::path there = run / path;
-    // Mostly we are where the run was.
+    // Usually this process has the working directory of the run.
     if (!fs::exists(there, ignored) || fs::equivalent(there, path, ignored)) return path;
     return there.lexically_normal().lexically_proximate(fs::current_path(ignored)).string();
 }
 
-/// The schedule that lies in the folder where it lay in the folder of the run, however that was called;
-/// empty where there is none. Nothing outside the folder is looked at.
+/// The schedule at the same relative path in this folder as in the run's folder, which may have had another
+/// name; empty where there is none. Never leaves the folder.
 std::string schedule_below(const fs::path& folder, const fs::path& schedule) {
     for (auto part = schedule.begin(); part != schedule.end(); ++part) {
         if (*part != kSchedules) continue;

@@ -1,7 +1,7 @@
 // Each kind of generator is a row of one table: its names, its help, its fields, and a function that reads
-// the fields. That function does not generate, it returns a recipe. So what a reader complains of (with the
-// full path) and what a generator complains of (with a path relative to its object) cannot be confused, and
-// `placed` completes only the latter.
+// the fields. That function does not generate; it returns a function that does. So errors of a reader (with
+// the full path) and errors of a generator (with a path relative to its object) are kept apart, and `placed`
+// completes only the latter.
 
 #include "io/generator_json.hpp"
 
@@ -31,7 +31,7 @@
 namespace tutti::io {
 namespace {
 
-/// Where a generator stands inside another: how deep, and how many NPUs it must have, if that is known.
+/// The context of a nested generator: its depth, and how many NPUs it must have, if that is known.
 struct Context {
     int depth = 0;
     std::optional<std::uint64_t> npus;
@@ -42,7 +42,7 @@ TopologyParts read_nested(const JsonView& generate, const Context& context);
 
 using Recipe = std::function<TopologyParts()>;
 
-/// What `question` answers; the places of its errors are taken as relative to `object`.
+/// Calls `question`; the places of its errors are relative to `object` and are completed here.
 template <class Question>
 auto placed(const JsonView& object, const Question& question) {
     try {
@@ -66,7 +66,7 @@ bool flag(const JsonView& generate, std::string_view name) {
     return value && value->boolean();
 }
 
-/// A wire in an object of its own ("rail_wire": {…}); the generator's own wire serves where there is none.
+/// A wire in an object of its own ("rail_wire": {…}); without one, the generator's own wire.
 Wire read_named_wire(const JsonView& generate, std::string_view name) {
     const Wire common = read_wire(generate);
     const auto own = generate.find(name);

@@ -8,7 +8,7 @@
 
 namespace tutti::io {
 
-/// What there is to say about a kind of generated topology.
+/// The description of a kind of generated topology.
 struct GeneratorKind {
     std::string_view name;
     std::string_view alias;                ///< another name for it; may be empty
@@ -17,10 +17,10 @@ struct GeneratorKind {
     std::vector<std::string_view> fields;  ///< every field it accepts besides `kind`
 };
 
-/// All kinds, in the order in which people should meet them.
+/// All kinds, simplest first.
 [[nodiscard]] std::vector<GeneratorKind> generator_kinds();
 
-/// The topology that a `generate` object asks for: {"kind": "torus", "dims": [4, 4], "beta": 2}. The fields
+/// The topology that a `generate` object describes: {"kind": "torus", "dims": [4, 4], "beta": 2}. The fields
 /// of each kind are in instances/topologies.md. Throws InputError that names the path.
 [[nodiscard]] TopologyParts read_generator(const JsonView& generate);
 

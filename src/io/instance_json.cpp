@@ -44,7 +44,7 @@ Forwarding read_forwarding(const JsonView& view) {
     return view.choice({"any", "group"}) == 0 ? Forwarding::Any : Forwarding::Group;
 }
 
-/// NPU numbers. Whether they are NPUs, members and all different is core's to judge.
+/// NPU numbers. Core checks that they are NPUs, members and distinct.
 std::vector<NodeId> read_npus(const JsonView& view, const TopologyParts& topology) {
     const auto last = static_cast<std::int64_t>(std::max<std::size_t>(topology.nodes(), 1)) - 1;
     std::vector<NodeId> nodes;
@@ -61,7 +61,7 @@ std::vector<NodeId> every_npu(const TopologyParts& topology) {
     return nodes;
 }
 
-/// The groups by name, in the order of the file; "all" comes into being when it is asked for.
+/// The groups by name, in the order of the file; "all" is added on first use.
 class GroupTable {
   public:
     GroupTable(const std::optional<JsonView>& view, const TopologyParts& topology) : topology_(topology) {
@@ -109,7 +109,7 @@ void check_fields(const JsonView& view, CollectiveKind kind) {
     for (const auto& [field, belongs] : kFieldUses) {
         const auto found = view.find(field);
         if (!found || belongs(kind)) continue;
-        // One chunk per item is what these kinds mean anyway, and what writers that always say "chunks" say.
+        // These kinds have one chunk per item anyway, and some writers always give "chunks".
         if (field == "chunks" && found->json() == 1) continue;
         std::vector<std::string_view> kinds;
         for (const std::string_view name : collective_kind_names()) {
@@ -196,7 +196,7 @@ Collective read_collective(const JsonView& view, std::size_t index, const Collec
     return collective;
 }
 
-/// Before any field is judged: another kind of file, or another version, has other fields.
+/// Called before any other field is read, because another kind of file or version has other fields.
 void check_instance_format(const JsonView& view) {
     if (!view.is_object()) view.fail_expecting("an instance, which is an object");
     if (view.find("tutti_schedule")) view.fail("this is a schedule, expected an instance");
@@ -239,7 +239,7 @@ Json write_collective(const Collective& collective, const std::string& group) {
     return json;
 }
 
-/// Whether a reader that meets no "all" among the groups would put it where it is: last, because a collective
+/// Whether a reader would add "all" at this position if the file did not list it: last, because a collective
 /// uses it.
 bool is_implied(const Instance& instance, std::size_t group) {
     if (group + 1 != instance.groups().size() || instance.groups()[group].name != kAllGroup) return false;

@@ -10,7 +10,7 @@ namespace tutti::io {
 /// The version of the instance format that this program reads and writes: the number in "tutti".
 inline constexpr std::int64_t kInstanceFormat = 1;
 
-/// What an instance from standard input is called that gives itself no name.
+/// The name of an unnamed instance from standard input.
 inline constexpr std::string_view kStdinName = "stdin";
 
 /// Reads instances/README.md's format from a file or, for "-", from standard input. Throws InputError with
@@ -24,7 +24,7 @@ inline constexpr std::string_view kStdinName = "stdin";
 /// Links are listed, whatever generated them.
 [[nodiscard]] Json write_instance(const Instance& instance);
 
-/// To a file (replaced at once) or, for "-", to standard output.
+/// To a file (replaced atomically) or, for "-", to standard output.
 void save_instance(const std::string& path, const Instance& instance);
 
 }  // namespace tutti::io

@@ -9,16 +9,16 @@
 #include <iterator>
 #include <unordered_set>
 
-// nlohmann's parser is neither recursive nor in need of the whole text, but its value builder has no limit of
-// depth, takes the last of two equal keys, searches each object from its start for every new key, and takes a
-// NUL byte for the end of the text. So we use the parser for its events only, feed it block by block from a
-// reader that refuses NUL bytes and counts lines, and build values here.
+// nlohmann's parser is not recursive and can read block by block. But its value builder has no depth limit,
+// keeps the last of two equal keys, searches each object linearly for every new key, and takes a NUL byte for
+// the end of the text. So only the parser's events are used; it reads blocks from a reader that rejects NUL
+// bytes and counts lines, and the values are built here.
 
 namespace tutti::io {
 namespace {
 
-/// Characters for the parser, with their lines. Lines are counted by block, so a character costs a
-/// comparison.
+/// Feeds characters to the parser and knows their lines. Lines are counted per block, so a character costs
+/// only a comparison.
 class TextReader {
   public:
     explicit TextReader(Source& source) : source_(source) {}
@@ -27,7 +27,7 @@ class TextReader {
     [[nodiscard]] char current() const { return block_[next_]; }
     void advance() { ++next_; }
 
-    /// Tells that the parser got something out of what it read.
+    /// Called when the parser has produced an event.
     void mark() { mark_ = block_begin_ + next_; }
 
     [[nodiscard]] std::uint64_t offset() const { return block_begin_ + next_; }
@@ -87,9 +87,9 @@ struct Cursor {
     friend bool operator==(const Cursor& cursor, const Cursor&) { return cursor.reader->at_end(); }
 };
 
-/// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while parsing value -
-/// unexpected end of input; expected …" without its first half, which we say better, and in printable
-/// characters.
+/// nlohmann's message "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while
+/// parsing value - unexpected end of input; expected …" without its first half (the place is given
+/// elsewhere), in printable characters.
 std::string syntax_message(std::string_view what) {
     const auto skip = [&](std::string_view mark) {
         const auto found = what.find(mark);
@@ -163,7 +163,7 @@ void check_beginning(Source& source) {
     }
 }
 
-/// Builds the value that the events tell of.
+/// Builds a value from the events.
 class JsonBuilder {
   public:
     explicit JsonBuilder(std::size_t max_values) : left_(max_values), max_values_(max_values) {}
@@ -193,7 +193,7 @@ class JsonBuilder {
 
   private:
     struct Open {
-        /// Stays where it is: its parent does not grow before it is closed.
+        /// Stays valid: the parent does not grow before this is closed.
         Json* value;
         std::unordered_set<std::string> keys;  ///< of an object with many
     };
@@ -230,7 +230,7 @@ class JsonBuilder {
             }
             known = !keys.insert(key).second;
         }
-        // Past the object's own search for the key, which would make a large object quadratic.
+        // Not operator[]: its search for the key would make a large object quadratic.
         object.emplace_back(key, nullptr);
         if (known) throw InputError("this field is given twice", path());
     }
@@ -255,7 +255,7 @@ class JsonBuilder {
 
 constexpr std::size_t kPageWidth = 100;
 
-/// Whether it is worth one line: nothing in it is itself a container of containers.
+/// Whether it may be written on one line: nothing in it is itself a container of containers.
 bool is_flat(const Json& value) {
     return std::ranges::none_of(value, [](const Json& inner) {
         return std::ranges::any_of(inner, [](const Json& innermost) { return innermost.is_structured(); });

@@ -7,7 +7,7 @@
 
 namespace tutti::io {
 
-/// JSON as text: the way in, with limits that hold while the text is being read, and the way out.
+/// Parsing of JSON text, with limits that are enforced while reading, and writing.
 
 struct JsonLimits {
     std::uint64_t bytes = std::uint64_t{1} << 31;
@@ -26,20 +26,19 @@ inline constexpr std::uint64_t kMaxJsonToken = std::uint64_t{1} << 24;
 
 enum class JsonEvent { Value, Key, BeginObject, EndObject, BeginArray, EndArray };
 
-/// Told of each event; `value` is the scalar or the key (as a string), and may be moved from. It throws
-/// InputError to refuse what it is told; where that error names no place, it is said of the line and column
-/// reached.
+/// Called for each event; `value` is the scalar or the key (as a string), and may be moved from. It may throw
+/// InputError; where the error names no place, the current line and column are added.
 using JsonListener = std::function<void(JsonEvent event, Json& value)>;
 
-/// A JSON text as events, for documents too large to hold. The events are well nested, at most kMaxJsonDepth
-/// deep. Fields that are given twice are the listener's to notice.
+/// Parses JSON as events, for documents too large for memory. The events are well nested, at most
+/// kMaxJsonDepth deep. The listener must check for duplicate fields.
 void parse_json_events(Source& source, const JsonListener& listener);
 
-/// A number as it is written best: whole ones without a fraction.
+/// A JSON number; whole values are written without a fraction.
 [[nodiscard]] Json number_json(double value);
 /// On one line. Bytes that are no UTF-8 (file names may hold any) become U+FFFD, so the text is always JSON.
 [[nodiscard]] std::string json_line(const Json& value);
-/// For people: what fits on a line stands on one line, long lists fill lines, all else is indented by two.
+/// For people: what fits is written on one line, long lists fill lines, all else is indented by two.
 /// Ends with a newline.
 [[nodiscard]] std::string json_page(const Json& value);
 

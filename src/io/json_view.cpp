@@ -25,7 +25,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-/// Whole if short, else its beginning; never half a character of UTF-8.
+/// The text if short, else a prefix of whole UTF-8 characters.
 std::string shortened(const std::string& text) {
     constexpr std::size_t kMost = 60;
     if (text.size() <= kMost) return text;
@@ -34,7 +34,7 @@ std::string shortened(const std::string& text) {
     return text.substr(0, end) + "…";
 }
 
-/// A value as a message quotes it: whole if short, its kind and size otherwise.
+/// A value as quoted in messages: the value if short, its kind and size otherwise.
 std::string described(const Json& value) {
     switch (value.type()) {
         case Json::value_t::object:
@@ -139,7 +139,7 @@ std::int64_t JsonView::integer(std::int64_t least, std::int64_t most) const {
     }
     if (value_->is_number_float()) {
         const double value = value_->get<double>();
-        // Beyond 2^53 a double is no longer one integer.
+        // Beyond 2^53 a double does not determine one integer.
         if (std::trunc(value) != value || std::abs(value) > 9007199254740992.0) fail_range();
         const auto whole = static_cast<std::int64_t>(value);
         if (whole < least || whole > most) fail_range();

@@ -16,9 +16,8 @@ namespace tutti::io {
 
 using Json = nlohmann::ordered_json;
 
-/// A JSON value and the path that leads to it. Every question either answers or throws an InputError that
-/// names the path, what was expected and what was found; so a reader is a list of questions, and no reader
-/// words errors itself.
+/// A JSON value and its path. Every accessor either returns a value or throws an InputError that names the
+/// path, what was expected and what was found. So readers are lists of accesses and format no errors.
 class JsonView {
   public:
     explicit JsonView(const Json& value, std::string path = {}) : value_(&value), path_(std::move(path)) {}

@@ -17,7 +17,7 @@ using plan::MscclPlan;
 using plan::Step;
 using plan::ThreadBlock;
 
-// The attributes of each element, by place in its table.
+// The attributes of each element, by index in its table.
 enum AlgoAttribute : std::size_t {
     kName,
     kProto,
@@ -53,8 +53,8 @@ enum StepAttribute : std::size_t {
 constexpr std::array<const char*, 10> kStep{"s",      "type", "srcbuf", "srcoff", "dstbuf",
                                             "dstoff", "cnt",  "depid",  "deps",   "hasdep"};
 
-/// Reads the tree from the root down. Each element is visited once, and none deeper than a step, however
-/// deep a file may nest what we do not know.
+/// Reads the tree from the root down. Each element is visited once, and none deeper than a step, however deep
+/// unknown elements nest.
 class MscclReader {
   public:
     explicit MscclReader(const XmlDocument& document) : document_(document) {}
@@ -203,7 +203,7 @@ plan::MscclPlan read_msccl_xml(Source& source) {
 
 namespace {
 
-/// As the value of an attribute; what XML cannot hold becomes a question mark.
+/// Escaped as the value of an attribute; characters that XML forbids become question marks.
 std::string escaped(std::string text) {
     while (const auto bad = first_bad_character(text)) text[*bad] = '?';
     std::string value;

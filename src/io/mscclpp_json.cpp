@@ -9,12 +9,11 @@
 #include <array>
 #include <type_traits>
 
-// The reader asks one question after the other and turns each refusal into a PlanError with the code of the
-// question: a field that is not there, a number that is none, a word that is none of ours. All
-// that it allocates is proportional to the values that the JSON parser has already counted.
+// Each access that fails becomes a PlanError with the code of that access: a missing field, a bad number, an
+// unknown word. Memory is proportional to the number of values, which the JSON parser has already limited.
 //
-// Plans of earlier versions have nothing but the outline in common with these. They are looked for first, so
-// that their reader is told what the file is and not which of our keys it lacks.
+// Plans of earlier versions share only the outline with these. They are detected first, so that the message
+// names the old format instead of a missing key.
 
 namespace tutti::io {
 namespace {
@@ -25,7 +24,7 @@ constexpr JsonLimits kLimits{std::uint64_t{1} << 28U, std::size_t{1} << 24U};
 constexpr std::int64_t kMost32 = (std::int64_t{1} << 32U) - 1;
 constexpr std::int64_t kMostId = std::numeric_limits<std::int32_t>::max();
 
-/// The way from one value to another inside it.
+/// The JSON path from one value to another inside it.
 std::optional<std::string> path_to(const Json& value, const Json& within, const std::string& path) {
     if (&value == &within) return path;
     for (const auto& [key, inner] : within.items()) {
@@ -35,8 +34,8 @@ std::optional<std::string> path_to(const Json& value, const Json& within, const 
     return std::nullopt;
 }
 
-/// JsonView's questions, with codes. Where a value stands is found only when it is wrong: plans have millions
-/// of them.
+/// JsonView's accessors, with error codes. The path of a value is searched only when it is wrong, because
+/// plans have millions of values.
 class Field {
   public:
     Field(const Json& value, const Json& root) : value_(&value), root_(&root) {}
@@ -318,7 +317,7 @@ Json parsed(Source& source) {
     try {
         return parse_json(source, kLimits);
     } catch (const InputError& error) {
-        // The parser's limits (bytes, values, depth) all speak so.
+        // The messages of the parser's limits (bytes, values, depth) all begin like this.
         const bool limit = error.message().starts_with("expected at most");
         throw PlanError(limit ? "too-large" : "json", error.message(), error.place(), source.name());
     }

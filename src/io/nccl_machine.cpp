@@ -1,9 +1,8 @@
-// From a tree of PCI devices under CPUs, with NVLinks across, to a graph of NPUs and switches.
+// Converts a tree of PCI devices under CPUs, with NVLinks between them, to a graph of NPUs and switches.
 //
-// Three things are left out, because no collective can use them: what has no GPU below it, a bridge that only
-// passes on (one thing below, so its two links become one, as fast as the slower), and everything about NICs.
-// Bridges of that second kind are how the ports of a PCIe switch show in the list of devices, so without this
-// a GPU is three hops from its switch.
+// Left out are subtrees without a GPU, bridges with a single child (their two links become one, as fast as
+// the slower), and NICs. Such bridges are how the ports of a PCIe switch appear in the list of devices; with
+// them a GPU would be three hops from its switch.
 //
 // All switches cut through: NVSwitches, PCIe switches and CPUs pass on what arrives before it is complete.
 // All NVSwitches are one, as in NCCL, because NVLinks of a GPU share every message. Latencies are 0: the file
@@ -28,14 +27,15 @@ Wire wire_of(Decimal bandwidth) { return {Ticks(0), Ticks(0), bandwidth}; }
 
 bool slower(Decimal a, Decimal b) { return to_double(a) < to_double(b); }
 
-/// The tree without what has no GPU below it and without bridges that only pass on: which devices stay, and
-/// on what they are then.
+/// The tree without subtrees that have no GPU and without bridges with a single child: which devices remain,
+/// and their parents.
 class PrunedTree {
   public:
     explicit PrunedTree(NcclMachine& machine)
         : devices_(machine.devices), kept_(devices_.size()), below_(devices_.size()) {
         used_cpus_.assign(machine.cpus.size(), false);
-        // Children come after their parents, so backwards every device knows what is below it.
+        // Children come after their parents, so in reverse order a device's subtree is known when it is
+        // visited.
         for (std::size_t i = devices_.size(); i-- > 0;) settle(i);
     }
 
@@ -157,7 +157,7 @@ class MachineBuilder {
         }
     }
 
-    /// To what it is plugged into.
+    /// Joins a device to its parent.
     void join_device(std::size_t i) {
         if (!tree_.keeps(i)) return;
         const NcclDevice& device = machine_.devices[i];

@@ -8,8 +8,8 @@
 
 namespace tutti::io {
 
-/// A machine as NCCL sees it: what its topology file says, before it becomes a topology of ours. Numbers of
-/// cpus and devices are positions in the lists of NcclMachine. Bandwidths are GB/s in one direction.
+/// The content of an NCCL topology file, before conversion. Numbers of cpus and devices are indices of the
+/// lists of NcclMachine. Bandwidths are GB/s in one direction.
 
 /// Some NVLinks (or xGMI links) of a GPU that lead to the same place.
 struct NcclCable {

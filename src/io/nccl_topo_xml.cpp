@@ -1,10 +1,10 @@
-// Reads <system><cpu><pci>…<gpu><nvlink/></gpu>…</pci></cpu></system>. The file knows places, classes and
-// counts but few speeds; those below are the constants that NCCL itself reckons with (src/graph/topo.h and
-// topo.cc of NCCL 2.30; xGMI: RCCL's topo.h), which are what a kernel reaches rather than what the cable can.
+// Reads <system><cpu><pci>…<gpu><nvlink/></gpu>…</pci></cpu></system>. The file has bus ids, classes and
+// counts but few speeds. The speeds below are NCCL's own constants (src/graph/topo.h and topo.cc of NCCL
+// 2.30; xGMI: RCCL's topo.h): what a kernel achieves, not the cable's peak.
 //
-// The same format serves two purposes. A dump has a <gpu rank="…"> for every GPU of the job, and GPUs without
-// a rank are not part of it. A file for NCCL_TOPO_FILE, as cloud providers ship, may have no <gpu> at all:
-// then PCI devices of a GPU's class are the GPUs, and NVLinks are not known.
+// The format has two uses. A dump has a <gpu rank="…"> for every GPU of the job; GPUs without a rank are not
+// part of it. A file for NCCL_TOPO_FILE, as cloud providers ship, may have no <gpu> at all: then PCI devices
+// of a GPU's class are the GPUs, and NVLinks are not known.
 
 #include "io/nccl_topo_xml.hpp"
 
@@ -49,7 +49,7 @@ Decimal xgmi_bandwidth(std::string_view gcn) {
     return {24, 0};
 }
 
-/// Of one lane, in units of 100 Mbit/s. What is not said counts as the third generation.
+/// The speed of one lane, in units of 100 Mbit/s. An unknown speed counts as the third generation.
 std::int64_t lane_speed(std::string_view text) {
     static constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kSpeeds{
         {{"2.5", 15}, {"5", 30}, {"8", 60}, {"16", 120}, {"32", 240}, {"64", 480}}};
@@ -214,7 +214,7 @@ class Reader {
         return rank;
     }
 
-    /// After all devices are known, because cables lead forwards too.
+    /// Called after all devices are read, because a cable may lead to a later device.
     void read_cables(NcclDevice& device, pugi::xml_node gpu) const {
         for (const pugi::xml_node cable : gpu.children()) {
             if (is(cable, "c2c")) {

@@ -2,16 +2,15 @@
 // duration in microseconds, metadata ("M") for names and order, counters ("C"), and flows ("s" to "f") that
 // viewers draw as arrows. Processes are nodes, their threads the links that leave them.
 //
-// Perfetto keeps whole nanoseconds, rounds starts and durations each for itself, and drops an event that then
-// begins before the one before it on its track has ended. So times are whole nanoseconds here, and a duration
-// is the difference of two such times; the exact ones are among the arguments. Numbers of processes and
-// threads begin at 1 and never coincide: viewers give 0, and a thread with the number of its process, a
-// meaning of their own.
+// Perfetto keeps whole nanoseconds, rounds starts and durations separately, and drops an event that then
+// begins before its predecessor on the track has ended. So times are whole nanoseconds here, and a duration
+// is the difference of two such times; the exact ones are among the arguments. Process and thread numbers
+// begin at 1 and never coincide, because viewers treat 0, and a thread with its process's number, specially.
 //
-// A flow begins and ends within events, so its ends stand at the starts of two sends; Perfetto draws the
-// arrow from the end of the first. An arrival is used by the sends of the same chunk that leave its node
-// next. Where several arrivals come together (a reduction), the first send onward has an arrow from each, the
-// others from the last one, so that there are never more arrows than twice the sends.
+// A flow must begin and end within events, so its ends are at the starts of two sends; Perfetto draws the
+// arrow from the end of the first. An arrival is used by the next sends of the same chunk that leave its
+// node. Where several arrivals are combined (a reduction), the first send onward has an arrow from each, the
+// others only from the last. So there are at most twice as many arrows as sends.
 //
 // The share of busy links is counted in at most kMaxSlices slices, whose width doubles as time goes on.
 
@@ -39,7 +38,7 @@ struct Passer {
     std::size_t send = 0;
 };
 
-/// Who comes to a node with a chunk, and who leaves it with that chunk.
+/// The sends that bring a chunk to a node, and those that take it on.
 struct Crossing {
     std::vector<Passer> arrivals{}, departures{};
 };
@@ -51,7 +50,7 @@ Crossings crossings_of(const std::vector<TimedSend>& sends, const Topology& topo
     for (std::size_t i = 0; i < sends.size(); ++i) {
         const auto& [send, free, arrive] = sends[i];
         const Link& link = topology.link(send.link);
-        // What cuts through is on its way again before it has arrived.
+        // A cut-through switch forwards before the whole chunk has arrived.
         const Ticks at = topology.is_cut_through(link.dst) ? send.start + link.wire.alpha : arrive;
         crossings[{link.dst, send.chunk}].arrivals.push_back({at, i});
         crossings[{link.src, send.chunk}].departures.push_back({send.start, i});
@@ -122,7 +121,7 @@ std::int64_t PerfettoWriter::nanoseconds(Ticks ticks) const {
     return ticks.count() * 1000;
 }
 
-/// In microseconds, as the format wants it.
+/// Written in microseconds, as the format requires.
 void PerfettoWriter::add_nanoseconds(std::int64_t count) {
     fmt::format_to(std::back_inserter(text_), "{}", count / 1000);
     if (count % 1000 != 0) fmt::format_to(std::back_inserter(text_), ".{:03}", count % 1000);

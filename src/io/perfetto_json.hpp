@@ -13,7 +13,7 @@ namespace tutti::io {
 
 /// Writes a schedule as Chrome trace events (JSON), which ui.perfetto.dev and chrome://tracing open: links
 /// are tracks, grouped by the node they leave; see docs/results.md. The file appears when finish() returns;
-/// destroyed before, it leaves nothing. Memory does not grow with the schedule.
+/// without finish() there is no file. Memory does not grow with the schedule.
 class PerfettoWriter {
   public:
     /// A path, or "-" for standard output. The instance must outlive this.
@@ -23,7 +23,7 @@ class PerfettoWriter {
     void append(std::span<const TimedSend> sends);
     void finish(Ticks makespan);
 
-    /// Arrows from sends to those they make possible are drawn up to this many sends.
+    /// Schedules of more sends get no arrows from a send to those that depend on it.
     static constexpr std::size_t kMaxArrowSends = 20'000;
 
   private:

@@ -18,10 +18,10 @@ namespace {
 constexpr std::string_view kConditionField = "tutti_condition";
 constexpr std::int64_t kLastRank = (1 << 20) - 1;
 constexpr std::int64_t kLastChunk = std::numeric_limits<std::int32_t>::max();
-/// Ranges make large conditions of few bytes; this is how many chunks and contributions they may come to.
+/// Ranges can describe large conditions in few bytes; this limits the chunks and contributions in total.
 constexpr std::int64_t kMostEntries = std::int64_t{1} << 24;
 
-/// A whole decimal number of at most `most`, in its one spelling, so that no two fields mean the same.
+/// A whole decimal number of at most `most`, without leading zeros, so that no two fields mean the same.
 std::optional<std::int64_t> number_in(std::string_view digits, std::int64_t most) {
     std::int64_t value = -1;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -30,7 +30,7 @@ std::optional<std::int64_t> number_in(std::string_view digits, std::int64_t most
     return plain && value <= most ? std::optional(value) : std::nullopt;
 }
 
-/// Both ends belong to it.
+/// Both ends are included.
 struct ChunkRange {
     std::int64_t first = 0, last = 0;
 };
@@ -100,7 +100,7 @@ class ConditionReader {
     }
     static ChunkRange just(std::int64_t chunk) { return {chunk, chunk}; }
 
-    /// Nobody can hold what is not there at the start.
+    /// No output can contain an input chunk that is undefined at the start.
     static void check_inputs(const plan::Condition& condition, Rank rank, const JsonView& outputs) {
         for (const auto& [chunk, parts] : condition.outputs.at(rank)) {
             for (const plan::Contribution& part : parts) {
@@ -165,7 +165,7 @@ Json chunks_json(const std::vector<std::int64_t>& chunks) {
     return list;
 }
 
-/// Whether `sum` is `first` moved along by so many chunks.
+/// Whether `sum` is `first` shifted by that many chunks.
 bool moves_along(const std::vector<plan::Contribution>& sum, std::vector<plan::Contribution> first,
                  std::int64_t by) {
     for (plan::Contribution& contribution : first) contribution.chunk += by;

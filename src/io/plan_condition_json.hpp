@@ -9,12 +9,12 @@ namespace tutti::io {
 
 inline constexpr int kConditionFormat = 1;
 
-/// What a custom collective starts from and must end with, as docs/plan-conditions.md describes the file.
-/// Throws InputError with the path ("/outputs/3/0") or "line:column". What only a plan can judge (ranks and
-/// chunks that it has not) is left to the verifier.
+/// The precondition and postcondition of a custom collective; docs/plan-conditions.md describes the file.
+/// Throws InputError with the path ("/outputs/3/0") or "line:column". The verifier checks whether the plan
+/// has these ranks and chunks.
 [[nodiscard]] plan::Condition read_plan_condition(Source& source);
 
-/// The same as such a file. Neighbouring chunks are written as ranges.
+/// A condition as such a file. Neighbouring chunks are written as ranges.
 [[nodiscard]] std::string plan_condition_text(const plan::Condition& condition);
 
 }  // namespace tutti::io

@@ -14,7 +14,7 @@
 
 namespace tutti::io {
 
-/// JsonView's questions for readers of plans: a refusal is a PlanError with the code of the question.
+/// JsonView's accessors for readers of plans: a failure is a PlanError with the code of the access.
 class PlanField {
   public:
     explicit PlanField(JsonView view) : view_(std::move(view)) {}
@@ -25,7 +25,7 @@ class PlanField {
         expect_object();
         return PlanField(coded("missing-key", [&] { return view_.at(name); }));
     }
-    /// Nothing for null, too.
+    /// Nothing if missing or null.
     [[nodiscard]] std::optional<PlanField> find(std::string_view name) const {
         expect_object();
         const auto found = view_.find(name);
@@ -49,7 +49,7 @@ class PlanField {
                                        std::int64_t most = std::numeric_limits<std::int64_t>::max()) const {
         return coded("bad-integer", [&] { return view_.integer(least, most); });
     }
-    /// The same of an element, without spelling out its path unless it is refused. Precondition: as above.
+    /// The integer at `index`; its path is built only for an error. Precondition: as above.
     [[nodiscard]] std::int64_t integer_at(std::size_t index, std::int64_t least, std::int64_t most) const {
         expects(index < json().size());
         const Json& element = json()[index];
@@ -88,10 +88,10 @@ class PlanField {
     JsonView view_;
 };
 
-/// Files of plans are read whole; more would take gigabytes.
+/// Plans are read into memory; larger files would take gigabytes.
 inline constexpr JsonLimits kPlanJsonLimits{std::uint64_t{1} << 28U, std::size_t{1} << 23U};
 
-/// Parses the JSON of a plan and reads it; every refusal is a PlanError that names the file.
+/// Parses the JSON of a plan and reads it; every failure is a PlanError that names the file.
 template <typename Reader>
 [[nodiscard]] auto read_plan_json(Source& source, Reader reader)
     -> decltype(reader(PlanField(JsonView({})))) {

@@ -74,7 +74,7 @@ Json candidates_json(const std::vector<Candidate>& candidates) {
     return list;
 }
 
-/// What only the lines of a run have.
+/// The fields that only lines of a batch have.
 void add_task(Json& json, const ResultLine& result) {
     json["key"] = result.key;
     json["label"] = result.label;
@@ -86,7 +86,7 @@ void add_task(Json& json, const ResultLine& result) {
     json["threads"] = result.threads;
     json["time_limit"] = or_null(result.time_limit);
     json["collective"] = or_null(result.collective);
-    // Of an instance that was not read nobody knows them.
+    // Unknown if the instance could not be read.
     const auto known = [&](std::uint64_t count) { return result.nodes == 0 ? Json(nullptr) : Json(count); };
     json["npus"] = known(result.npus);
     json["nodes"] = known(result.nodes);
@@ -239,11 +239,11 @@ ResultJournal::~ResultJournal() { ::close(descriptor_); }
 void ResultJournal::append(const ResultLine& result) { write(json_line(result_json(result)) + "\n"); }
 
 void ResultJournal::sync() {
-    // What cannot be synced (a pipe) has no disk to reach.
+    // A pipe cannot be synced, and need not be.
     if (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail();
 }
 
-/// A line that lacks only its end gets it; half a line goes.
+/// Completes a last line that lacks only its newline; removes half a line.
 void ResultJournal::end_last_line() {
     const off_t size = ::lseek(descriptor_, 0, SEEK_END);
     off_t end = size;

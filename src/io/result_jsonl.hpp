@@ -11,7 +11,7 @@
 
 namespace tutti::io {
 
-/// Why there is no good schedule in a line.
+/// Why a line has no verified schedule.
 enum class Failure {
     None,
     Input,          ///< the instance cannot be read, or the method is not for it
@@ -29,8 +29,8 @@ enum class Failure {
 /// "crash" and so on; "none" has no name in a line.
 [[nodiscard]] std::string_view name_of(Failure failure);
 
-/// What became of one instance: the object that `synth --json` prints, and a line of results.jsonl.
-/// results/README.md has a sentence on each.
+/// The result for one instance: the object that `synth --json` prints, and a line of results.jsonl.
+/// results/README.md describes each field.
 struct ResultLine {
     std::string instance;
     std::string method;
@@ -55,7 +55,7 @@ struct ResultLine {
     std::map<std::string, double> options;  ///< search options that are not as usual
     std::map<std::string, std::string> solver_versions;
 
-    // What was asked: the same in every run of the same task.
+    // The task: the same in every run of it.
     std::string key;              ///< names the task within its run
     std::string label;            ///< family and name of the instance: "ring/a"
     std::string digest;           ///< of the instance's file, by which a changed one is noticed
@@ -65,7 +65,7 @@ struct ResultLine {
     std::uint32_t threads = 1;
     std::optional<double> time_limit;  ///< seconds
 
-    // The instance in numbers.
+    // Sizes of the instance.
     std::string collective;  ///< the kind of its collectives, or "mixed"
     std::uint64_t npus = 0, nodes = 0, links = 0;
     std::uint64_t groups = 0;  ///< that communicate
@@ -80,7 +80,7 @@ struct ResultLine {
     std::string finished;  ///< UTC, "2026-11-16T17:40:00Z"
     std::string host;
 
-    /// Follows from makespan and bound, so it is written but never believed.
+    /// Computed from makespan and bound: written to files but never read back.
     [[nodiscard]] std::optional<double> gap() const;
     friend bool operator==(const ResultLine&, const ResultLine&) = default;
 };
@@ -88,15 +88,15 @@ struct ResultLine {
 /// All keys of results/README.md, null where there is no value; "error", "options", "asked_heuristic"
 /// and "solver_versions" only where there is one; what a run adds only in lines that have a key.
 [[nodiscard]] Json result_json(const ResultLine& result);
-/// Fields that are not known are passed over: later versions write more. Throws InputError.
+/// Unknown fields are skipped: later versions write more. Throws InputError.
 [[nodiscard]] ResultLine parse_result(const Json& json);
 
-/// Appends lines to a results.jsonl; each is in the file, whole, when append() returns, so that a killed run
-/// loses nothing but the instances it was at, and on the disk when sync() returns.
+/// Appends lines to a results.jsonl. A line is complete in the file when append() returns, so a killed run
+/// loses only the unfinished instances. It is on the disk when sync() returns.
 class ResultJournal {
   public:
-    /// Goes on with an existing file; half a line left by a killed run is cut off first. Throws OutputError,
-    /// as all of it does.
+    /// Appends to an existing file; half a line left by a killed run is removed first. All functions throw
+    /// OutputError.
     explicit ResultJournal(const std::string& path);
     ResultJournal(const ResultJournal&) = delete;
     ResultJournal& operator=(const ResultJournal&) = delete;
@@ -114,8 +114,8 @@ class ResultJournal {
     int descriptor_ = -1;
 };
 
-/// The lines of a journal. One that a killed run left unfinished is passed over; any other that cannot be
-/// read is an InputError at its line, or counted and passed over if somebody wants that.
+/// The lines of a journal. An unfinished last line (of a killed run) is skipped. Any other unreadable line is
+/// an InputError, or counted in `damaged` and skipped if that is given.
 [[nodiscard]] std::vector<ResultLine> read_results(const std::string& path, std::size_t* damaged = nullptr);
 
 }  // namespace tutti::io

@@ -9,11 +9,11 @@
 #include <array>
 #include <charconv>
 
-// A tree of objects, each tagged by its type. One thing is not as it looks: msccl-tools cuts every chunk of
-// the collective into `chunks` (of the instance) before it solves, numbers addresses accordingly, and then
-// writes the collective as it was before; TACCL writes it as it was after. The maps of input and output
-// addresses tell which: they are always those of the cut collective. (Facts from microsoft/msccl-tools,
-// msccl/algorithm.py and serialization.py, and microsoft/taccl, taccl/cli/solve.py.)
+// A tree of objects, each tagged by its type. One trap: msccl-tools divides every chunk of the collective
+// into `chunks` (of the instance) before it solves, numbers addresses accordingly, and then writes the
+// undivided collective; TACCL writes the divided one. The maps of input and output addresses show which it
+// is: they always belong to the divided collective. (Facts from microsoft/msccl-tools, msccl/algorithm.py and
+// serialization.py, and microsoft/taccl, taccl/cli/solve.py.)
 
 namespace tutti::io {
 namespace {
@@ -25,7 +25,7 @@ using plan::SendChunk;
 constexpr std::int64_t kMostAddress = std::int64_t{1} << 40U;
 constexpr std::int64_t kMostTime = std::int64_t{1} << 40U;
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 40U;
-/// Chunks, and nodes named by all of them together, once they are cut.
+/// Limits on the chunks after dividing, and on the nodes that they name in total.
 constexpr std::size_t kMostChunks = std::size_t{1} << 22U, kMostNamed = std::size_t{1} << 24U;
 
 /// Pairs of node and address, sorted.
@@ -38,7 +38,7 @@ AddressMap sorted(AddressMap map) {
     return map;
 }
 
-/// What the parts of a file say before they are put together.
+/// The parts of a file before they are combined.
 struct Parts {
     ScclPlan plan{};
     std::int64_t cut = 1;  ///< the instance's chunks
@@ -152,7 +152,7 @@ std::optional<AddressMap> read_map(const PlanField& root, const char* name) {
     return sorted(std::move(map));
 }
 
-/// The addresses that each node has before, or must have after, with chunks cut into `cut`.
+/// The addresses that each node has before, or must have after, with each chunk divided into `cut`.
 AddressMap map_of(const ScclPlan& plan, std::vector<std::int32_t> SendChunk::*nodes, std::int64_t cut) {
     AddressMap map;
     for (const SendChunk& chunk : plan.chunks) {
@@ -193,7 +193,7 @@ void cut_chunks(ScclPlan& plan, std::int64_t cut) {
     plan.chunks = std::move(pieces);
 }
 
-/// Cuts the collective's chunks where the file means that and has not done it.
+/// Divides the collective's chunks where the file's addresses are divided but its collective is not.
 void settle_chunks(const PlanField& root, Parts& parts) {
     const bool has_maps = parts.inputs || parts.outputs;
     const bool whole = parts.cut == 1 || (has_maps ? agree(parts, 1) : parts.machines);
@@ -229,7 +229,7 @@ ScclPlan read_algorithm(const PlanField& root) {
         parts.plan.remarks.push_back(
             fmt::format("the instance says {} steps, there are {}", *parts.steps, parts.plan.rounds.size()));
     }
-    // TACCL's rounds are times, and the instance counts none of them.
+    // TACCL's rounds are times, which the instance's number of extra rounds does not count.
     if (parts.plan.clock == plan::SendClock::Times) parts.plan.extra_rounds.reset();
     return std::move(parts.plan);
 }

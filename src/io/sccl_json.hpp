@@ -11,17 +11,17 @@ namespace tutti::io {
 /// in the topology and in that TACCL's sends have times (docs/step-formats.md).
 
 /// Throws plan::PlanError with one of the codes `json`, `missing-key`, `bad-integer`, `bad-value` and
-/// `too-large`. Keys that are not needed may be missing or unknown. What the algorithm does is not judged.
+/// `too-large`. Keys that are not needed may be missing or unknown. The algorithm is not verified.
 [[nodiscard]] plan::ScclPlan read_sccl_json(Source& source);
 
 /// An algorithm as msccl-tools loads it or, where its clock is Times, as TACCL does; read_sccl_json gives it
 /// back. Precondition: its clock is Steps or Times; its links are sorted, and with times their latencies are
 /// whole units of the topology and proportional to the number of chunks.
 [[nodiscard]] std::string sccl_json_text(const plan::ScclPlan& plan);
-/// Appears whole or not at all; "-" is standard output.
+/// Written atomically; "-" is standard output.
 void write_sccl_json(const std::string& path, const plan::ScclPlan& plan);
 
-/// Nodes beyond these are refused; the files hold a number for every pair of them.
+/// The maximum number of nodes; files have a number for every pair of them.
 inline constexpr std::int32_t kMostStepNodes = 1 << 14;
 
 }  // namespace tutti::io

@@ -8,9 +8,8 @@
 #include <numeric>
 #include <set>
 
-// The file that msccl-tools' own load_msccl_object takes, or that of TACCL where sends have times: every
-// object with its tag and all keys that the decoders ask for. Chunks are written as they are, so the instance
-// says that none was cut.
+// Writes a file for msccl-tools' load_msccl_object, or for TACCL where sends have times: every object with
+// its tag and all keys that the decoders require. Chunks are written undivided, and the instance says so.
 
 namespace tutti::io {
 namespace {
@@ -107,7 +106,7 @@ Json collective_of(const ScclPlan& plan) {
     return json;
 }
 
-/// A square matrix [destination][source] of what `entry` says of each link.
+/// A square matrix [destination][source] of `entry` for each link.
 template <typename Entry>
 Json matrix_of(const ScclPlan& plan, Entry entry) {
     const auto nodes = static_cast<std::size_t>(plan.nodes);
@@ -117,7 +116,7 @@ Json matrix_of(const ScclPlan& plan, Entry entry) {
     return matrix;
 }
 
-/// One machine, and nothing between machines.
+/// TACCL's description of one machine without links between machines.
 Json machine_of(const ScclPlan& plan) {
     constexpr std::int64_t kScale = 10 * plan::kFinePerTime;
     Json json = tagged(plan, "topology");

@@ -35,8 +35,8 @@ constexpr Field kSendFields[] = {{"chunk", "an integer", true},
                                  {"start", "an integer", true},
                                  {"op", "\"copy\" or \"reduce\"", false}};
 
-/// Builds a schedule from the events of its text. The state is which object we are in and which of its fields
-/// we are at; paths are spelt out only when something is wrong.
+/// Builds a schedule from JSON events. The state is the current object and field; paths are built only for
+/// errors.
 class ScheduleBuilder {
   public:
     void take(JsonEvent event, const Json& value) {
@@ -72,12 +72,12 @@ class ScheduleBuilder {
     }
     [[nodiscard]] std::uint32_t& seen() { return level_ == Level::Send ? seen_in_send_ : seen_at_top_; }
 
-    /// The object or element we are at: "/" or "/sends/12".
+    /// The current object or element: "/" or "/sends/12".
     [[nodiscard]] std::string object_path() const {
         const bool in_sends = level_ == Level::Sends || level_ == Level::Send;
         return in_sends ? fmt::format("/sends/{}", schedule_.sends.size()) : "/";
     }
-    /// The value we are at: "/makespan" or "/sends/12/start".
+    /// The current value: "/makespan" or "/sends/12/start".
     [[nodiscard]] std::string value_path() const {
         if (level_ == Level::Top) return fmt::format("/{}", kTopFields[field_].name);
         if (level_ == Level::Send) return fmt::format("{}/{}", object_path(), kSendFields[field_].name);
@@ -188,7 +188,7 @@ class ScheduleBuilder {
     /// Precondition: least <= 0.
     [[nodiscard]] std::int64_t integer(const Json& value, std::int64_t least, std::int64_t most) const {
         expects(least <= 0);
-        // The usual case first: without it, a path would be written for every number.
+        // The usual case first: otherwise a path would be built for every number.
         if (value.is_number_unsigned()) {
             const auto number = value.get<std::uint64_t>();
             if (number <= static_cast<std::uint64_t>(most)) return static_cast<std::int64_t>(number);
@@ -239,8 +239,8 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 16;
 
-/// A send as a line of the file, after the end of the line before. By hand: a format string read for each of
-/// a million sends takes as long as all the rest.
+/// Appends a send as a line of the file, after the previous line's end. Without fmt: interpreting a format
+/// string for each of a million sends takes as long as all the rest.
 void put_send(std::string& text, const Send& send) {
     const auto put = [&](std::string_view name, const fmt::format_int& number) {
         text.append(name).append(number.data(), number.size());

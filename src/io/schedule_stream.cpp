@@ -9,25 +9,24 @@
 #include <algorithm>
 #include <limits>
 
-// docs/stream-format.md is the format; this is how it came to be.
+// docs/stream-format.md defines the format; this comment gives the reasons.
 //
 // A schedule of 10^9 sends takes 65 GB as JSON and 24 GB in memory. In order of start most sends of a tick go
-// over neighbouring links, so the distance to the last link is one byte, and the distance to the last chunk
-// one to three: for an all-gather whose chunks are drawn at random, 2.8 bytes per send on a 32x32 torus and
-// 3.0 on 64x64. zstd leaves 1.8 and 2.1 of them, and far less of a regular schedule. Reading runs at 80 to
-// 120 million sends a second, writing at 35 to 45, if many sends are given at a time.
+// over neighbouring links, so the difference to the previous link takes one byte, and the difference to the
+// previous chunk one to three: for an all-gather with randomly ordered chunks, 2.8 bytes per send on a 32x32
+// torus and 3.0 on 64x64. zstd reduces them to 1.8 and 2.1, and regular schedules far more. Reading runs at
+// 80 to 120 million sends a second, writing at 35 to 45, if many sends are given per call.
 //
-// The level of zstd is 1. On the 64x64 torus level 3 takes twice the time of all writing for files smaller by
-// 1.3 %; levels below 0 give up coding by frequency and with it a third of the size, to write 15 % faster.
-// Numbers are put where they belong in the block, without a loop over their bytes (put_short); the sends of a
-// tick are copied only where a call ends within it.
+// The zstd level is 1. On the 64x64 torus level 3 doubles the time of all writing for files 1.3 % smaller;
+// negative levels skip entropy coding: they write 15 % faster, but files are a third larger or more. Numbers
+// are written into the block without a loop over their bytes (put_short); the sends of a tick are copied only
+// where a call ends within the tick.
 //
-// The sends of a tick form groups that give start, number and op once; a send needs a bit for its op only
-// where copies and reductions mix. Blocks start afresh and carry their number, so a lost, repeated or swapped
-// block is noticed, and a block can be read without those before it. zstd's own checksum (XXH64) guards what
-// they hold.
+// The sends of a tick form groups that give start, count and op once; a send has a bit for its op only where
+// copies and reductions mix. Differences restart at each block and blocks are numbered, so a lost, repeated
+// or swapped block is detected, and a block can be read alone. zstd's checksum (XXH64) protects the content.
 //
-// The reader decodes a thousand sends at a time into a buffer that fits the cache, and hands that out.
+// The reader decodes a thousand sends at a time into a buffer that fits the cache.
 
 namespace tutti::io {
 namespace {
@@ -46,11 +45,11 @@ constexpr int kLevel = 1;
 constexpr std::size_t kBatch = 1024;
 constexpr std::size_t kMaxNumber = 10;  ///< bytes of a 64-bit number
 constexpr std::size_t kMaxShort = 5;    ///< bytes of the numbers of a send, at most 35 bits
-/// What a block can take: up to the target, then the head of a group and its sends, and what put_short
-/// spills.
+/// The capacity of a block: the target, then the head of a group and its sends, and the bytes that put_short
+/// writes too many.
 constexpr std::size_t kBlockRoom = kBlockTarget + 4 * kMaxNumber + 2 * kMaxShort * kMaxGroup + 8;
 static_assert(kBlockRoom <= kMaxRaw);
-/// The reader asks after each send or two numbers of a head whether it has run past the end.
+/// The reader checks for the end only after each send or two numbers of a head.
 constexpr std::size_t kPadding = 2 * kMaxNumber;
 constexpr std::uint64_t kMost32Bits = std::numeric_limits<std::uint32_t>::max();
 
@@ -69,15 +68,15 @@ void put_number(std::string& out, std::uint64_t value) {
     out.append(bytes, put_number(bytes, value));
 }
 
-/// The same for a number of at most 35 bits, but may write up to 8 bytes. How long a distance of chunks is
-/// can hardly be foretold, so there is no jump but for the shortest.
+/// The same for a number of at most 35 bits, but may write up to 8 bytes. The length of a chunk difference is
+/// hard to predict, so only the shortest has a branch.
 inline char* put_short(char* out, std::uint64_t value) {
     if (value < 0x80) {
         *out = static_cast<char>(value);
         return out + 1;
     }
     const auto top_bit = 63U - static_cast<unsigned>(__builtin_clzll(value));
-    const unsigned more = top_bit / 7;  // bytes but the last
+    const unsigned more = top_bit / 7;  // bytes before the last
     std::uint64_t bytes = (value & 0x7F) | (value & 0x3F80) << 1 | (value & 0x1FC000) << 2 |
                           (value & 0xFE00000) << 3 | (value & 0x7F0000000) << 4;
     bytes |= 0x8080808080808080U & ((std::uint64_t{1} << (8 * more)) - 1);
@@ -162,7 +161,7 @@ void StreamWriter::append(std::span<const Send> sends) {
         std::size_t alike = 1;
         const std::size_t room = std::min(sends.size(), kMaxGroup - group_.size());
         while (alike < room && sends[alike].start == sends.front().start) ++alike;
-        // What ends a group needs no waiting for more.
+        // These sends end their group, so it can be written without waiting for more.
         if (group_.empty() && (alike < sends.size() || alike == kMaxGroup)) {
             write_group(sends.first(alike));
         } else {
@@ -381,7 +380,7 @@ void StreamSource::decode_sends(Op op) {
             chunk_distance >>= 1;
         }
         link += link_distance;
-        // A negative sum wraps to more than any number of a chunk.
+        // A negative sum wraps to a number larger than any chunk's.
         chunk += static_cast<std::uint64_t>(unzigzag(chunk_distance));
         if (link > kMost32Bits || chunk > kMost32Bits) fail("a link or chunk of more than 32 bits");
         send = {ChunkId(chunk), LinkId(link), Ticks(start_), op};
@@ -409,7 +408,7 @@ void StreamSource::decode_more() {
 
 namespace {
 
-/// Plays a schedule that it owns.
+/// A source that owns its schedule.
 class HeldSchedule final : public SendSource {
   public:
     explicit HeldSchedule(Schedule schedule) : schedule_(std::move(schedule)), source_(schedule_) {}
@@ -424,7 +423,7 @@ class HeldSchedule final : public SendSource {
 };
 
 bool is_stream(Source& source) {
-    // No JSON starts with a T, so a stream that is cut off in its first bytes is still told that it is one.
+    // No JSON starts with a T, so a stream that is cut off in its first bytes is still recognised.
     return source.peek(1) == kMagic.substr(0, 1);
 }
 

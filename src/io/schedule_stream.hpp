@@ -14,11 +14,11 @@ struct ZSTD_DCtx_s;
 
 namespace tutti::io {
 
-/// The compact schedule of docs/stream-format.md: a send takes a few bytes, and neither writer nor reader
-/// ever holds more than a block. Such files end in ".tsch".
+/// The compact binary format of docs/stream-format.md: a send takes a few bytes, and writer and reader hold
+/// at most one block. Such files end in ".tsch".
 inline constexpr std::string_view kStreamSuffix = ".tsch";
 
-/// What a stream says about the instance it was made for.
+/// What a stream records about its instance.
 struct StreamHeader {
     std::string instance;
     std::uint64_t chunks = 0;
@@ -26,7 +26,7 @@ struct StreamHeader {
     friend bool operator==(const StreamHeader&, const StreamHeader&) = default;
 };
 
-/// Writes a stream. The file appears when finish() returns; destroyed before, it leaves nothing.
+/// Writes a stream. The file appears when finish() returns; without finish() there is no file.
 class StreamWriter {
   public:
     /// A path, or "-" for standard output.
@@ -42,7 +42,7 @@ class StreamWriter {
     void finish(Ticks makespan);
 
     [[nodiscard]] std::uint64_t sends() const { return sends_; }
-    /// Bytes of all blocks before and after compression, for those who measure.
+    /// Bytes of all blocks before and after compression, for benchmarks.
     [[nodiscard]] std::uint64_t raw_bytes() const { return raw_bytes_; }
     [[nodiscard]] std::uint64_t stored_bytes() const { return file_.size(); }
 
@@ -71,8 +71,8 @@ class StreamWriter {
     bool finished_ = false;
 };
 
-/// Reads a stream with a few megabytes of memory, whatever the file claims. Anything malformed, cut off,
-/// corrupt or left over is an InputError with the file and the byte at which the record in question begins.
+/// Reads a stream with a few megabytes of memory, whatever the file claims. Malformed, truncated or corrupt
+/// data and trailing bytes are an InputError with the file and the byte at which the record begins.
 class StreamSource final : public SendSource {
   public:
     explicit StreamSource(Source source);
@@ -139,10 +139,10 @@ struct OpenSchedule {
 };
 [[nodiscard]] OpenSchedule open_schedule(const std::string& path);
 
-/// The same, held in memory.
+/// The same, read into memory.
 [[nodiscard]] Schedule read_schedule(const std::string& path);
 
-/// A schedule in memory as a stream, whatever the path is called. `chunks` and `links` are the instance's.
+/// Writes a stream whatever the path's suffix. `chunks` and `links` are the instance's.
 void write_schedule_stream(const std::string& path, const Schedule& schedule, std::uint64_t chunks,
                            std::uint64_t links);
 

@@ -59,7 +59,7 @@ SoluEntry parse_entry(const std::vector<std::string_view>& words) {
     return entry;
 }
 
-/// Whether entries about one instance can all be true.
+/// Throws if the entries of one instance contradict each other.
 void check_together(const std::vector<SoluEntry>& entries) {
     std::optional<Ticks> best, dual;
     for (const SoluEntry& entry : entries) {
@@ -106,7 +106,7 @@ std::vector<SoluEntry> read_solu(Source& source) {
 
 std::vector<SoluEntry> read_solu(const std::string& path) {
     std::error_code error;
-    // Opening a pipe would wait until somebody writes into it.
+    // Opening a pipe would block until another process writes to it.
     if (path != "-" && std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
         throw InputError("expected a file", {}, path);
     Source source(path);

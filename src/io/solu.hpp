@@ -9,7 +9,7 @@
 
 namespace tutti::io {
 
-/// What is known of an instance, in MIPLIB's words.
+/// What is known about an instance, in MIPLIB's terms.
 enum class SoluTag {
     Optimal,     ///< =opt= name value: the proven makespan
     Best,        ///< =best= name value: the best makespan known
@@ -25,8 +25,8 @@ struct SoluEntry {
     friend bool operator==(const SoluEntry&, const SoluEntry&) = default;
 };
 
-/// One entry per line; blank lines and lines that start with '#' are passed over. Throws InputError at "line
-/// N" for anything else, and where entries of one instance cannot all be true: given twice, optimal besides
+/// One entry per line; blank lines and lines that start with '#' are skipped. Throws InputError at "line N"
+/// for anything else, and where entries of one instance contradict each other: given twice, optimal besides
 /// anything else, a bound above the best makespan.
 [[nodiscard]] std::vector<SoluEntry> read_solu(Source& source);
 [[nodiscard]] std::vector<SoluEntry> read_solu(const std::string& path);
@@ -34,8 +34,8 @@ struct SoluEntry {
 /// Whether a line can hold the name: it is not empty and has no spaces.
 [[nodiscard]] bool can_be_named(std::string_view name);
 
-/// Replaces the file at once. Throws InputError for a name that is empty or has spaces, which a line cannot
-/// hold.
+/// Replaces the file atomically. Throws InputError for a name that is empty or has spaces, which a line
+/// cannot hold.
 void write_solu(const std::string& path, const std::vector<SoluEntry>& entries);
 
 }  // namespace tutti::io

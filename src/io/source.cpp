@@ -80,7 +80,7 @@ bool Source::refill() {
     if (count < 0) fail("cannot be read: " + reason(errno), fmt::format("byte {}", offset_));
     filled_ += static_cast<std::size_t>(count);
     if (count == 0) {
-        // A terminal would go on after its end of file; we do not ask again.
+        // A terminal can be read again after its end of file; do not.
         file_.reset();
         return false;
     }

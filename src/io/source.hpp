@@ -13,7 +13,7 @@
 namespace tutti::io {
 
 /// Bytes of a file, of standard input or of a text in memory, read in blocks. Untrusted input enters here:
-/// whatever goes wrong is an InputError that names the file.
+/// all errors are InputErrors that name the file.
 class Source {
   public:
     /// A path, or "-" for standard input.
@@ -29,14 +29,14 @@ class Source {
     /// The number of bytes taken so far.
     [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
-    /// Refuses an input of more bytes: at once where its size is known, otherwise when they have come.
+    /// Rejects an input of more bytes: at once where its size is known, otherwise when they have been read.
     void limit(std::uint64_t bytes);
 
     /// The next `count` bytes without taking them; fewer only at the end. Precondition: count <= kBlock.
     [[nodiscard]] std::string_view peek(std::size_t count);
     /// Takes bytes until `into` is full or the input ends; returns their number.
     std::size_t read(std::span<char> into);
-    /// Takes as many bytes as are at hand, at least one; empty at the end. Valid until the next call.
+    /// Takes the buffered bytes, at least one; empty at the end. Valid until the next call.
     [[nodiscard]] std::string_view block();
 
     /// Throws InputError with this file and that place.
@@ -60,7 +60,7 @@ class Source {
     std::uint64_t limit_ = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// All of it.
+/// The whole input.
 [[nodiscard]] std::string read_text(Source& source, std::uint64_t limit);
 
 }  // namespace tutti::io

@@ -31,7 +31,7 @@ symmetry::Generator read_symmetry(const JsonView& view) {
     const JsonView images = view.at("images");
     generator.images.reserve(images.size());
     for (std::size_t i = 0; i < images.size(); ++i) {
-        // The usual case first: without it, a path would be written for every number.
+        // The usual case first: otherwise a path would be built for every number.
         const Json& image = images.json()[i];
         const bool plain = image.is_number_unsigned() && image.get<std::uint64_t>() <= kMaxId;
         generator.images.emplace_back(plain ? image.get<std::size_t>()

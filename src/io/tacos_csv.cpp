@@ -10,8 +10,8 @@
 #include <charconv>
 #include <limits>
 
-// The format is that of astra-sim/tacos, src/writer/csv_writer.cpp (October 2024, since removed). TACOS takes
-// a GB/s for 2^30 bytes per second and lets a link carry one message at a time, from latency to last byte.
+// The format of astra-sim/tacos, src/writer/csv_writer.cpp (October 2024, since removed). In TACOS 1 GB/s is
+// 2^30 bytes per second, and a link carries one message at a time, busy for latency plus transmission.
 
 namespace tutti::io {
 namespace {

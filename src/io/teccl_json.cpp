@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cctype>
 
-// The facts are sentences. Each kind has one pattern, scanned from left to right; whatever differs from it is
-// refused with the whole sentence. (Patterns from microsoft/TE-CCL, teccl/solvers/allgather.py and
-// alltoall.py: all-gathers print switches with " -> " between, all-to-alls with "->"; commas are taken too.)
+// The file's facts are sentences. Each kind has one pattern, scanned from left to right; a sentence that
+// differs is rejected and quoted. (Patterns from microsoft/TE-CCL, teccl/solvers/allgather.py and
+// alltoall.py: all-gathers separate switches by " -> ", all-to-alls by "->"; commas are accepted too.)
 
 namespace tutti::io {
 namespace {
@@ -135,7 +135,7 @@ std::vector<EpochDemand> read_all_gathered(const PlanField& object) {
     return demands;
 }
 
-/// "7-Flows" is "flows": the number tells the order in the file and changes between versions.
+/// "7-Flows" is "flows": the number is the position in the file and changes between versions.
 std::string plain_key(std::string_view key) {
     const auto dash = key.find('-');
     if (dash != key.npos && dash > 0 &&

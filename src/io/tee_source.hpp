@@ -5,8 +5,8 @@
 
 namespace tutti::io {
 
-/// Passes a schedule on and writes it to a stream on the way, so that one that is too large to hold is
-/// verified and written in one pass:
+/// Forwards a schedule and also writes it to a stream, so that a schedule too large for memory is verified
+/// and written in one pass:
 ///
 ///     StreamWriter writer(path, header);
 ///     TeeSource tee(generated, writer);
@@ -14,8 +14,8 @@ namespace tutti::io {
 ///     if (verdict.valid()) writer.finish(verdict.makespan);   // else no file appears
 class TeeSource final : public SendSource {
   public:
-    /// Both must outlive this. The source must give its sends in the order of starts_before: anything else is
-    /// an InternalError of the writer's, thrown by next().
+    /// Both must outlive this. The source must give its sends in the order of starts_before: otherwise the
+    /// writer throws InternalError from next().
     TeeSource(SendSource& from, StreamWriter& to) : from_(from), to_(to) {}
 
     [[nodiscard]] std::span<const Send> next() override {

@@ -6,7 +6,7 @@ namespace tutti::io {
 namespace {
 
 constexpr int kDecimals = 18;
-/// Exponents beyond this are no number that a schedule has.
+/// Larger exponents are rejected: no schedule has such numbers.
 constexpr int kMostExponent = 400;
 
 bool is_digit(char ch) { return ch >= '0' && ch <= '9'; }
@@ -14,7 +14,7 @@ bool is_digit(char ch) { return ch >= '0' && ch <= '9'; }
 }  // namespace
 
 bool TextScanner::take_decimal(std::int64_t& units) {
-    // The digits before the exponent, and where the point stands among them.
+    // The digits before the exponent, and the position of the point among them.
     std::size_t at = 0;
     const auto skip_digits = [&] {
         const std::size_t begin = at;

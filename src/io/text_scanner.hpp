@@ -6,8 +6,8 @@
 
 namespace tutti::io {
 
-/// Reads a line from left to right, strictly: each question either takes what it asks for or leaves all as it
-/// was and answers false.
+/// Scans a line from left to right. Each take_… function either consumes its token or consumes nothing and
+/// returns false.
 class TextScanner {
   public:
     explicit TextScanner(std::string_view text) : rest_(text) {}
@@ -20,7 +20,7 @@ class TextScanner {
         rest_.remove_prefix(word.size());
         return true;
     }
-    /// Decimal digits without a sign, that fit.
+    /// Decimal digits without a sign that fit the type.
     template <class Integer>
     [[nodiscard]] bool take_number(Integer& number) {
         if (rest_.empty() || rest_.front() < '0' || rest_.front() > '9') return false;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kGenerate = "/generate";
 
-/// The user gave no "generate", so no error should speak of one.
+/// The user's JSON has no "generate", so errors must not mention one.
 Topology read_bare_generator(const Json& generate) {
     try {
         const Json topology{{"generate", generate}};
@@ -54,7 +54,7 @@ TopologyFormat topology_format(std::string_view beginning) {
     if (text.starts_with('<')) return TopologyFormat::Nccl;
     if (text.starts_with('[')) return TopologyFormat::Ours;
     if (text.starts_with('{')) {
-        // A map of YAML may stand in braces too, but then its keys need no quotes.
+        // A YAML map may also begin with a brace, but then its keys need no quotes.
         const std::string_view inside = without_blanks(text.substr(1));
         const bool json = inside.empty() || inside.starts_with('"') || inside.starts_with('}');
         return json || !has_key(inside, "topology") ? TopologyFormat::Ours : TopologyFormat::Astra;

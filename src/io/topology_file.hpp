@@ -8,7 +8,7 @@
 
 namespace tutti::io {
 
-/// Topologies come in several formats; a file's content says in which. docs/topologies.md has them all.
+/// The formats of topology files, recognised by content. docs/topologies.md describes them.
 enum class TopologyFormat {
     Ours,     ///< JSON: an instance, a topology, or what stands behind "generate"
     Astra,    ///< a network.yml of ASTRA-sim's analytical backends
@@ -16,14 +16,14 @@ enum class TopologyFormat {
     Unknown,  ///< none of these
 };
 
-/// The format, told from a file's first bytes and never from its name.
+/// The format, determined by a file's first bytes and never by its name.
 [[nodiscard]] TopologyFormat topology_format(std::string_view beginning);
 
-/// The topology in a file of any format that we read. `what` is a path, "-" for standard input, or the JSON
-/// itself (it starts with a brace). Throws InputError with the file and the place in it.
+/// The topology in a file of any supported format. `what` is a path, "-" for standard input, or JSON text (it
+/// starts with a brace). Throws InputError with the file and the place in it.
 [[nodiscard]] Topology read_topology_file(const std::string& what);
 
-/// The same for what is open already.
+/// The same for an open source.
 [[nodiscard]] Topology read_topology_file(Source& source);
 
 }  // namespace tutti::io

@@ -68,8 +68,8 @@ TopologyParts read_parts(const JsonView& topology) {
     return parts;
 }
 
-/// Finds links by their ends in O(log links). TopologyEdits would look through all links for each name, which
-/// a long list of edits of a large topology cannot afford.
+/// Finds links by their ends in O(log links). TopologyEdits scans all links for each name, which is too slow
+/// for a long list of edits of a large topology.
 class LinksByEnds {
   public:
     explicit LinksByEnds(const std::vector<Link>& links) {
@@ -112,8 +112,7 @@ class EditReader {
         entry.only({"link", "between", "alpha", "beta", "latency_ns", "bandwidth_GBps", "factor"});
         Slowdown slowdown = read_slowdown(entry);
         for (const LinkId link : named_links(entry)) {
-            // Factors that multiply could make a link absurdly fast or slow, and are likelier a slip than a
-            // wish.
+            // Two factors for one link are more likely a mistake than intended.
             if (slowdown.factor && scaled_[link.index()]) {
                 entry.fail(fmt::format("link {} has a factor already", link.value()));
             }
@@ -146,7 +145,7 @@ class EditReader {
         return counted(std::move(found), pair);
     }
 
-    /// The links that {"link": 5}, {"link": [0, 1]} or {"between": [0, 1]} means.
+    /// The links that {"link": 5}, {"link": [0, 1]} or {"between": [0, 1]} names.
     [[nodiscard]] std::vector<LinkId> named_links(const JsonView& entry) {
         const auto link = entry.find("link");
         const auto between = entry.find("between");
@@ -164,7 +163,7 @@ class EditReader {
         return counted(std::move(found), *between);
     }
 
-    /// Many edits of many parallel links multiply; nobody means that, and it would take for ever.
+    /// Limits the product of edits and parallel links: a hostile file could make it huge.
     [[nodiscard]] std::vector<LinkId> counted(std::vector<LinkId> links, const JsonView& place) {
         touched_ += static_cast<std::int64_t>(links.size());
         if (touched_ > 1'000'000 + 4 * link_count_) {

@@ -31,7 +31,7 @@ Json verdict_json(const std::string& file, const Verdict& verdict, std::optional
               {"sends", verdict.sends}};
     if (lower_bound) {
         json["lower_bound"] = lower_bound->count();
-        // What an invalid schedule takes says nothing about how good it is.
+        // The gap of an invalid schedule is meaningless.
         const auto ratio = verdict.valid() ? gap(verdict.makespan, *lower_bound) : std::nullopt;
         json["gap"] = ratio ? Json(*ratio) : Json(nullptr);
     }

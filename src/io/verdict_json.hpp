@@ -16,8 +16,8 @@ namespace tutti::io {
 /// The same for a file that could not be read: "verdict" is "malformed", "error" says why and where.
 [[nodiscard]] Json malformed_json(const std::string& file, const InputError& error);
 
-/// One violation: "code", "rule" ("V5"), "message", and of "sends", "tick", "link", "chunk", "node",
-/// "collective", "group" those that it has.
+/// One violation: "code", "rule" ("V5"), "message", and where known "sends", "tick", "link", "chunk", "node",
+/// "collective", "group".
 [[nodiscard]] Json violation_json(const Violation& violation);
 
 }  // namespace tutti::io

@@ -8,17 +8,17 @@
 namespace tutti::io {
 namespace {
 
-// Generous bounds that keep all arithmetic on decimals within 128 bits: from 1 kB/s to 10^18 bytes/s.
+// Limits that keep all arithmetic on decimals within 128 bits: from 1 kB/s to 10^18 bytes/s.
 constexpr double kLeastBandwidth = 1e-6, kMostBandwidth = 1e9;
-// Up to 2^43 ns a double still tells picoseconds apart, so that every latency can be written and read back.
+// Up to 2^43 ns a double still distinguishes picoseconds, so every latency can be written and read back.
 constexpr double kMostLatency = 8e12;
 
-/// Where a per-dimension field has its value for one dimension.
+/// The value of a per-dimension field for one dimension.
 JsonView value_for(const JsonView& field, std::size_t dimension) {
     return field.is_array() ? field[dimension] : field;
 }
 
-/// The fields of a wire, as far as they are there.
+/// The fields of a wire that are given.
 struct WireFields {
     explicit WireFields(const JsonView& object)
         : alpha(object.find("alpha")),
@@ -54,8 +54,8 @@ struct WireFields {
     std::optional<JsonView> alpha, beta, latency, bandwidth;
 };
 
-/// An integer where the value is one; otherwise the double nearest to the decimal, which prints as the
-/// decimal again.
+/// An integer where the value is one; otherwise the double nearest to the decimal, which prints as that
+/// decimal.
 Json json_number(Decimal value) {
     while (value.scale > 0 && value.mantissa % 10 == 0) {
         value.mantissa /= 10;

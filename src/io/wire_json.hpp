@@ -6,26 +6,26 @@
 #include <cstdint>
 #include <vector>
 
-/// The small pieces of which topologies are written: wires, switch rules, exact decimals.
+/// Parts of topologies in JSON: wires, switch rules, exact decimals.
 namespace tutti::io {
 
 /// Field names, for JsonView::only.
 inline constexpr std::string_view kWireFields[] = {"alpha", "beta", "latency_ns", "bandwidth_GBps"};
 inline constexpr std::string_view kSwitchFields[] = {"copy", "reduce", "buffer", "cut_through"};
 
-/// The wire of an object that says nothing about it: abstract units, alpha 0, beta 1.
+/// The default wire: abstract units, alpha 0, beta 1.
 inline constexpr Wire kPlainWire{Ticks(0), Ticks(1), Decimal{}};
 
 [[nodiscard]] Ticks read_alpha(const JsonView& alpha);
 [[nodiscard]] Ticks read_beta(const JsonView& beta);
 [[nodiscard]] Ticks read_latency(const JsonView& latency_ns);
 [[nodiscard]] Decimal read_bandwidth(const JsonView& bandwidth_GBps);
-/// A number that is kept as it is written; see decimal_from.
+/// A number kept exactly as written; see decimal_from.
 [[nodiscard]] Decimal read_decimal(const JsonView& number, double least, double most);
 
-/// The wire that an object gives by its fields alpha (0 unless given) and beta (1 unless given), or
-/// latency_ns (0) and bandwidth_GBps. An object with none of them has the wire `otherwise`; if that is
-/// physical, its bandwidth also serves an object that gives only a latency.
+/// The wire given by the fields alpha (default 0) and beta (default 1), or latency_ns (default 0) and
+/// bandwidth_GBps. An object with none of them has the wire `otherwise`; if that is physical, its bandwidth
+/// is also the default for an object that gives only a latency.
 [[nodiscard]] Wire read_wire(const JsonView& object, const Wire& otherwise = kPlainWire);
 /// The same where each field may be an array of `count` values, one for each dimension: one wire, or `count`
 /// of them.
@@ -33,9 +33,9 @@ inline constexpr Wire kPlainWire{Ticks(0), Ticks(1), Decimal{}};
 /// Adds the two fields of a wire.
 void write_wire(Json& object, const Wire& wire);
 
-/// The rule that an object gives by its fields copy, reduce, buffer and cut_through.
+/// The rule given by the fields copy, reduce, buffer and cut_through.
 [[nodiscard]] SwitchRule read_switch_rule(const JsonView& object);
-/// Only what differs from the plain rule.
+/// Only the fields that differ from the default rule.
 [[nodiscard]] Json write_switch_rule(const SwitchRule& rule);
 
 }  // namespace tutti::io

@@ -15,9 +15,8 @@
 
 namespace tutti::io {
 
-/// The attributes of one kind of element that its reader knows, found in a single walk over those it has.
-/// Elements of one file nearly always list them in the same order, so each is sought first where the last
-/// element had it.
+/// The known attributes of an element, found in one pass over all its attributes. Elements of one file nearly
+/// always list them in the same order, so each is first searched at its position in the previous element.
 template <std::size_t N>
 class XmlAttributes {
   public:

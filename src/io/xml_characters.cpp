@@ -7,7 +7,7 @@ namespace {
 
 std::uint32_t byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
-/// Eight bytes that are all in [0x20, 0x7F]: the bit tricks of "determine if a word has a byte less than n".
+/// Whether eight bytes are all in [0x20, 0x7F]: the bit trick "determine if a word has a byte less than n".
 bool plain(std::uint64_t word) {
     constexpr std::uint64_t kOnes = 0x0101010101010101U;
     constexpr std::uint64_t kHigh = kOnes * 0x80U;

@@ -9,8 +9,8 @@
 
 namespace tutti::io {
 
-/// A well-formed XML document in memory, without document type and entities. Whatever is wrong is a
-/// PlanError: "xml" or "dtd" from the constructor, what the reader finds from `fail`.
+/// A well-formed XML document in memory, without document type and entities. Errors are PlanErrors: with code
+/// "xml" or "dtd" from the constructor, with the reader's code from `fail`.
 class XmlDocument {
   public:
     /// The largest file that is read; the tree takes several times its size.

@@ -1,8 +1,7 @@
-// pugixml is fast because it forgives: it skips document types, leaves entities that it does not know as they
-// are, keeps the first of two equal attributes, and takes any number of roots with text between them. Files
-// that come from strangers deserve the rules of XML 1.0, so one pass over the text comes before it. The pass
-// knows where it is (text, tag, value, comment) but builds nothing, not even the stack of open tags: that
-// they close in order pugixml sees for itself.
+// pugixml is fast because it is lenient: it skips document types, keeps unknown entities as they are, keeps
+// the first of two equal attributes, and accepts several roots with text between them. Untrusted files must
+// follow XML 1.0, so one pass over the text checks them first. The pass tracks its state (text, tag, value,
+// comment) but builds nothing, not even the stack of open tags: pugixml checks their nesting itself.
 
 #include "io/xml_rules.hpp"
 
@@ -85,7 +84,7 @@ class XmlRules {
         }
     }
 
-    /// Goes behind the next `end`.
+    /// Skips to behind the next `end`.
     void pass(std::string_view end, const char* what) {
         const std::size_t found = text_.find(end, at_);
         if (found == text_.npos) fail(at_, fmt::format("the text ends inside {}", what));
@@ -164,8 +163,8 @@ class XmlRules {
             fail(at_, "expected a space between attributes");
     }
 
-    /// The names of a tag fall into 64 bits by length and last letter; only where a bit is taken are they
-    /// compared.
+    /// Attribute names of a tag are hashed to 64 bits by length and last letter, and compared only on a
+    /// collision.
     void refuse_twice(std::string_view found, std::size_t start) {
         constexpr std::size_t kMany = 256;
         const auto key = found.size() * 7 + static_cast<unsigned char>(found.back());

@@ -6,9 +6,9 @@
 
 namespace tutti::io {
 
-/// Refuses, as a PlanError with the code "xml" or "dtd", what XML forbids and pugixml lets through: document
-/// types, entities of their own, an attribute twice, `<` in a value, text beside the root, a second root,
-/// bytes that are not UTF-8. Crossing tags are left to pugixml. Linear.
+/// Rejects, as a PlanError with the code "xml" or "dtd", what XML forbids but pugixml accepts: document
+/// types, custom entities, duplicate attributes, `<` in a value, text beside the root, a second root, bytes
+/// that are not UTF-8. pugixml checks that tags nest. Linear.
 void check_xml(std::string_view text, const std::string& file);
 
 /// "line:column", from 1, in bytes.

@@ -9,7 +9,7 @@
 
 namespace tutti::plan {
 
-/// A node of a Chakra execution trace, as far as a collective needs them. docs/chakra.md.
+/// A node of a Chakra execution trace, with the fields that a collective needs (docs/chakra.md).
 struct ChakraNode {
     enum class Type : std::uint8_t {
         Send,     ///< COMM_SEND_NODE
@@ -18,11 +18,11 @@ struct ChakraNode {
     };
     Type type = Type::Gate;
     std::uint32_t id = 0;  ///< unique within the NPU's trace, from 1, ascending
-    /// Nodes of the same trace that must be complete before this one begins; ascending, all of them before
-    /// it.
+    /// The nodes of the same trace on which this one depends; ascending, all smaller than its own number.
     std::vector<std::uint32_t> after{};
 
-    // Of sends and receives; the two ends of a message have the same tag, bytes and chunk, and no others do.
+    // Sends and receives only. The two ends of a message have the same tag, bytes and chunk, and no others
+    // do.
     NodeId peer{};
     std::uint32_t tag = 0;
     Bytes bytes{};

@@ -15,12 +15,13 @@ struct Contribution {
     friend auto operator<=>(const Contribution&, const Contribution&) = default;
 };
 
-/// What a custom collective starts from and must end with, given from outside the plan
+/// The precondition and postcondition of a custom collective, given by a file beside the plan
 /// (docs/plan-conditions.md). Chunks are those of the file.
 struct Condition {
-    /// Per rank the input chunks that are defined at the start; a rank that is not here has all of them.
+    /// Per rank the input chunks that are defined at the start; for other ranks all are.
     std::map<Rank, std::vector<std::int64_t>> inputs{};
-    /// Per rank and output chunk the contributions whose sum it must hold, sorted; others are free.
+    /// Per rank and output chunk the contributions whose sum it must hold, sorted; other chunks may hold
+    /// anything.
     std::map<Rank, std::map<std::int64_t, std::vector<Contribution>>> outputs{};
     friend bool operator==(const Condition&, const Condition&) = default;
 };

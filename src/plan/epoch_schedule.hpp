@@ -7,14 +7,14 @@
 namespace tutti::plan {
 
 /// A schedule of TE-CCL as its JSON has it (docs/step-formats.md): flows of chunks over links in epochs, and
-/// for each demand the ways by which it was met. Nodes are numbered as in the file: switches count, so
-/// numbers of GPUs may have gaps. A chunk is known by the node that it comes from and its number there.
+/// for each demand its paths. Nodes are numbered as in the file: switches have numbers too, so those of GPUs
+/// may have gaps. A chunk is identified by its origin node and its number there.
 
 /// A share of a chunk in units of 10^-18; whole chunks are kWholeVolume.
 using Volume = std::int64_t;
 inline constexpr Volume kWholeVolume = 1'000'000'000'000'000'000;
-/// TE-CCL rounds volumes to six decimals, so each may be off by one unit of the sixth; and it leaves parts of
-/// up to 0.00001 out.
+/// TE-CCL rounds volumes to six decimals, so each may be off by one unit of the sixth; and it omits parts of
+/// up to 0.00001.
 inline constexpr Volume kVolumeTolerance = kWholeVolume / 1'000'000;
 inline constexpr Volume kVolumeLeftOut = kWholeVolume / 100'000;
 

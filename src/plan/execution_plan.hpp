@@ -14,9 +14,9 @@ namespace tutti::plan {
 
 /// An execution plan of MSCCL++ (JSON, version 0.9): per GPU thread blocks, each a sequence of operations
 /// that access local memory, memory of other ranks (memory and port channels) and of groups of ranks (switch
-/// channels). Nothing is paired: the plan synchronises by signals, semaphores, barriers and packets. What it
-/// means is in docs/mscclpp-json.md. The structs hold what a file says; only what cannot be represented was
-/// refused when it was read.
+/// channels). Sends and receives are not paired: the plan synchronises by signals, semaphores, barriers and
+/// packets. docs/mscclpp-json.md gives the semantics. The structs hold what a file says; the reader rejects
+/// only what they cannot represent.
 
 enum class ChannelType : std::uint8_t { Memory, Port, Switch };
 inline constexpr int kChannelTypes = 3;
@@ -63,8 +63,8 @@ inline constexpr int kOperationTypes = 31;
 [[nodiscard]] std::optional<OperationType> operation_type(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> operation_names();
 
-/// What an operand of an operation is. Packets are scratch in another format, with a flag that says whether
-/// they have come; a group is the same place of all ranks of a switch channel.
+/// The kind of an operand. Packets are scratch memory in another format, with a flag that marks their
+/// arrival; a group is the same place of all ranks of a switch channel.
 enum class OperandRole : std::uint8_t { None, Local, Remote, Packets, RemotePackets, Group, GroupPackets };
 
 /// The operands of an operation type, by position. `pairwise`: destination k gets source k; otherwise every
@@ -88,7 +88,7 @@ struct OperationShape {
 /// Sends a signal on each of its channels (pws and pwsf do, after the put).
 [[nodiscard]] bool signals(OperationType type);
 [[nodiscard]] bool waits(OperationType type);
-/// Adds what it reads.
+/// Whether it adds up its sources.
 [[nodiscard]] bool reduces(OperationType type);
 
 enum class ReduceOp : std::uint8_t { Sum, Min, Max };
@@ -104,7 +104,7 @@ struct Operand {
     friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-/// The thread block does the part `part` of `parts` of each range.
+/// The thread block processes part `part` of `parts` of each range.
 struct GroupSlice {
     std::int32_t part = 0, parts = 1;
     friend bool operator==(const GroupSlice&, const GroupSlice&) = default;
@@ -129,8 +129,8 @@ struct Operation {
     friend bool operator==(const Operation&, const Operation&) = default;
 };
 
-/// `ids` of the GPU's channels (remote buffers) of one type; the thread block's slots go on over all lists of
-/// the type.
+/// `ids` of the GPU's channels (remote buffers) of one type; the thread block's slots are numbered across all
+/// lists of the type.
 template <class IdType>
 struct BlockList {
     ChannelType type = ChannelType::Memory;
@@ -140,7 +140,7 @@ struct BlockList {
 using BlockChannels = BlockList<ChannelId>;
 using BlockBuffers = BlockList<RemoteBufferId>;  ///< by the channel type that reaches them
 
-/// What a thread block's slot stands for; nothing if its lists of that type are shorter.
+/// The channel (remote buffer) of a thread block's slot; nothing if its lists of that type are shorter.
 template <class IdType>
 [[nodiscard]] std::optional<IdType> listed(const std::vector<BlockList<IdType>>& lists, ChannelType type,
                                            Slot slot) {
@@ -167,7 +167,7 @@ struct SwitchGroup {
     friend bool operator==(const SwitchGroup&, const SwitchGroup&) = default;
 };
 
-/// Channels of a GPU; those of one type are numbered over all such lists.
+/// Channels of a GPU; those of one type are numbered across all such lists.
 struct GpuChannels {
     ChannelType type = ChannelType::Memory;
     std::vector<Rank> peers{};          ///< memory, port: one channel each
@@ -224,7 +224,7 @@ void for_each_operation(const ExecutionPlan& plan, Visit visit) {
         }
     }
 }
-/// All operations; a pipeline counts one, and its body.
+/// The number of operations; a pipeline counts as one plus its body.
 [[nodiscard]] std::size_t operations_of(const ExecutionPlan& plan);
 
 }  // namespace tutti::plan

@@ -21,8 +21,8 @@ struct ForestTree {
     friend bool operator==(const ForestTree&, const ForestTree&) = default;
 };
 
-/// Spanning trees of ForestColl, as its XML has them (docs/step-formats.md): an all-gather, or with all sends
-/// reversed a reduce-scatter, or both an all-reduce; the file does not say which.
+/// Spanning trees of ForestColl, as in its XML (docs/step-formats.md): an all-gather, or with all sends
+/// reversed a reduce-scatter, or both in sequence an all-reduce; the file does not say which.
 struct ForestCollPlan {
     std::vector<std::string> node_names{};  ///< of all nodes, in the order in which the file names them
     std::vector<ForestTree> trees{};

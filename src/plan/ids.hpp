@@ -9,16 +9,15 @@
 
 namespace tutti::plan {
 
-// A GPU of a plan is known by its rank in the collective (tutti::Rank).
+// A GPU of a plan is identified by its rank in the collective (tutti::Rank).
 
 using BlockId = Id<struct BlockTag>;  ///< a thread block of its GPU
 using StepId = Id<struct StepTag>;    ///< a step or operation of its thread block, by position
-/// Of MSCCL: which of the connections between two GPUs. Of MSCCL++: a channel of its GPU, among those of one
-/// type.
+/// MSCCL: which of the connections between two GPUs. MSCCL++: a channel of its GPU, among those of one type.
 using ChannelId = Id<struct ChannelTag>;
 using RemoteBufferId = Id<struct RemoteBufferTag>;  ///< of MSCCL++: as its GPU lists them
-/// Of MSCCL++: the number by which the operations of a thread block call one of its channels or remote
-/// buffers, a position in the block's own lists of one type.
+/// MSCCL++: the number by which operations of a thread block refer to one of its channels or remote buffers,
+/// an index of the block's own lists of one type.
 using Slot = Id<struct SlotTag>;
 using ChunkOffset = Id<struct ChunkOffsetTag>;  ///< a chunk of a buffer
 using ConnectionId = Id<struct ConnectionTag>;  ///< of MSCCL: as the verifier numbers them

@@ -12,14 +12,14 @@
 namespace tutti::plan {
 
 /// A plan of the MSCCL family (MSCCL-IR XML): per GPU thread blocks, each a sequence of steps; a message goes
-/// from one thread block to another over the connection (source, destination, channel). What it means is in
-/// docs/msccl-xml.md. The struct holds what a file says; only what cannot be represented was refused when it
-/// was read, everything else is for the verifier to judge.
+/// from one thread block to another over the connection (source, destination, channel). docs/msccl-xml.md
+/// gives the semantics. The struct holds what a file says; the reader rejects only what it cannot represent,
+/// and the verifier judges the rest.
 enum class Protocol : std::uint8_t { Simple, LL, LL128 };
 
 /// "Simple", "LL", "LL128".
 [[nodiscard]] std::string_view name_of(Protocol protocol);
-/// Messages that a connection of the runtimes holds before a send blocks.
+/// How many messages a connection buffers in the runtimes before a send blocks.
 [[nodiscard]] int fifo_capacity(Protocol protocol);
 
 enum class StepType : std::uint8_t {
@@ -45,7 +45,7 @@ inline constexpr int kStepTypes = 9;
 [[nodiscard]] bool reduces_received(StepType type);
 /// Stores its result locally.
 [[nodiscard]] bool stores(StepType type);
-/// Whether `src` (`dst`) names local memory; otherwise that half describes the peer and is not used.
+/// Whether `src` (`dst`) names local memory; otherwise it describes the peer's and is ignored.
 [[nodiscard]] bool uses_source(StepType type);
 [[nodiscard]] bool uses_destination(StepType type);
 
@@ -76,7 +76,7 @@ struct ThreadBlock {
     friend bool operator==(const ThreadBlock&, const ThreadBlock&) = default;
 };
 
-/// <copy i_off o_off/> under a gpu: TACCL's and TE-CCL's way to say that a rank's own block is copied first.
+/// <copy i_off o_off/> under a gpu: in files of TACCL and TE-CCL, a rank's own block is copied first.
 struct LocalCopy {
     std::int32_t input_offset = 0, output_offset = 0;
     friend bool operator==(const LocalCopy&, const LocalCopy&) = default;

@@ -8,10 +8,10 @@
 
 namespace tutti::plan {
 
-/// A place in a plan, as far as it is known: a GPU, a thread block, a step or operation of it, a chunk of a
-/// buffer. Small, because every op of a program has one. An operation inside a pipeline of MSCCL++ has its
-/// position there in `inner`. Of plans that are sends between nodes the GPU is the node, and the step the
-/// list (step, link or tree) that the send is in.
+/// A place in a plan: a GPU, a thread block, a step or operation of it, a chunk of a buffer, as far as known.
+/// Small, because every op of a program has one. An operation inside a pipeline of MSCCL++ has its position
+/// there in `inner`. In plans of sends between nodes the GPU is the node, and the step is the list (step,
+/// link or tree) that contains the send.
 struct Place {
     OptionalId<Rank> gpu{};
     OptionalId<BlockId> block{};

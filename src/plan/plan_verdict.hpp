@@ -22,7 +22,7 @@ struct PlanFinding {
     std::vector<Place> others{};  ///< the conflicting step; the rest of a wait cycle, in order
 };
 
-/// The least FIFO capacity with which the plan ends, in messages of a connection.
+/// The least FIFO capacity with which the plan terminates, in messages per connection.
 struct FifoNeed {
     std::int64_t chunks = 1;    ///< with one message per chunk (large data)
     std::int64_t steps = 1;     ///< with one message per step (small data)
@@ -45,7 +45,7 @@ struct PlanVerdict {
     std::vector<PlanFinding> warnings{};
     std::uint64_t warning_count = 0;
 
-    /// Nothing wrong was found, as far as the file says what is right.
+    /// No violation was found; where the file names no postcondition, only the structure was checked.
     [[nodiscard]] bool acceptable() const {
         return verdict == PlanClass::Valid || verdict == PlanClass::ValidIfBuffered ||
                verdict == PlanClass::StructureOnly;

@@ -11,9 +11,9 @@
 
 namespace tutti::plan {
 
-/// What every kind of plan comes down to: operations that move and add chunks between memories, and the order
-/// that the plan enforces among them. The verifier decides on this form alone (verify/plan), so a new format
-/// needs a reader and a lowering, never a second decision procedure.
+/// The common form to which every plan with thread blocks is lowered: operations that move and add chunks
+/// between memories, and the order that the plan enforces among them. The verifier works on this form only
+/// (verify/plan), so a new format needs a reader and a lowering, never a second decision procedure.
 ///
 /// Memories are numbered 0, 1, …; aliases of in-place calls are resolved before anything enters a program, so
 /// two accesses touch the same place exactly if memory and chunk are equal.
@@ -25,7 +25,7 @@ struct Memory {
     Rank gpu{};
     Buffer buffer = Buffer::Input;
     /// Reading waits until the place was written (MSCCL++ packets); the edge writer -> reader is in `edges`.
-    /// Such places know no races, but whoever writes one twice must write the same.
+    /// Such places have no races, but all writes to one must have the same value.
     bool packets = false;
     std::int64_t chunks = 0;  ///< its size
     /// At the start place c holds (origin rank, c + origin_shift) for c in [known_first, known_last), and is
@@ -34,14 +34,14 @@ struct Memory {
     std::int64_t origin_shift = 0, known_first = 0, known_last = 0;
 };
 
-/// `count` places of a memory, from `first`; the count is that of the move.
+/// Consecutive places of a memory, from `first`; the move has their number.
 struct Range {
     std::uint32_t memory = 0;
     std::int64_t first = 0;
 };
 
 /// Place by place: value = sum of all reads (+ the value of the same place of the message), stored to all
-/// writes. A move without writes only makes the message that an `Op::message_from` of another op refers to.
+/// writes. A move without writes only produces the message to which another op's `Op::message_from` refers.
 struct Move {
     std::uint32_t first_read = 0, reads = 0;    ///< in Program::ranges
     std::uint32_t first_write = 0, writes = 0;  ///< in Program::ranges
@@ -51,9 +51,9 @@ struct Move {
 struct Op {
     Place place{};
     std::uint32_t first_move = 0, moves = 0;  ///< in Program::moves
-    /// The op whose first move's value comes in as a message and is added to this op's first move.
+    /// The op whose first move's value is received as a message and added to this op's first move.
     OpId message_from = kNoOp;
-    /// Ops of one chain are totally ordered by `edges`, in the order of their numbers; kNoChain: of none.
+    /// Ops of one chain are totally ordered by `edges`, in the order of their numbers; kNoChain: in no chain.
     std::uint32_t chain = kNoChain;
     static constexpr std::uint32_t kNoChain = std::numeric_limits<std::uint32_t>::max();
 };
@@ -65,8 +65,8 @@ enum class EdgeKind : std::uint8_t {
     Signal,      ///< signal, wait; semaphores
     Barrier,
     Packet,
-    /// `to` runs after `from` when values are computed, but nothing of memory is ordered by it: `from` is
-    /// only one of several that `to` may have waited for.
+    /// `to` is evaluated after `from`, but the edge orders no memory accesses: `from` is only one of several
+    /// ops that `to` may have waited for.
     Weak
 };
 
@@ -84,7 +84,7 @@ struct Program {
     std::uint32_t chains = 0;
     /// Places per chunk of the file: more than one where thread block groups share a chunk.
     std::int64_t places_per_chunk = 1;
-    /// Where the output of each gpu lies, by rank: memory, and the place of its chunk 0.
+    /// The output of each gpu, by rank: memory, and the place of its chunk 0.
     std::vector<Range> outputs{};
     std::vector<std::int64_t> output_places{};  ///< their sizes, by rank
 

@@ -15,12 +15,12 @@ inline constexpr std::int64_t kFinePerTime = 1'000'000;
 struct ScclLink {
     std::int32_t src = 0, dst = 0;
     std::int64_t capacity = 1;  ///< SCCL: chunks per round. TACCL: links side by side
-    /// Of TACCL: k chunks that leave together take alpha + k * beta, in millionths of its unit of time.
+    /// TACCL only: k chunks sent together take alpha + k * beta, in millionths of its unit of time.
     std::int64_t alpha = 0, beta = 0;
     friend bool operator==(const ScclLink&, const ScclLink&) = default;
 };
 
-/// A limit that all sends from one of `srcs` to one of `dsts` share.
+/// A limit shared by all sends from one of `srcs` to one of `dsts`.
 struct ScclSwitch {
     std::vector<std::int32_t> srcs{}, dsts{};  ///< sorted
     std::int64_t capacity = 1;                 ///< chunks per round
@@ -28,8 +28,8 @@ struct ScclSwitch {
     friend bool operator==(const ScclSwitch&, const ScclSwitch&) = default;
 };
 
-/// An algorithm of SCCL (msccl-tools) or TACCL, as its JSON has it: a program of sends in steps, or with
-/// times (TACCL), and what else the file says (docs/step-formats.md).
+/// An algorithm of SCCL (msccl-tools) or TACCL, as in its JSON: a program of sends in steps, or with times
+/// (TACCL), and the file's other fields (docs/step-formats.md).
 struct ScclPlan : SendProgram {
     std::string name{};
     std::string collective{};                    ///< its name in the file

@@ -9,12 +9,12 @@
 
 namespace tutti::plan {
 
-/// What plans that send addresses from node to node come down to for judging and timing: SCCL's and TACCL's
-/// are such (sccl_plan.hpp), TE-CCL's epochs and, for timing, TACOS's queues are brought into this form
-/// (docs/step-formats.md). It says nothing of thread blocks, channels or buffers, and may be wrong: that is
-/// for the verifier to tell.
+/// The common form of plans that send addresses from node to node, for verification and timing. SCCL's and
+/// TACCL's plans have it (sccl_plan.hpp); TE-CCL's epochs and, for timing, TACOS's queues are converted to it
+/// (docs/step-formats.md). It has no thread blocks, channels or buffers. It may be an incorrect plan: the
+/// verifier decides.
 
-/// What decides when a send leaves, and so what it carries.
+/// What determines when a send starts, and so which value it carries.
 enum class SendClock : std::uint8_t {
     Steps,   ///< SCCL: all sends of a step read what was there before it, and arrive at its end
     Times,   ///< TACCL: a send reads at its time, and arrives after the link's latency
@@ -24,8 +24,8 @@ enum class SendClock : std::uint8_t {
 /// "steps", "times", …
 [[nodiscard]] std::string_view name_of(SendClock clock);
 
-/// A piece of data: it lies on `pre` at first and must lie on `post` in the end. Where several chunks have
-/// one address they are contributions to a sum, and a node has at that address the sum of those it got.
+/// A piece of data: the nodes `pre` hold it at first and the nodes `post` must hold it in the end. Several
+/// chunks with one address are contributions to a sum; a node holds at that address the sum of those it got.
 struct SendChunk {
     std::vector<std::int32_t> pre{}, post{};  ///< nodes; sorted
     std::int64_t address = 0;

@@ -13,7 +13,7 @@ struct TacosLink {
     friend bool operator==(const TacosLink&, const TacosLink&) = default;
 };
 
-/// A schedule of TACOS, as its CSV has it (docs/step-formats.md). Where chunks start follows from the
+/// A schedule of TACOS, as in its CSV (docs/step-formats.md). The initial holders of chunks follow from the
 /// collective, which the file does not name.
 struct TacosPlan {
     std::int32_t nodes = 0;

@@ -6,8 +6,8 @@
 
 namespace tutti::plan {
 
-/// The runtimes that execute plans; they differ in names, limits and what they look at. All but the last read
-/// MSCCL XML.
+/// The runtimes that execute plans; they differ in names, limits and the fields they use. All but the last
+/// read MSCCL XML.
 enum class Target : std::uint8_t {
     Msccl,          ///< microsoft/msccl, the first one (MSCCL_XML_FILES)
     MscclExecutor,  ///< Azure/msccl-executor-nccl (MSCCL_ALGO_DIR)
@@ -20,7 +20,7 @@ inline constexpr int kMscclTargets = 3;
 [[nodiscard]] std::string_view name_of(Target target);
 /// All names, in the order of the enumeration.
 [[nodiscard]] std::vector<std::string_view> target_names();
-/// Of those that read MSCCL XML.
+/// The names of those that read MSCCL XML.
 [[nodiscard]] std::vector<std::string_view> msccl_target_names();
 
 }  // namespace tutti::plan

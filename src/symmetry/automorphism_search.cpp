@@ -1,6 +1,6 @@
 // A node's image is chosen among the neighbours of its neighbours' images; then the image's own image is
-// chosen, and so on along the cycle until the wanted power closes it: wrong orders are never built. The group
-// at hand multiplies each choice by its order, so that the search gets the shorter the larger the group.
+// chosen, and so on along the cycle until the wanted power closes it. So wrong orders are never built. One
+// choice fixes the images of a whole orbit of the current group, so the search is shorter for a larger group.
 
 #include "symmetry/automorphism_search.hpp"
 
@@ -70,7 +70,7 @@ std::vector<Permutation> AutomorphismSearch::find(const NodeGroup& group, const 
     return std::move(found_);
 }
 
-/// Breadth first, so that a node has neighbours with images when its turn comes.
+/// Breadth first, so that each node is visited after a neighbour that already has an image.
 const std::vector<std::uint32_t>& AutomorphismSearch::order_from(std::uint32_t base) {
     auto& order = orders_[base];
     if (!order.empty()) return order;
@@ -155,7 +155,7 @@ bool AutomorphismSearch::fits(std::uint32_t node) {
     });
 }
 
-/// False if, but for an element of the group, the arcs between these two stay and must not.
+/// False if the arcs between these two nodes must move, but h times some element of the group fixes them.
 bool AutomorphismSearch::may_stay(std::uint32_t node, std::uint32_t other) const {
     const std::uint32_t to = image_[node], other_to = image_[other];
     if (!moved_->arcs_at[node] || !moved_->arcs_at[other] || group_->orbit[node] != group_->orbit[to] ||
@@ -200,7 +200,7 @@ void AutomorphismSearch::follow(std::uint32_t start, std::uint32_t at, std::size
     }
 }
 
-/// The whole check once more, on the permutation alone.
+/// Repeats the whole check on the finished permutation.
 bool AutomorphismSearch::is_wanted() {
     for (std::uint32_t node = 0; node < nodes_; ++node) {
         if (!fits(node)) return false;

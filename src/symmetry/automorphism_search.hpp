@@ -4,14 +4,14 @@
 
 namespace tutti::symmetry {
 
-/// A group as the search sees it.
+/// A group in the search's representation.
 struct NodeGroup {
     std::vector<Permutation> elements;  ///< the identity first
     std::vector<Permutation> inverses;  ///< of each element
     std::vector<std::uint32_t> orbit;   ///< per node: the first node of its orbit
 };
 
-/// What no element of a group may keep in its place, but for the identity.
+/// What every element of a group but the identity must move.
 struct Moved {
     std::vector<bool> nodes;    ///< these nodes
     std::vector<bool> arcs_at;  ///< the arcs between two of these
@@ -32,16 +32,16 @@ struct Extension {
 /// Backtracking over the images of nodes.
 class AutomorphismSearch {
   public:
-    /// Work is counted in comparisons of arcs.
+    /// `work` limits the number of arc comparisons.
     AutomorphismSearch(const ColouredGraph& graph, std::uint64_t work, const Stop& stop);
 
-    /// Colours refined by what the neighbours are, until that tells no more nodes apart.
+    /// Colour refinement: colours split by the neighbours' colours until nothing changes.
     [[nodiscard]] const std::vector<std::uint32_t>& colours() const { return colours_; }
 
-    /// Up to `most` of the extensions that with no element of the group keep what is to be moved.
+    /// Up to `most` extensions whose products with elements of the group move everything that must move.
     [[nodiscard]] std::vector<Permutation> find(const NodeGroup& group, const Extension& wanted,
                                                 const Moved& moved, std::size_t most);
-    /// The search may go on up to that much work in all.
+    /// Sets the limit on the work in total.
     void allow(std::uint64_t work) { allowed_ = work; }
     [[nodiscard]] bool exhausted();
 
@@ -69,7 +69,7 @@ class AutomorphismSearch {
     std::vector<std::vector<std::uint32_t>> neighbours_;
     std::map<std::uint32_t, std::vector<std::uint32_t>> orders_, distances_;
 
-    // The search under way.
+    // State of the current search.
     const NodeGroup* group_ = nullptr;
     const Moved* moved_ = nullptr;
     Extension wanted_;

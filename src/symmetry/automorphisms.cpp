@@ -1,11 +1,12 @@
-// A network's automorphisms may be too many to list (NPUs that are all joined have n! of them), and only a
-// group is of use in which nothing that must move stays. So the group is grown: from the identity on, each
-// time by an automorphism that commutes with all that is there (or inverts it) and whose power is there
-// already. All abelian groups come about like this, hence the translations of rings, tori and hypercubes, and
-// the dihedral ones.
+// A network can have too many automorphisms to list (n fully connected NPUs have n!), and a group is useful
+// only if each element but the identity moves everything that must move. So the group is grown from the
+// identity. Each step adds an automorphism that commutes with the group (or inverts its elements) and whose
+// prime power is already in the group. This reaches all abelian groups, among them the translations of rings,
+// tori and hypercubes, and the dihedral groups.
 //
-// A wrong step shows late: a ring's reflections are as good as its rotations at first, and lead nowhere. So
-// steps are taken back, and those that move all nodes equally far come first: translations do, others rarely.
+// A wrong step shows late: at first a ring's reflections look as good as its rotations, but they cannot be
+// extended. So the search backtracks. It first tries automorphisms that move all nodes equally far:
+// translations do, others rarely.
 
 #include "symmetry/automorphisms.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kWork = 600'000;  // comparisons of arcs: some 10 ms
 constexpr std::size_t kMostNodes = 1024;
-constexpr std::size_t kAlike = 3;  // extensions tried with the same image of the base
+constexpr std::size_t kPerImage = 3;  // extensions tried with the same image of the base
 
 Permutation after(const Permutation& first, const Permutation& second) {
     Permutation result(first.size());
@@ -53,7 +54,8 @@ class Growth {
     }
 
     std::vector<Symmetry> run() {
-        // Each stage starts from the best so far or from nothing, and may use what the stages before it left.
+        // Each stage starts from the best group so far or from the identity. It may use the work that earlier
+        // stages did not.
         const std::vector<Symmetry> nothing = best_;
         moved_.nodes = question_.takes_part;
         even_ = true;
@@ -81,8 +83,8 @@ class Growth {
         grow(from);
     }
 
-    /// An arc that keeps its place has to carry two demands at the same time, so that it is of no use. That
-    /// is no loss where it only leads to a node that nobody asked for.
+    /// An arc that stays fixed would have to carry two demands at the same time, so it cannot be used. That
+    /// is no loss where it only leads to a node that is no receiver.
     void find_ends() {
         std::vector<std::set<std::uint32_t>> neighbours(question_.graph.colours.size());
         for (const auto& arc : question_.graph.arcs) {
@@ -115,8 +117,8 @@ class Growth {
         return most;
     }
 
-    /// Where the images of one node tell most: a node of the smallest class to be moved; if none must, one of
-    /// each class.
+    /// The nodes whose images are tried first: a node of the smallest class that must move; if none must, one
+    /// of each class.
     [[nodiscard]] std::vector<std::uint32_t> bases() const {
         std::map<std::uint32_t, std::vector<std::uint32_t>> classes;
         for (std::uint32_t n = 0; n < moved_.nodes.size(); ++n) classes[search_.colours()[n]].push_back(n);
@@ -168,14 +170,14 @@ class Growth {
     }
 
     void grow(const std::vector<Symmetry>& group, const NodeGroup& nodes, Extension wanted) {
-        // Inverting makes sense for squares only: else all of the group would be its own inverse.
+        // Inverting makes sense for squares only: otherwise every element would be its own inverse.
         for (const bool inverting : {false, true}) {
             if (inverting && (even_ || wanted.power != 2 || nodes.elements == nodes.inverses)) continue;
             wanted.inverting = inverting;
             for (wanted.closes = 0; wanted.closes < group.size(); ++wanted.closes) {
                 const bool own_inverse = nodes.elements[wanted.closes] == nodes.inverses[wanted.closes];
                 if (inverting && !own_inverse) continue;
-                for (const Permutation& found : search_.find(nodes, wanted, moved_, kAlike)) {
+                for (const Permutation& found : search_.find(nodes, wanted, moved_, kPerImage)) {
                     const std::vector<Symmetry> larger = extended(group, found, wanted.power);
                     if (!larger.empty()) grow(larger);
                     if (done()) return;
@@ -184,7 +186,7 @@ class Growth {
         }
     }
 
-    /// The group together with its products with powers of one more; empty if something stays that must move.
+    /// The group extended by one automorphism; empty if the result fixes something that must move.
     [[nodiscard]] std::vector<Symmetry> extended(const std::vector<Symmetry>& group, const Permutation& more,
                                                  std::size_t power) const {
         if (std::ranges::any_of(group, [&](const Symmetry& g) { return g.nodes == more; })) return {};

@@ -10,7 +10,7 @@
 
 namespace tutti::symmetry {
 
-/// Where each index goes.
+/// The image of each index.
 using Permutation = std::vector<std::uint32_t>;
 
 /// What an automorphism keeps: the colours of nodes and the labels of arcs.
@@ -22,14 +22,14 @@ struct ColouredGraph {
     std::vector<Arc> arcs;               ///< one for each pair of nodes at most
 };
 
-/// The search's question: a graph, and demands that its automorphisms may or may not respect.
+/// The input of the search: a graph, and demands that its automorphisms must respect.
 struct SymmetryQuestion {
     ColouredGraph graph;
-    /// What an automorphism does to the demands; nothing if it does not respect them. Those of a product is
-    /// the product of those of its factors.
+    /// How an automorphism permutes the demands; nothing if it does not respect them. A homomorphism: the
+    /// result for a product is the product of the results.
     std::function<std::optional<Permutation>(const Permutation& nodes)> on_demands;
-    /// Per demand: how many alike stand behind it. The elements of a group that keep the demand take these to
-    /// each other, none to itself: so the number of such elements must divide the number of copies.
+    /// Per demand: how many equal copies it stands for. The group elements that fix the demand permute these
+    /// copies freely, so the number of such elements must divide the number of copies.
     std::vector<std::uint64_t> copies;
     std::vector<bool> takes_part;  ///< per node: has a demand. Groups that move all of these are tried first.
     std::vector<bool> must_move;   ///< per node, among those: no element but the identity may keep it
@@ -39,12 +39,11 @@ struct Symmetry {
     Permutation nodes, demands;
 };
 
-/// A group of automorphisms that respects the demands and keeps no copy of one in its place, as large as a
-/// limited search finds; the identity comes first. The same question has the same answer unless the stop is
-/// requested.
+/// The largest group found by a limited search whose automorphisms respect the demands and, but for the
+/// identity, fix no copy of a demand. The identity comes first. Deterministic unless stopped.
 [[nodiscard]] std::vector<Symmetry> free_group(const SymmetryQuestion& question, const Stop& stop);
 
-/// Equal facts, equal numbers: the facts' places in their order.
+/// The rank of each fact among the distinct sorted facts: equal facts get equal numbers.
 template <class Fact>
 [[nodiscard]] std::vector<std::uint32_t> ranked(const std::vector<Fact>& facts) {
     std::map<Fact, std::uint32_t> rank;

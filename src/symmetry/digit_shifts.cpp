@@ -1,13 +1,12 @@
 // Write the number of an NPU with digits, the last of stride 1: x = … + d * s + …, 0 <= d < m, where s * m
 // divides N. The shift of that digit is x -> x with d + 1 mod m for d. Tori, hypercubes and fully connected
 // networks are built of such digits, so their symmetries are found by trying all pairs (s, m): N = 40,000 has
-// 42 divisors and some 400 pairs, of which all but a few fail at one of the first nodes.
+// 42 divisors and some 400 pairs, and all but a few fail at one of the first nodes.
 //
 // Shifts of digits commute, and a chain of digits that do not overlap (each stride a multiple of the last
-// stride * modulus) acts freely, because it leaves no digit that it moves where it was. The chain with the
-// largest product is the best: a walk over the divisors of N, as for the heaviest path in a DAG. Of equal
-// products the chain with fewer digits is taken: one generator of order 64 expands faster than six of
-// order 2.
+// stride * modulus) acts freely, because every element but the identity changes some digit. The chain with
+// the largest product is found as the heaviest path in the DAG of divisors of N. Among equal products the
+// chain with fewer digits is taken: one generator of order 64 expands faster than six of order 2.
 
 #include "symmetry/orbits.hpp"
 #include "symmetry/symmetry_search.hpp"
@@ -139,7 +138,7 @@ std::vector<Generator> digit_shifts(const Instance& instance) {
             if (modulus > 1 && adjacency.keeps(digit)) digits.push_back(digit);
         }
     }
-    // Mostly the demands are symmetric where the network is; to ask for each digit would take longer.
+    // The demands are usually symmetric where the network is; checking them per digit would take longer.
     auto chain = best_chain(digits, strides);
     const ChunkAction chunks(instance);
     const auto keeps = [&](const Digit& digit) { return keeps_demands(chunks, digit, npus); };

@@ -8,17 +8,17 @@
 
 namespace tutti::symmetry {
 
-/// A symmetry of the NPUs: the image of each of them, and after how many applications all are back.
+/// A symmetry of the NPUs: the image of each, and its order.
 struct Generator {
     std::vector<NodeId> images;
     std::uint32_t order = 1;
     friend bool operator==(const Generator&, const Generator&) = default;
 };
 
-/// The finite abelian group that some generators span, acting freely on the NPUs: no element but the identity
-/// leaves an NPU where it is. Its elements are numbered by their exponents, the first generator's fastest; 0
-/// is the identity. Each orbit of NPUs has as many members as the group has elements, so an NPU is an orbit
-/// and an element.
+/// The finite abelian group spanned by some generators, acting freely on the NPUs: no element but the
+/// identity fixes an NPU. Elements are numbered by their exponents, the first generator's varies fastest; 0
+/// is the identity. Each orbit of NPUs has as many members as the group has elements, so an NPU is identified
+/// by its orbit and an element.
 class GroupAction {
   public:
     /// Throws InputError (place "/symmetry/…") when a generator is no permutation of the NPUs, two of them do

@@ -18,7 +18,7 @@ class LinkFinder {
         const auto& links = topology.links();
         auto last = wires.end();
         for (std::size_t l = 0; l < links.size(); ++l) {
-            // Neighbours in the list are mostly wired alike.
+            // Neighbours in the list usually have equal wires.
             if (last == wires.end() || last->first != links[l].wire)
                 last = wires.try_emplace(links[l].wire, static_cast<std::uint32_t>(wires.size())).first;
             wire_[l] = last->second;
@@ -91,7 +91,7 @@ LinkOrbits::LinkOrbits(const Topology& topology, const GroupAction& action)
 
 namespace {
 
-/// The node sets of the demands and of the groups that alone may carry, numbered so that equal sets have
+/// The node sets of the demands and of the groups with forwarding "group", numbered so that equal sets have
 /// equal numbers.
 class NodeSets {
   public:
@@ -154,7 +154,7 @@ class NodeSets {
     std::vector<std::uint32_t> of_demand_, carriers_;
 };
 
-/// All that a chunk and its image have in common or in correspondence, but for the receivers.
+/// Everything in which a chunk and its image must agree, except the receivers.
 struct Kind {
     Ticks release;
     std::uint32_t size;
@@ -165,7 +165,7 @@ struct Kind {
 
 }  // namespace
 
-/// The chunks of each kind, sorted by receivers: equal demands stand together.
+/// The chunks of each kind, sorted by receivers, so that equal demands are adjacent.
 struct ChunkAction::Rows {
     explicit Rows(const Instance& instance) : sets(instance), receivers(instance.chunks()) {
         const DemandList& demands = instance.demands();
@@ -200,7 +200,7 @@ std::vector<std::uint32_t> ChunkAction::images(const Generator& generator) const
     const auto& [sets, receivers, kinds, rows] = *rows_;
     const auto moved_set = sets.images(generator);
     std::vector<std::uint32_t> images(receivers.size(), kNoImage);
-    // Where a run of equal receivers begins and ends in the row at hand.
+    // Where a run of equal receivers begins and ends in the current row.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> run(sets.size());
     std::vector<std::uint32_t> stamp(sets.size(), kNoImage);
     for (const auto& [kind, number] : kinds) {

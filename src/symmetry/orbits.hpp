@@ -13,22 +13,22 @@ namespace tutti::symmetry {
 
 inline constexpr std::uint32_t kNoImage = ~0U;
 
-/// The links of a network of NPUs, moved by their ends: of several links from u to v that are wired alike,
-/// the j-th goes to the j-th. Only links all of whose images exist are in an orbit; the network as a whole
-/// need not be symmetric.
+/// How the group permutes the links, by their ends: among parallel links from u to v with equal wires, the
+/// j-th goes to the j-th. A link is in an orbit only if all its images exist; the network as a whole need not
+/// be symmetric.
 class LinkOrbits {
   public:
     /// Links that touch a switch are in no orbit. O(links * log degree).
     LinkOrbits(const Topology& topology, const GroupAction& action);
 
     [[nodiscard]] std::size_t size() const { return bases_.size(); }
-    /// The orbit's link out of its first NPU.
+    /// The link of the orbit that leaves its first NPU.
     [[nodiscard]] LinkId base(std::size_t orbit) const { return bases_[orbit]; }
     /// The base moved by an element.
     [[nodiscard]] LinkId link(std::size_t orbit, std::uint32_t element) const {
         return links_[orbit * group_ + element];
     }
-    /// kNoImage: in none.
+    /// kNoImage if the link is in no orbit.
     [[nodiscard]] std::uint32_t orbit_of(LinkId link) const { return orbit_[link.index()]; }
     [[nodiscard]] std::uint32_t element_of(LinkId link) const { return element_[link.index()]; }
 
@@ -38,10 +38,10 @@ class LinkOrbits {
     std::vector<std::uint32_t> orbit_, element_;
 };
 
-/// Where permutations of the NPUs take the chunks of an instance: each to one of equal size, kind and release
-/// whose holders, receivers and permitted carriers are the images of its own. Among equal demands the j-th
-/// goes to the j-th; but where each of the holders is a receiver too and they share such demands evenly (an
-/// all-reduce), each has its share, and shares go to shares.
+/// How permutations of the NPUs act on the chunks of an instance: each chunk goes to one of equal size, kind
+/// and release whose holders, receivers and permitted carriers are the images of its own. Among equal demands
+/// the j-th goes to the j-th. Exception: where the holders are the receivers and the number of such demands
+/// is a multiple of theirs (an all-reduce), each holder gets an equal share, and shares are mapped to shares.
 class ChunkAction {
   public:
     /// The instance must outlive it. O(chunks * log + sizes of the node sets).
@@ -58,7 +58,7 @@ class ChunkAction {
     std::unique_ptr<const Rows> rows_;
 };
 
-/// All images of a chunk, by element. False: one is missing. `images` are those of the generators.
+/// All images of a chunk, by element. False if one is missing. `images` are those under the generators.
 [[nodiscard]] bool chunk_row(const GroupAction& action, const std::vector<std::vector<std::uint32_t>>& images,
                              ChunkId chunk, std::vector<std::uint32_t>& row);
 

@@ -1,11 +1,11 @@
-// A mesh has no shifts, but a cycle through all its NPUs has: on the cycle alone every NPU looks the same. A
-// two-way ring of N NPUs gathers everything in ceil((N - 1) / 2) busy periods, and no network with a corner
-// of two links can do better; so where latency costs nothing, the cycle is all that such a mesh needs.
+// A mesh has no translations, but a Hamiltonian cycle in it has. A two-way ring of N NPUs completes an
+// all-gather in ceil((N - 1) / 2) busy periods, and no network with a corner of two links can do better. So
+// where latency is zero, the cycle alone is optimal for such a mesh.
 //
 // The grid is read from NPU 0: its neighbours' numbers are the strides of the dimensions. Leave one dimension
 // of length a out; a snake through the others is a line of L = N / a NPUs, and the grid a x L has a cycle if
 // both are at least 2 and one of them is even: along the first row, then back and forth through the rest of
-// each column pair. What comes out is checked against the links, so a hole in the grid ends the attempt.
+// each column pair. The result is checked against the links, so a missing link ends the attempt.
 
 #include "symmetry/symmetry_search.hpp"
 

@@ -1,8 +1,8 @@
-// Expansion. A tick's sends, one per link orbit at most, are spread out one after the other: for each the
-// chunks that its images carry, by group element. Then one sweep over the links, in order, picks for each
-// link that is in a busy orbit the chunk of its element: no sorting, and memory is touched in order. About 4
-// ns per send on a torus. A tick that uses few of the links, or a link orbit twice (which no valid schedule
-// does), is listed and sorted instead.
+// Expansion, tick by tick. Each of the tick's sends (at most one per link orbit) is expanded to a row: the
+// chunks that its images carry, by group element. Then one sweep over the links in order picks the chunk for
+// each link of a used orbit. So nothing is sorted, and memory is accessed in order. About 4 ns per send on a
+// torus. A tick that uses few of the links, or a link orbit twice (which no valid schedule does), is listed
+// and sorted instead.
 //
 // If s is a send of chunk c on link l, and l is element a of its orbit (l = a.base), then element e of the
 // orbit carries (e - a).c: the row of c, rotated. GroupAction::sums gives the rotation.
@@ -19,7 +19,7 @@ namespace tutti::symmetry {
 namespace {
 
 constexpr std::size_t kSendsAtOnce = 4096;
-/// Below this part of all links a tick is listed and sorted.
+/// A tick that uses fewer than 1/kSparse of all links is listed and sorted.
 constexpr std::size_t kSparse = 16;
 
 }  // namespace
@@ -58,7 +58,7 @@ SymmetricSource::SymmetricSource(const Instance& instance, const SymmetricSchedu
     std::iota(order_.begin(), order_.end(), 0U);
     std::ranges::stable_sort(order_, {}, [&](std::uint32_t s) { return sends[s].start; });
     send_on_.assign(links_.size() + 1, kNoImage);
-    // Links in no orbit share a last one, which is never busy.
+    // Links in no orbit share an extra last orbit, which is never used.
     for (std::size_t l = 0; l < instance.topology().links().size(); ++l) {
         const std::uint32_t orbit = links_.orbit_of(LinkId(l));
         link_orbit_.push_back(orbit == kNoImage ? static_cast<std::uint32_t>(links_.size()) : orbit);
@@ -138,7 +138,7 @@ std::span<const Send> SymmetricSource::next() {
         }
         ++link_;
     }
-    // Idle links at the end of the tick may leave nothing to give.
+    // The batch may be empty when the tick ends with idle links.
     return batch_.empty() ? next() : std::span<const Send>(batch_);
 }
 

@@ -9,9 +9,9 @@
 
 namespace tutti::symmetry {
 
-/// A schedule in generator form: the sends of some chunks, and symmetries that make all others of them. It
-/// means all images of all its sends under the group that the generators span (docs/symmetric-schedules.md).
-/// 40,000 NPUs take megabytes where the sends written out take gigabytes.
+/// A schedule in generator form: the sends of some chunks, and generators of a symmetry group. It stands for
+/// all images of its sends under the group (docs/symmetric-schedules.md). For 40,000 NPUs it takes megabytes,
+/// the expanded sends gigabytes.
 struct SymmetricSchedule {
     std::string instance;  ///< the name of the instance it was made for
     Ticks makespan;        ///< as stated; the verifier recomputes it
@@ -19,19 +19,19 @@ struct SymmetricSchedule {
     std::vector<Send> sends;  ///< of representative chunks, one of each orbit; links and starts as they are
 };
 
-/// The expansion of a symmetric schedule, in the order of starts_before, made as it is read. Memory is that
-/// of the sends, and a few numbers per link and chunk.
+/// The expansion of a symmetric schedule, in the order of starts_before, generated while it is read. Memory:
+/// the unexpanded sends, and a few numbers per link and chunk.
 class SymmetricSource final : public SendSource {
   public:
-    /// Both must outlive the source. Throws InputError where the schedule has no expansion: its symmetries
-    /// are none (GroupAction), or some image of a send does not exist.
+    /// Both must outlive the source. Throws InputError where the schedule has no expansion: its generators
+    /// are invalid (GroupAction), or some image of a send does not exist.
     SymmetricSource(const Instance& instance, const SymmetricSchedule& schedule);
 
     [[nodiscard]] std::span<const Send> next() override;
     [[nodiscard]] Ticks makespan() const override { return schedule_.makespan; }
     /// The position of the send whose image it is.
     [[nodiscard]] std::uint64_t position(std::size_t i) const override { return origins_[i]; }
-    /// All that next() will have given.
+    /// The number of sends in the expansion.
     [[nodiscard]] std::uint64_t size() const {
         return std::uint64_t{action_.size()} * schedule_.sends.size();
     }
@@ -58,7 +58,7 @@ class SymmetricSource final : public SendSource {
     bool listed_ = false;  ///< the tick's sends were sorted, not swept
 };
 
-/// The expansion, whole. As SymmetricSource.
+/// The whole expansion in memory. Throws as SymmetricSource.
 [[nodiscard]] Schedule expanded(const Instance& instance, const SymmetricSchedule& schedule);
 
 }  // namespace tutti::symmetry

@@ -8,14 +8,14 @@
 
 namespace tutti::symmetry {
 
-/// Generators of a large abelian group that acts freely on the NPUs, keeps all links with their times, and
-/// takes demands to demands. Looks for shifts of a digit of the NPU's number: rings, tori, hypercubes, fully
-/// connected networks, their products and circulants in their usual numbering. Empty: none was found, or
-/// there are switches. About O(links) for each shift that holds; those that do not mostly fail at once.
+/// Generators of a large abelian group that acts freely on the NPUs, preserves all links with their times,
+/// and maps demands to demands. Searches for shifts of a digit of the NPU's number: rings, tori, hypercubes,
+/// fully connected networks, their products and circulants in their usual numbering. Empty: none was found,
+/// or there are switches. About O(links) for each valid shift; most others fail at one of the first nodes.
 [[nodiscard]] std::vector<Generator> digit_shifts(const Instance& instance);
 
-/// The shift along a cycle through all NPUs whose links are there both ways and all alike, for grids in
-/// row-major numbering with an even number of NPUs. It keeps the links of the cycle only.
+/// The shift along a Hamiltonian cycle whose links exist in both directions and are all equal, for grids in
+/// row-major numbering with an even number of NPUs. It preserves the links of the cycle only.
 [[nodiscard]] std::optional<Generator> ring_through_grid(const Topology& topology);
 
 }  // namespace tutti::symmetry

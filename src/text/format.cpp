@@ -8,8 +8,8 @@
 namespace tutti::text {
 namespace {
 
-/// The length of the UTF-8 character that begins here; 0 if none does. Neither surrogates nor longer forms
-/// than need be are characters.
+/// The length of the UTF-8 character that begins here; 0 if none does. Surrogates and overlong encodings are
+/// no characters.
 std::size_t character_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const std::size_t length = byte(0) < 0x80                       ? 1
@@ -33,8 +33,8 @@ bool is_control(std::string_view character) {
     return first < ' ' || first == 0x7F || second_set;
 }
 
-/// East Asian characters and pictures take two columns. The ranges are those of Unicode's EastAsianWidth.txt,
-/// coarsely: one too many leaves a gap, one too few breaks a line.
+/// East Asian characters and emoji take two columns. The ranges approximate Unicode's EastAsianWidth.txt: a
+/// range too many leaves a gap in a table, one too few misaligns a line.
 bool is_wide(std::string_view character) {
     if (character.size() < 3) return false;
     std::uint32_t code = static_cast<unsigned char>(character[0]) & (character.size() == 3 ? 0x0FU : 0x07U);
@@ -61,7 +61,7 @@ std::string_view take_number(std::string_view& text) {
 
 std::string gap_text(std::optional<double> gap) {
     if (!gap) return "-";
-    // A gap that rounds to nothing is still a gap: only 0 may print as zero.
+    // Only a gap of 0 may print as zero.
     if (*gap > 0 && *gap < 0.0005) return "<0.1 %";
     return fmt::format("{:.1f} %", *gap * 100);
 }
@@ -145,7 +145,7 @@ std::string file_name_of(std::string_view name) {
                    std::string_view("/\\:*?\"<>|'`$&;!").find(c) != std::string_view::npos;
         },
         '_');
-    // Hidden files and options are no places for results.
+    // The name must not look like a hidden file or an option.
     if (text.empty() || text.front() == '.' || text.front() == '-') text.insert(0, "_");
     return text;
 }
@@ -163,7 +163,7 @@ bool natural_before(std::string_view a, std::string_view b) {
         a.remove_prefix(1);
         b.remove_prefix(1);
     }
-    // Equal but for zeros in front of numbers: any order, but always the same.
+    // Equal except for leading zeros: any order, but always the same.
     if (a.empty() && b.empty()) return whole_a < whole_b;
     return a.empty();
 }

@@ -10,7 +10,7 @@
 /// Numbers and names as people read them, the same in every table and message.
 namespace tutti::text {
 
-/// "12.5 %", or "-" where there is no gap to speak of.
+/// "12.5 %", or "-" where the gap is undefined.
 [[nodiscard]] std::string gap_text(std::optional<double> gap);
 /// "0.012": seconds with three decimals, as tables give them.
 [[nodiscard]] std::string seconds_text(double seconds);
@@ -25,23 +25,22 @@ namespace tutti::text {
 /// "1 send", "2 sends".
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
 
-/// At most so many bytes of it, whole characters.
+/// Its longest prefix of whole characters with at most that many bytes.
 [[nodiscard]] std::string shortened(std::string_view utf8, std::size_t most_bytes);
 
-/// The name as part of a file name: what a file system or a shell would trip over becomes '_'.
+/// The name as part of a file name: characters that are special to file systems or shells become '_'.
 [[nodiscard]] std::string file_name_of(std::string_view name);
 
-/// The text on one line that a terminal shows and does not obey: control characters and bytes that are no
-/// UTF-8 are written as \xNN.
+/// The text on one line, safe for a terminal: control characters and invalid UTF-8 are written as \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// As a shell takes it for one word.
+/// Quoted as one word for a shell.
 [[nodiscard]] std::string shell_word(const std::string& text);
 
-/// Whether people expect `a` before `b`: numbers within names count as numbers, so mesh4 is before mesh16.
+/// Natural sort order: numbers within names compare as numbers, so mesh4 is before mesh16.
 [[nodiscard]] bool natural_before(std::string_view a, std::string_view b);
 
-/// The columns that a text takes on a terminal.
+/// How many terminal columns a text takes.
 [[nodiscard]] std::size_t width_of(std::string_view utf8);
 
 }  // namespace tutti::text

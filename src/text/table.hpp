@@ -29,7 +29,7 @@ class Table {
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// Names and values below each other, "name   value", with `indent` spaces before each line.
+/// One line "name   value" per fact, values aligned, with `indent` spaces before each line.
 [[nodiscard]] std::string fact_sheet(const std::vector<std::pair<std::string, std::string>>& facts,
                                      std::size_t indent = 0);
 

@@ -5,7 +5,7 @@
 
 namespace tutti::text {
 
-/// How a line of a table is meant; who prints it chooses the colour.
+/// What a line of a table means; the printer chooses the colour.
 enum class LineTone { Plain, Head, Good, Bad };
 
 /// Without the newline.

@@ -13,17 +13,16 @@
 /// the numbers ("/dims/1").
 namespace tutti::generators {
 
-/// Products and sums of sizes that stay at the largest number instead of wrapping round.
+/// Saturating products and sums of sizes.
 [[nodiscard]] std::uint64_t capped_product(std::uint64_t a, std::uint64_t b);
 [[nodiscard]] std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b);
 
 /// Throws InputError at `place` unless least <= value <= most.
 void expect_between(std::uint64_t value, std::uint64_t least, std::uint64_t most, const std::string& place);
-/// Throws InputError at `place` when so many nodes or links are more than a topology may have.
+/// Throws InputError at `place` when a topology may not have that many nodes or links.
 void expect_fits(std::uint64_t nodes, std::uint64_t links, const std::string& place);
 
-/// One wire serves all dimensions (or levels), or there is one for each: throws InputError at `place`
-/// otherwise.
+/// Throws InputError at `place` unless there is one wire for all dimensions (or levels), or one for each.
 void expect_wires(std::span<const Wire> wires, std::size_t dimensions, const std::string& place);
 [[nodiscard]] inline const Wire& wire_of(std::span<const Wire> wires, std::size_t dimension) {
     return wires.size() == 1 ? wires[0] : wires[dimension];

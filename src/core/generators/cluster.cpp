@@ -10,7 +10,7 @@
 namespace tutti::generators {
 namespace {
 
-/// The NICs as given, or every NPU of the node; each of them real and none twice.
+/// The NICs as given, or every NPU of the node. Checks that each exists and none is listed twice.
 std::vector<std::uint64_t> checked_nics(const Cluster& cluster) {
     std::vector<std::uint64_t> nics = cluster.nics;
     if (nics.empty()) {

@@ -23,7 +23,7 @@ struct Cluster {
     Planes planes = Planes::Rails;
 };
 
-/// How many NPUs the network must have, so that the caller can make it. Judges `node`, `nodes` and `nics`
+/// How many NPUs the network must have, so that the caller can generate it. Checks `node`, `nodes` and `nics`
 /// only.
 [[nodiscard]] std::uint64_t network_npus(const Cluster& cluster);
 

@@ -4,12 +4,12 @@
 
 namespace tutti::generators {
 
-/// One NVLink of generations 2 to 4 (V100, A100, H100): 25 GB/s each way; no latency, because nothing
-/// official says one.
+/// One NVLink of generations 2 to 4 (V100, A100, H100): 25 GB/s each way; latency 0, because NVIDIA publishes
+/// none.
 inline constexpr Wire kNvlink{Ticks(0), Ticks(0), Decimal{25, 0}};
 
-/// What becomes of several NVLinks between the same two ends: links of their own, or one link as fast as all
-/// of them (in abstract units its beta is divided and rounded up; in physical units its bandwidth is
+/// How several NVLinks between the same two ends are represented: as separate links, or as one link as fast
+/// as all of them (in abstract units its beta is divided and rounded up; in physical units its bandwidth is
 /// multiplied).
 enum class Bonding { Separate, Bonded };
 

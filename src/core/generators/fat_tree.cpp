@@ -1,9 +1,9 @@
 // The k-ary n-tree of Petrini and Vanneschi ("k-ary n-trees: high performance networks for massively parallel
 // architectures", IPPS 1997). A switch is (level, w) with w a number of n-1 digits to the base k. Switches of
 // levels l and l+1 are joined when their w agree in every digit but digit l (digit 0 is the lowest). NPU p
-// hangs on leaf p / k. A message climbs, choosing any value for each digit it passes, and descends on the
-// only way; two NPUs that agree in all but the lowest j digits meet at level j-1, so neighbouring numbers are
-// near each other.
+// is attached to leaf p / k. A message goes up, with a free choice for each digit it passes, and comes down
+// on a unique path. Two NPUs that agree in all but the lowest j digits share an ancestor at level j-1, so
+// neighbouring numbers are near each other.
 
 #include "core/generators/fat_tree.hpp"
 
@@ -16,7 +16,7 @@ TopologyParts fat_tree(std::uint64_t k, std::uint64_t n, std::span<const Wire> w
     expect_between(k, 2, kMaxNodes, "/k");
     expect_between(n, 1, kMaxLevels, "/n");
     expect_wires(wires, n, "/n");
-    std::uint64_t width = 1;  // switches of a level
+    std::uint64_t width = 1;  // switches per level
     for (std::uint64_t i = 1; i < n; ++i) width = capped_product(width, k);
     const std::uint64_t npus = capped_product(width, k);
     const std::uint64_t switches = capped_product(n, width);

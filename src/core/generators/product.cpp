@@ -1,13 +1,12 @@
-// Rings, lines, meshes, tori, hypercubes and fully connected networks are one thing: a Cartesian product of
+// Rings, lines, meshes, tori, hypercubes and fully connected networks are Cartesian products of
 // one-dimensional factors. Two NPUs are joined when their coordinates differ in one dimension only and that
-// dimension's factor joins the two coordinates. So this is the only file that lays such links; the others
-// name factors.
+// dimension's factor joins the two coordinates. Only this file creates such links; the others name factors.
 //
-// Each cable is opened by one of its two ends, and that end's turn decides its place in the list:
-// - line: c opens c+1;
-// - ring: c opens c+1, and the last opens 0, unless there are two NPUs: that would be one cable twice;
-// - one-way ring: c opens c+1 and the last opens 0, one direction each, so two NPUs have one link each way;
-// - fully connected: c opens c+1, c+2, … in this order.
+// Each cable is listed once, at one of its two ends:
+// - line: c lists the cable to c+1;
+// - ring: c lists c+1, and the last lists 0, unless there are two NPUs: that would be one cable twice;
+// - one-way ring: c lists c+1 and the last lists 0, one direction each, so two NPUs have one link each way;
+// - fully connected: c lists c+1, c+2, … in this order.
 // A factor of size 1 has no links.
 
 #include "core/generators/product.hpp"
@@ -56,7 +55,7 @@ Sizes checked_sizes(std::span<const Factor> factors, const PlaceOfFactor& place)
     return sizes;
 }
 
-/// Lists the links that `node` opens along one factor; its neighbours there are multiples of `stride` away.
+/// Lists the cables of `node` along one factor; its neighbours there are multiples of `stride` away.
 void open_links(std::vector<Link>& links, const Factor& factor, std::size_t node, std::size_t stride) {
     const std::size_t size = factor.size;
     const std::size_t coordinate = node / stride % size;

@@ -19,15 +19,15 @@ struct Factor {
     Wire wire;
 };
 
-/// What an error about factor i is said of.
+/// The place that an error about factor i names.
 using PlaceOfFactor = std::function<std::string(std::size_t)>;
 [[nodiscard]] std::string factor_place(std::size_t factor);
 
 inline constexpr std::size_t kMaxFactors = 32;
 
 /// The Cartesian product of 1 to kMaxFactors factors. NPUs are numbered row by row: the last factor varies
-/// fastest. Links: NPU by NPU, for each factor by factor, for each the links that it opens (see the .cpp), a
-/// pair of opposite directions side by side. O(nodes * factors + links).
+/// fastest. Links are listed NPU by NPU, factor by factor, cable by cable (see the .cpp for which end lists a
+/// cable), the two directions side by side. O(nodes * factors + links).
 [[nodiscard]] TopologyParts product(std::span<const Factor> factors,
                                     const PlaceOfFactor& place = factor_place);
 
