@@ -1,10 +1,9 @@
 #pragma once
 
-/// tutti as a library, in one header: what the command can do, a program can do.
+/// tutti as a library, in one header: everything that the command does.
 ///
-/// tutti::app has one call for each thing that a user asks for, from files to files; each takes its options
-/// as a struct and an optional app::Watch (whom to tell how it goes, what ends it early), and has a
-/// json_of():
+/// tutti::app has one function for each command, from files to files. Each takes its options as a struct and
+/// an optional app::Watch (progress callback and stop); json_of() converts its result:
 ///
 ///     tutti::app::SynthesisOptions options{.instance = "mesh4x4.json", .output = "mesh4x4.schedule.json"};
 ///     const tutti::app::Synthesized found = tutti::app::synthesize(options);
@@ -12,7 +11,7 @@
 ///
 ///     for (const tutti::app::Judged& judged : tutti::app::judge({.files = {"allreduce.xml"}})) …
 ///
-/// The nouns and the rooms below are for programs that hold instances and schedules in memory:
+/// The other headers are for programs that hold instances and schedules in memory:
 ///
 ///     const tutti::Instance instance = tutti::io::read_instance("mesh4x4-ag-corners.json");
 ///     const tutti::synth::Result result = tutti::synth::synthesize(instance, {});
@@ -32,15 +31,15 @@
 #include "app/bound.hpp"                    // every lower bound, with its certificate
 #include "app/convert.hpp"                  // schedules to other formats and to plans
 #include "app/cost.hpp"                     // what a plan takes on a network, with bound and gap
-#include "app/doctor.hpp"                   // which solvers are there
+#include "app/doctor.hpp"                   // which solvers are available
 #include "app/judge.hpp"                    // any schedule or plan file to its verdict
-#include "app/model.hpp"                    // the question to solvers, as text
+#include "app/model.hpp"                    // the model for solvers, as text
 #include "app/pareto.hpp"                   // synchronous algorithms: steps, rounds, chunks
 #include "app/plan_json.hpp"                // a judged plan as JSON
-#include "app/results.hpp"                  // what batches left behind
+#include "app/results.hpp"                  // results of batches
 #include "app/synthesize.hpp"               // from an instance's file to a verified schedule's
 #include "app/topology.hpp"                 // generated, or read from any format
-#include "app/view.hpp"                     // pages to look at
+#include "app/view.hpp"                     // HTML pages
 #include "bounds/bounds.hpp"                // lower bounds and their certificates
 #include "core/instance.hpp"                // topology, groups, collectives, demands
 #include "core/schedule.hpp"                // sends
@@ -52,4 +51,4 @@
 #include "symmetry/symmetric_schedule.hpp"  // schedules in generator form
 #include "synth/synthesize.hpp"             // the synthesizer
 #include "verify/schedule_verifier.hpp"     // the verifier
-#include "verify/symmetric_verifier.hpp"    // of generator forms
+#include "verify/symmetric_verifier.hpp"    // the verifier of generator forms

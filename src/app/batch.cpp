@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the run file says, and where the command line says otherwise, that.
+/// The run file, with the options that the command line overrides.
 batch::RunFile overruled(batch::RunFile run, const BatchOptions::Asked& asked) {
     const auto list = [](auto& values, const auto& wanted) {
         if (!wanted.empty()) values.assign(wanted.begin(), wanted.end());
@@ -48,7 +48,7 @@ batch::RunFile overruled(batch::RunFile run, const BatchOptions::Asked& asked) {
     return run;
 }
 
-/// A run file, or that of the run to go on with, if nothing else says what to do.
+/// The given run file, or that of the run to resume if nothing else is given.
 batch::RunFile run_of(const BatchOptions& options) {
     if (options.run) return overruled(batch::read_run_file(*options.run), options.asked);
     const std::string stored = (fs::path(options.results) / "run.json").string();
@@ -79,7 +79,7 @@ std::string default_results() {
     return fmt::format("results/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
-/// The page is a convenience: what keeps it from being made is told, and no failure of the run.
+/// The page is a convenience: an error while making it is noted, and is no failure of the run.
 void make_report(const std::string& results, const std::function<void(const std::string&)>& note) {
     constexpr double kMostSeconds = 30;
     report::ReportOptions page;

@@ -15,7 +15,7 @@
 namespace tutti::app {
 
 struct BatchOptions {
-    /// What is asked of the run; a run file has what this leaves open.
+    /// The settings of the run; a run file supplies those that are missing here.
     struct Asked {
         std::vector<std::string> paths{};
         std::optional<std::string> set{};  ///< a .test file
@@ -44,16 +44,16 @@ struct BatchRun {
     std::string results{};  ///< the folder
 };
 
-/// Solves every instance in a child process of its own and writes results and table. What fails is a row.
+/// Solves every instance in a child process of its own and writes results and table. A failure is a row.
 /// Throws InputError for options and folders that cannot be used. The process must have one thread.
 /// The report is left to write_report(), so that the table can be shown before it.
 [[nodiscard]] BatchRun batch(const BatchOptions& options, const batch::ProgressView& progress,
                              const Watch& watch = {});
 
-/// Makes report.html in the folder of the results. What keeps it from being made is told, not thrown.
+/// Makes report.html in the results folder. Errors are reported to the watch, not thrown.
 void write_report(const BatchRun& run, const Watch& watch = {});
 
-/// What `tutti batch --json` prints, but for the exit code.
+/// What `tutti batch --json` prints, except the exit code.
 [[nodiscard]] io::Json json_of(const BatchRun& run);
 
 }  // namespace tutti::app

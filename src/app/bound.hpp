@@ -26,7 +26,7 @@ struct Bounded {
     [[nodiscard]] const Bound& best() const { return bounds.front(); }
 };
 
-/// Every lower bound that can be had of the instance. Throws InputError, InfeasibleError where a receiver
+/// Every lower bound of the instance. Throws InputError, InfeasibleError where a receiver
 /// cannot be reached, BugError.
 [[nodiscard]] Bounded bound(const BoundOptions& options, const Watch& watch = {});
 

@@ -32,7 +32,7 @@ void rethrow_with_instance(const Instance& instance) {
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::system_error&) {
-        throw;  // files, and threads that the system refuses to give
+        throw;  // errors of files, and of threads that the system cannot start
     } catch (const std::exception& error) {
         throw BugError(error.what(), instance);
     } catch (...) {

@@ -7,7 +7,7 @@
 
 namespace tutti::app {
 
-/// A bug of ours, with the instance that reproduces it. Whoever catches it may save that.
+/// A bug in tutti, with the instance that reproduces it, which the caller may save.
 class BugError : public InternalError {
   public:
     BugError(const std::string& message, const Instance& instance);
@@ -21,10 +21,10 @@ class BugError : public InternalError {
 /// Writes the instance. Throws OutputError.
 void save_instance(const BugError& error, const std::string& path);
 
-/// Inside a catch block: passes on what is not a bug, and throws a BugError for what is.
+/// Inside a catch block: rethrows what is not a bug, and throws a BugError for what is.
 [[noreturn]] void rethrow_with_instance(const Instance& instance);
 
-/// What `work` returns; a bug on the way carries the instance.
+/// Calls `work`; a bug in it is thrown as a BugError with the instance.
 template <class Work>
 auto with_instance(const Instance& instance, const Work& work) {
     try {

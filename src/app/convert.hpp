@@ -10,7 +10,7 @@
 
 namespace tutti::app {
 
-/// A plan that a conversion made; of its file only the name where nothing was written.
+/// A plan made by a conversion; `file` is only a name where nothing was written.
 struct WrittenPlan {
     std::string path{};
     MadePlan plan{};
@@ -24,15 +24,15 @@ struct Conversion {
     std::string environment{};         ///< of a folder: what to set so that its runtime finds it
 };
 
-/// Whether the format is one of plans, and no form of our own schedules.
+/// Whether the format is a plan format, and no form of our own schedules.
 [[nodiscard]] bool is_plan(ConvertFormat format);
 
-/// Reads a schedule (of a folder: several), verifies it and writes it anew; plans are verified once more, as
-/// plans. Nothing is written of what is invalid: the verdict says so. Throws InputError for what the format
-/// cannot say, LimitError when interrupted, BugError.
+/// Reads a schedule (for a folder: several), verifies it and writes it in another format; plans are verified
+/// again, as plans. An invalid schedule is not written, and the verdict says why. Throws InputError for what
+/// the format cannot express, LimitError when interrupted, BugError.
 [[nodiscard]] Conversion convert(const ConvertOptions& options, const Watch& watch = {});
 
-/// `file`, `verdict`, `makespan`, `sends`, and `schedule` or `plans`; of a folder `directory`, `target`,
+/// `file`, `verdict`, `makespan`, `sends`, and `schedule` or `plans`; for a folder `directory`, `target`,
 /// `environment`, `plans`.
 [[nodiscard]] io::Json json_of(const Conversion& conversion, const ConvertOptions& options);
 

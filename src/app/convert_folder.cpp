@@ -1,11 +1,11 @@
-// A folder of plans that a runtime can be pointed at.
+// A folder of plans for a runtime.
 //
-// Runtimes choose among the files they loaded by collective, number of ranks, call mode and message size, and
-// take the first that fits. So plans of one collective among as many ranks share the sizes: each was made for
-// the size that its instance says, and ranges meet half way (compile/size_ranges). The newer runtimes read
-// every file of the folder and give up at the first that is no plan they know, so nothing else may lie there.
-// The first one compares `inplace` with the call, so a file serves one mode there, and each mode gets its
-// own.
+// Runtimes choose among the loaded files by collective, number of ranks, call mode and message size, and take
+// the first that fits. So plans of one collective with the same number of ranks divide the sizes among them:
+// each was made for its instance's size, and ranges meet half way (compile/size_ranges). The newer runtimes
+// read every file of the folder and fail at the first that is no plan, so the folder may hold nothing else.
+// The oldest one compares `inplace` with the call, so a file serves only one mode there, and each mode gets
+// its own file.
 
 #include "app/convert_plan.hpp"
 #include "app/convert_schedule.hpp"
@@ -85,7 +85,7 @@ struct Candidate {
     compile::SizeRange range{};
 };
 
-/// What runtimes tell plans apart by, besides the size.
+/// What runtimes distinguish plans by, besides the size.
 struct Kind {
     std::string coll{};
     std::uint32_t ranks = 0;
@@ -116,7 +116,7 @@ std::map<Kind, std::vector<Candidate>> candidates_of(const std::vector<Job>& job
     return kinds;
 }
 
-/// Gives each its sizes, or explains why that cannot be.
+/// Gives each plan its range of sizes. Throws InputError where that is impossible.
 void share_sizes(const Kind& kind, std::vector<Candidate>& candidates, const ConvertOptions& options) {
     const compile::MscclLimits& limits = compile::limits_of(options.target);
     std::ranges::sort(candidates, {}, &Candidate::bytes);
@@ -188,12 +188,12 @@ std::vector<WrittenPlan> made_plans(const Kind& kind, const Candidate& candidate
         options.mode = CallMode::InPlace;
         make("-inplace");
     } catch (const InputError&) {
-        // It can be had out of place only; the files say so.
+        // Only an out-of-place plan exists; the file says so.
     }
     return plans;
 }
 
-/// The newer runtimes read whatever lies in the folder.
+/// The newer runtimes read every file in the folder, so it must hold no others.
 void check_folder(const std::string& folder, const std::vector<WrittenPlan>& plans) {
     if (!fs::exists(folder)) return;
     if (!fs::is_directory(folder)) throw InputError("is a file; expected a folder", {}, folder);

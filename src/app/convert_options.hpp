@@ -13,9 +13,9 @@ namespace tutti::app {
 
 using io::kStreamSuffix;  ///< of a file, by which a format is told
 
-/// What a schedule can be turned into: one of ours, or a plan of somebody else's runtime.
+/// The formats to which a schedule can be converted: our own, and plans for other runtimes.
 enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra, Perfetto };
-/// Which calls a plan shall serve.
+/// Which calls a plan serves.
 enum class CallMode { Both, InPlace, OutOfPlace };
 
 struct ConvertOptions {

@@ -6,8 +6,8 @@
 
 namespace tutti::app {
 
-/// Turns one schedule into plans, one for each collective that the options ask for, and writes them. Nothing
-/// is written unless all of them can be made. Precondition: the schedule is valid.
+/// Converts a schedule to plans, one for each collective that the options select, and writes them: all or
+/// none. Precondition: the schedule is valid.
 [[nodiscard]] std::vector<WrittenPlan> convert_to_plans(const Instance& instance, const Schedule& schedule,
                                                         const ConvertOptions& options);
 
@@ -19,11 +19,11 @@ namespace tutti::app {
 [[nodiscard]] WrittenPlan convert_to_steps(const Instance& instance, const Schedule& schedule,
                                            const std::string& path);
 
-/// One of them, with its collective named in what is thrown; a bug of ours carries the instance.
+/// Makes the plan of one collective. Errors name the collective; a bug carries the instance.
 [[nodiscard]] MadePlan make_plan(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                                  const ConvertOptions& options);
 
-/// A folder of plans that a runtime can be pointed at.
+/// Makes a folder of plans for a runtime.
 [[nodiscard]] Conversion convert_to_folder(const ConvertOptions& options, const Watch& watch);
 
 }  // namespace tutti::app

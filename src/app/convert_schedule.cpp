@@ -1,5 +1,5 @@
-// A schedule is judged while it is rewritten, and the new file appears only if it is valid: what leaves tutti
-// has been verified, whoever made it.
+// A schedule is verified while it is rewritten, and the new file appears only if it is valid. So every file
+// that tutti writes has been verified, also when the schedule comes from elsewhere.
 
 #include "app/convert_schedule.hpp"
 
@@ -18,7 +18,7 @@
 namespace tutti::app {
 namespace {
 
-/// Keeps what passes by, to be written as JSON.
+/// Forwards sends and keeps a copy, to be written as JSON.
 class Collector final : public SendSource {
   public:
     explicit Collector(SendSource& from) : from_(from) {}
@@ -36,8 +36,8 @@ class Collector final : public SendSource {
     std::vector<Send> sends_;
 };
 
-/// Writes what passes by to a stream, as long as it is in order. A file may not be; it is invalid then (V4,
-/// or V5 within a tick), so nobody wants the rest.
+/// Forwards sends and writes them to a stream until one is out of order. Such a schedule is invalid (V4, or
+/// V5 within a tick), so the rest is not needed.
 class OrderedTee final : public SendSource {
   public:
     OrderedTee(SendSource& from, io::StreamWriter& to) : from_(from), to_(to) {}
@@ -65,8 +65,8 @@ class OrderedTee final : public SendSource {
     bool in_order_ = true;
 };
 
-/// Draws what passes by, as long as it makes sense. A file may not; it is invalid then, and nobody wants the
-/// rest.
+/// Forwards sends and writes them to a trace until one is malformed. Such a schedule is invalid, so the rest
+/// is not needed.
 class TraceTee final : public SendSource {
   public:
     TraceTee(SendSource& from, const Instance& instance, io::PerfettoWriter& to)
@@ -110,7 +110,7 @@ class TraceTee final : public SendSource {
     bool makes_sense_ = true;
 };
 
-/// In the order in which streams are written, whatever the file's.
+/// The sends in the order of streams, whatever the order in the file.
 std::unique_ptr<SendSource> in_order(io::OpenSchedule& schedule, const Instance& instance, Schedule& held) {
     if (schedule.symmetric) return std::make_unique<symmetry::SymmetricSource>(instance, *schedule.symmetric);
     if (schedule.stream) return std::move(schedule.sends);
@@ -123,7 +123,7 @@ std::unique_ptr<SendSource> in_order(io::OpenSchedule& schedule, const Instance&
     return std::make_unique<ScheduleSource>(held);
 }
 
-/// Refuses what no plan could hold before it fills the memory.
+/// Stops with an error at more sends than any plan can have, before they fill the memory.
 class Limited final : public SendSource {
   public:
     explicit Limited(SendSource& from) : from_(from) {}
@@ -172,7 +172,7 @@ Verdict as_trace(SendSource& sends, const Instance& instance, const std::string&
     return verdict;
 }
 
-/// Without symmetries there is nothing to write out, and the verdict says so.
+/// The verdict on a generator form without an expansion; nothing if it has one.
 std::optional<Verdict> refusal_of_form(const io::OpenSchedule& schedule, const Instance& instance) {
     if (!schedule.symmetric) return std::nullopt;
     Verdict verdict = verify::verify(instance, *schedule.symmetric);

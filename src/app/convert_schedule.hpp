@@ -9,12 +9,12 @@
 
 namespace tutti::app {
 
-/// Rewrites a schedule as JSON, as a stream or as a trace while it is judged; the file appears only if it is
+/// Rewrites a schedule as JSON, as a stream or as a trace while verifying it; the file appears only if it is
 /// valid. Throws LimitError when stopped.
 [[nodiscard]] Verdict convert_schedule(io::OpenSchedule& schedule, const Instance& instance,
                                        const ConvertOptions& options, const Stop& stop);
 
-/// A schedule in memory, and what the verifier says of it.
+/// A schedule in memory and its verdict.
 struct HeldSchedule {
     Verdict verdict{};
     Schedule schedule{};  ///< whole if the verdict is valid

@@ -14,7 +14,7 @@ namespace tutti::app {
 /// The optimum of the toy problem that every solver is asked to find (models::toy).
 inline constexpr std::int64_t kToyExpected = -models::kToyOptimum;
 
-/// What there is to say of one solver.
+/// The check of one solver.
 struct Examination {
     std::string_view name, solver;
     std::string absence;  ///< why it is not there; empty where it is
@@ -26,14 +26,14 @@ struct Examination {
         return answer.ended == models::Ended::Optimal && answer.objective == models::kToyOptimum;
     }
     [[nodiscard]] bool ill() const { return present() && !right(); }
-    /// The toy is to be maximised, and solvers are asked to minimise its negation; 0 if there is no answer.
+    /// The toy problem is a maximisation, and solvers minimise its negation; 0 if there is no answer.
     [[nodiscard]] std::int64_t found() const { return -answer.objective.value_or(0); }
 };
 
-/// Opens each solver and asks it the toy problem.
+/// Loads each solver and lets it solve the toy problem.
 [[nodiscard]] std::vector<Examination> examine_solvers();
 
-/// "cpsat", "highs", "z3": those that are known, whether they can be opened or not.
+/// "cpsat", "highs", "z3": all supported solvers, whether they can be loaded or not.
 [[nodiscard]] std::vector<std::string_view> solver_names();
 
 /// The program and its machine.
@@ -44,7 +44,7 @@ struct Machine {
 };
 [[nodiscard]] Machine this_machine();
 
-/// What `tutti doctor --json` prints, but for the exit code.
+/// What `tutti doctor --json` prints, except the exit code.
 [[nodiscard]] io::Json json_of(const std::vector<Examination>& examinations, const Machine& machine);
 
 /// The table of search options: `options`, a list of objects.

@@ -20,7 +20,7 @@ FileKind kind_of_file(const std::string& path) {
         io::Source source(path);
         return kind_of_bytes(source.peek(io::Source::kBlock));
     } catch (const InputError&) {
-        // Whoever reads it in earnest will say so, and of this file only.
+        // The reader proper will report the error for this file.
         return FileKind::Unclear;
     }
 }

@@ -17,30 +17,30 @@ enum class FileKind {
     Unclear
 };
 
-/// What a file is, told from its first bytes.
+/// The kind of a file, determined by its first bytes.
 [[nodiscard]] FileKind kind_of_bytes(std::string_view bytes);
 [[nodiscard]] FileKind kind_of(const Sniffed& sniffed);
 
-/// An instance and schedules of it.
+/// An instance and its schedules.
 struct ScheduleFiles {
     std::string instance{};
     std::vector<std::string> schedules{};
 };
 
-/// Finds the instance among the files by their content. Standard input and files that do not tell take the
-/// part that is left: the instance if there is none yet (the first of them), else a schedule. Throws
-/// InputError when there is no instance, or two.
+/// Finds the instance among the files by their content. Standard input and unrecognised files fill the role
+/// that is left: the first is the instance if there is none yet, the others are schedules. Throws InputError
+/// when there is no instance, or two.
 [[nodiscard]] ScheduleFiles instance_and_schedules(const std::vector<std::string>& files);
 
-/// Files to be judged, by their parts.
+/// Files to be judged, by kind.
 struct FilesToJudge {
     std::optional<ScheduleFiles> ours{};
     std::vector<std::string> plans{};
     std::vector<std::string> folders{};
 };
 
-/// Sorts the files by their content. A single one that does not tell is a plan, to be called malformed.
-/// Throws InputError as above, and when an instance or a schedule is alone.
+/// Sorts the files by their content. A single unrecognised file counts as a (malformed) plan. Throws
+/// InputError as above, and when an instance or a schedule is alone.
 [[nodiscard]] FilesToJudge sorted_files(const JudgeOptions& options);
 
 }  // namespace tutti::app

@@ -12,7 +12,7 @@ namespace tutti::app {
 /// From a file, or "-" for standard input. Throws InputError with file and place.
 [[nodiscard]] Instance read_instance(const std::string& path);
 
-/// What is said of a file that cannot be read: `file`, `verdict` malformed, `error`, `place`.
+/// The JSON object for a file that cannot be read: `file`, `verdict` malformed, `error`, `place`.
 [[nodiscard]] io::Json malformed_json(const std::string& file, const InputError& error);
 
 }  // namespace tutti::app

@@ -26,7 +26,7 @@ struct PlanOptions {
     friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 
-/// What is to be judged, and how.
+/// The files to judge, and how.
 struct JudgeOptions {
     /// An instance and its schedules, unless `instance` names it; plans of other tools; folders.
     std::vector<std::string> files{};

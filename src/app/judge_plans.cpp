@@ -21,8 +21,8 @@ unsigned threads_of(const JudgeOptions& options) {
     return options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
-/// The files below a folder that may be plans, sorted. Folders that may not be read are passed over; links to
-/// folders are not followed, so that there is no circle.
+/// The files below a folder that may be plans, sorted. Unreadable folders are skipped; symbolic links to
+/// folders are not followed, to avoid cycles.
 std::vector<std::string> candidates_below(const std::string& folder) {
     constexpr std::array<std::string_view, 3> kSuffixes{".xml", ".json", ".csv"};
     std::vector<std::string> files;
@@ -46,7 +46,7 @@ std::vector<std::string> all_candidates(const FilesToJudge& files) {
         const auto found = candidates_below(folder);
         all.insert(all.end(), found.begin(), found.end());
     }
-    // A folder inside another that was named too.
+    // A folder may be inside another that was named too.
     std::vector<std::string> once;
     std::ranges::sort(all);
     std::ranges::unique_copy(all, std::back_inserter(once));
@@ -89,7 +89,7 @@ class PlanRun {
             if (plans.judged == plans.files && together_) time_together(plans);
             plans.complete = plans.judged == plans.files;
         } catch (const LimitError&) {
-            // Stopped while something was being timed.
+            // Stopped during timing.
         }
         return plans;
     }

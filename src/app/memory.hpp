@@ -5,8 +5,8 @@
 
 namespace tutti::app {
 
-/// The most memory this process has had resident since it began, or a child of it that has ended (a solver's
-/// helper process): whichever is more.
+/// The peak resident memory of this process, or of a child that has ended (a solver's helper process),
+/// whichever is larger.
 [[nodiscard]] std::optional<std::uint64_t> peak_memory_bytes();
 
 }  // namespace tutti::app

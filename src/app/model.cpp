@@ -19,7 +19,7 @@
 namespace tutti::app {
 namespace {
 
-/// What would be a file of gigabytes that no solver reads.
+/// Larger models would be files of gigabytes that no solver reads.
 constexpr std::size_t kMostStarts = 2'000'000;
 constexpr std::size_t kMostWays = 200'000;
 constexpr models::Units64 kMostUnits = 100'000;
@@ -36,7 +36,7 @@ ModelFormat format_of(const ModelOptions& options) {
         options.output);
 }
 
-/// A stream into a file that appears only when it is whole.
+/// A stream buffer over an AtomicFile.
 class IntoFile : public std::streambuf {
   public:
     explicit IntoFile(io::AtomicFile& file) : file_(file) {
@@ -133,7 +133,7 @@ void write_model(const std::string& path, ModelFormat format, const models::Prog
     io::AtomicFile file(path);
     IntoFile buffer(file);
     std::ostream out(&buffer);
-    out.exceptions(std::ios::badbit);  // what the file throws passes through
+    out.exceptions(std::ios::badbit);  // lets exceptions of the file propagate
     switch (format) {
         case ModelFormat::Mps:
             if (const auto why = models::write_mps(out, program)) {

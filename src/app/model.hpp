@@ -23,7 +23,7 @@ struct ModelOptions {
     friend bool operator==(const ModelOptions&, const ModelOptions&) = default;
 };
 
-/// A model that was written, in numbers.
+/// The size of a model that was written.
 struct WrittenModel {
     std::string instance{};
     Units units = Units::Abstract;
@@ -35,9 +35,9 @@ struct WrittenModel {
     std::string file{};   ///< "-" is standard output
 };
 
-/// Writes down the question that exact synthesis puts to solvers: is there a schedule by the horizon? It
-/// needs no solver. Throws InputError where the encoding or format cannot say it, LimitError where the text
-/// would be too large, InfeasibleError, BugError.
+/// Writes the model that exact synthesis gives to solvers: is there a schedule by the horizon? Needs no
+/// solver. Throws InputError where the encoding or format cannot express it, LimitError where the text would
+/// be too large, InfeasibleError, BugError.
 [[nodiscard]] WrittenModel model(const ModelOptions& options, const Watch& watch = {});
 
 [[nodiscard]] std::string_view name_of(ModelEncoding encoding);

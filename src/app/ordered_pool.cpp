@@ -20,7 +20,7 @@ class Workers {
     }
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;
-    /// Whatever ends the delivery ends the work.
+    /// When delivery ends, also by an exception, the workers stop.
     ~Workers() { ended_ = true; }
 
     std::size_t deliver_all() {
@@ -51,7 +51,7 @@ class Workers {
         try {
             threads_.emplace_back([this] { run(); });
         } catch (const std::system_error&) {
-            // The system gives no more threads; those that there are will do.
+            // The system cannot start more threads: continue with those that run.
             const std::lock_guard lock(mutex_);
             --running_;
             if (threads_.empty()) throw;

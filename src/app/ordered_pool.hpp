@@ -6,7 +6,7 @@
 
 namespace tutti::app {
 
-/// Work that threads do in any order and that is handed over in its own.
+/// Jobs that threads do in any order and whose results are delivered in job order.
 struct OrderedPool {
     std::size_t count = 0;
     unsigned threads = 1;
@@ -16,8 +16,8 @@ struct OrderedPool {
     const std::atomic<bool>* stop = nullptr;     ///< once raised, nothing more is begun; may be null
 };
 
-/// Returns how many were delivered: all, unless stopped; after a stop what is done without gap from the
-/// start. Throws what `work` threw, in its turn.
+/// Returns how many were delivered: all, unless stopped; after a stop the longest finished prefix. Rethrows
+/// an exception of `work` when its job would be delivered.
 std::size_t run_ordered(const OrderedPool& job);
 
 }  // namespace tutti::app

@@ -31,7 +31,7 @@ models::ParetoRequest request_of(const ParetoOptions& options, const Watch& watc
     return request;
 }
 
-/// The folder, made if need be: found out before the search, not after it.
+/// Creates the folder if necessary. Called before the search, so that errors come early.
 void make_output_folder(const std::string& folder) {
     if (folder.empty()) return;
     std::error_code error;
@@ -40,7 +40,7 @@ void make_output_folder(const std::string& folder) {
     if (!std::filesystem::is_directory(folder)) throw InputError("expected a folder", {}, folder);
 }
 
-/// Writes the algorithm both ways; empty names without a folder.
+/// Writes the algorithm by rounds and in ticks; without a folder the names are empty.
 ParetoFiles write_point(const std::string& folder, const ParetoPoint& point) {
     if (folder.empty()) return {};
     const Instance& instance = point.rounds.realised.instance;

@@ -24,7 +24,7 @@ struct ParetoOptions {
     friend bool operator==(const ParetoOptions&, const ParetoOptions&) = default;
 };
 
-/// The files of an algorithm, by the clock of rounds and in ticks; empty names where nothing was written.
+/// The files of an algorithm, in rounds and in ticks; empty names where nothing was written.
 struct ParetoFiles {
     std::string instance{}, schedule{}, ticks_instance{}, ticks_schedule{};
 };
@@ -42,14 +42,14 @@ struct ParetoAnswer {
 };
 
 /// All Pareto-optimal synchronous algorithms of the instance's collective, written below options.output.
-/// Throws InputError, InfeasibleError, LimitError without the solver asked for, BugError. Precondition: no
-/// options.point.
+/// Throws InputError, InfeasibleError, LimitError if the requested solver is missing, BugError. Precondition:
+/// no options.point.
 [[nodiscard]] ParetoFrontier pareto(const ParetoOptions& options, const Watch& watch = {});
 
 /// Whether there is an algorithm of those steps, rounds and chunks. Precondition: options.point.
 [[nodiscard]] ParetoAnswer pareto_point(const ParetoOptions& options, const Watch& watch = {});
 
-/// As docs/pareto.md has them, but for the exit code.
+/// The keys of docs/pareto.md, except the exit code.
 [[nodiscard]] io::Json json_of(const ParetoFrontier& frontier);
 [[nodiscard]] io::Json json_of(const ParetoAnswer& answer, const std::array<int, 3>& point);
 

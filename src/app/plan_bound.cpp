@@ -7,24 +7,24 @@
 namespace tutti::app {
 namespace {
 
-/// Beyond so many chunks (times receivers, where each names them) bounds would take longer than the timing.
+/// With more chunks (times receivers, where each lists its own) bounds would take longer than the timing.
 constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 20;
 
-/// Whether the collective's `chunks` are those of a rank's share of the call, not of the whole of it.
+/// Whether the collective's `chunks` count a rank's share of the call, not the whole call.
 bool counts_shares(CollectiveKind kind) {
     using enum CollectiveKind;
     return kind == AllReduce || kind == AllGather || kind == ReduceScatter || kind == AllToAll ||
            kind == Gather || kind == Scatter;
 }
 
-/// An all-reduce whose chunks cannot be dealt out to the ranks evenly.
+/// Demands for an all-reduce whose number of chunks is no multiple of the ranks.
 void ask_chunk_by_chunk(Collective& collective, const timing::JobTiming& timing, std::uint64_t chunks) {
     collective.kind = CollectiveKind::Custom;
     for (std::uint64_t i = 0; i < chunks; ++i)
         collective.demands.push_back({timing.group, timing.group, true, std::nullopt});
 }
 
-/// In how many chunks a job's data is asked for, and how large they are.
+/// The number of chunks of a job's data, and their size.
 struct Cut {
     std::uint64_t chunks;
     Bytes bytes;
@@ -69,7 +69,7 @@ std::optional<Instance> instance_in(std::span<const BoundJob> jobs, std::span<co
     return Instance(std::move(parts));
 }
 
-/// Bytes that the fastest link carries in a tick, rounded up: what rounding a chunk's time up can add to it.
+/// Bytes that the fastest link carries in a tick, rounded up: rounding up a chunk's time adds at most these.
 std::int64_t bytes_per_tick(const Topology& topology) {
     double most = 0;
     for (const Link& link : topology.links()) most = std::max(most, to_double(link.wire.bandwidth) / 1000);

@@ -14,11 +14,12 @@
 namespace tutti::app {
 namespace {
 
-/// Up to here all bounds together take less than the verdict of a plan; beyond, the near-linear ones must do.
+/// Up to this size all bounds together take less time than the verdict; above it only the near-linear ones
+/// are computed.
 constexpr std::size_t kSmallNodes = 12;
 constexpr std::size_t kSmallChunksTimesLinks = 4'000;
 
-/// As deep as the plan needs, if that is more than its protocol has.
+/// The FIFO capacity that the plan needs, if that is more than its protocol has.
 std::optional<std::int64_t> capacity_of(const plan::PlanVerdict& verdict) {
     if (!verdict.fifo || verdict.fifo->chunks <= verdict.fifo->capacity) return std::nullopt;
     return verdict.fifo->chunks;
@@ -32,7 +33,7 @@ std::optional<Bound> bound_of(const Instance& instance, const Stop& stop) {
     return bounds.front();
 }
 
-/// What algorithms could reach that cut the data finer.
+/// Computes the bound for algorithms that divide the data finer.
 void ask_finer(PlanCost& cost, std::span<const BoundJob> jobs, const Topology& topology, const Stop& stop) {
     const auto finer = finer_instance_of(jobs, topology);
     if (!finer) return;
@@ -41,7 +42,7 @@ void ask_finer(PlanCost& cost, std::span<const BoundJob> jobs, const Topology& t
     cost.finer = PlanCost::Finer{finer->times, bound, gap(cost.timing.makespan, bound.value).value_or(0)};
 }
 
-/// Compares with the bound, where the meaning of all plans is known.
+/// Computes bound and gap, where the collectives of all plans are known.
 void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Topology& topology,
                         const Stop& stop) {
     std::vector<BoundJob> asked;

@@ -14,12 +14,12 @@
 
 namespace tutti::app {
 
-/// What a plan would take on a topology, and how far that is from what is possible (docs/plan-costs.md).
+/// The makespan of a plan on a topology, and its gap to the bound (docs/plan-costs.md).
 struct PlanCost {
     timing::PlanTiming timing;
     std::optional<Bound> bound{};  ///< none where the plan's meaning is not known
     std::optional<double> gap{};   ///< (makespan - bound) / bound
-    /// The bound of the same call in chunks so many times smaller, where it was asked for.
+    /// The bound of the same call in chunks that many times smaller, where it was computed.
     struct Finer {
         std::uint64_t times = 1;
         Bound bound;
@@ -29,7 +29,7 @@ struct PlanCost {
     std::vector<std::string> notes{};
 };
 
-/// A plan, how it was judged, how it is called.
+/// A plan, its verdict, and how it is called.
 struct CostJob {
     decltype(timing::TimedJob::plan) plan;
     const plan::PlanVerdict& verdict;
@@ -50,7 +50,7 @@ struct CostJob {
 /// The part of the makespan in which the link is busy.
 [[nodiscard]] double utilisation(const timing::LinkLoad& load, const timing::PlanTiming& timing);
 
-/// For programs: `makespan`, `lower_bound`, `bound_kind`, `gap`, `algbw_GBps`, `busbw_GBps`, `links`, …; null
+/// `makespan`, `lower_bound`, `bound_kind`, `gap`, `algbw_GBps`, `busbw_GBps`, `links`, …; null
 /// where there is no value.
 [[nodiscard]] io::Json json_of(const PlanCost& cost, const Topology& topology);
 

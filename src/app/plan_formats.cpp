@@ -45,7 +45,7 @@ io::Json facts_of(const compile::MscclResult& result, const std::string& collect
     return facts;
 }
 
-/// Judges candidates as files of others are judged, and keeps what was said last.
+/// Judges candidate plans like files of other tools, and keeps the last verdict.
 class Judge {
   public:
     explicit Judge(plan::Target target) : target_(target) {}
@@ -103,7 +103,7 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
     return made;
 }
 
-/// Where nothing is asked for, in place where that is right.
+/// Unless a mode is requested, an in-place plan where that is valid.
 MadePlan make_mscclpp(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                       const ConvertOptions& options) {
     compile::ExecutionOptions lowering;

@@ -19,9 +19,9 @@ struct MadePlan {
     io::Json facts{};         ///< the same for machines
 };
 
-/// A format of plans. Each row of the table makes one collective's plan and judges it as others' plans are
-/// judged. Throws InputError for what the format cannot say, InternalError if our own verifier refuses what
-/// we made.
+/// A plan format that is written. Each row of the table makes one collective's plan and judges it like plans
+/// of other tools. Throws InputError for what the format cannot express, InternalError if the verifier
+/// rejects the plan.
 struct PlanFormat {
     ConvertFormat format;
     std::string_view name;

@@ -22,7 +22,7 @@ JudgedPlan malformed(const std::string& file, std::string_view format, std::stri
     return judged;
 }
 
-/// What a file in a folder is that is no plan, in words.
+/// Describes a file in a folder that is no plan.
 std::string word_for(const Sniffed& sniffed) {
     if (sniffed.shape == Sniffed::Shape::Stream) return "a schedule without its instance";
     if (sniffed.shape == Sniffed::Shape::Xml) return "a topology";
@@ -35,7 +35,7 @@ std::string word_for(const Sniffed& sniffed) {
     return "other JSON";
 }
 
-/// What the file has instead of a plan, for a message.
+/// The content of a file that is no plan, for a message.
 std::string found_in(const Sniffed& sniffed) {
     constexpr std::size_t kShown = 6;
     if (sniffed.shape == Sniffed::Shape::Stream) return "a schedule of tutti's own";
@@ -94,8 +94,8 @@ JudgedPlan PlanJudge::judge(const std::string& file) const {
     }
 }
 
-/// Files are mislabelled more often than one would think: an all-to-all that says allgather. The strongest
-/// goals come first, as who reduces to all also reduces to one.
+/// Files are often mislabelled: an all-to-all that says allgather. The strongest postconditions come first,
+/// as a plan that reduces to all ranks also reduces to one.
 std::optional<CollectiveKind> PlanJudge::right_as(const AnyPlan& plan,
                                                   const plan::PlanVerdict& verdict) const {
     using enum CollectiveKind;
@@ -114,7 +114,7 @@ std::optional<CollectiveKind> PlanJudge::right_as(const AnyPlan& plan,
             const plan::PlanClass found = app::judge(plan, reading).verdict;
             if (found == plan::PlanClass::Valid || found == plan::PlanClass::ValidIfBuffered) return goal;
         } catch (const InputError&) {
-            // What cannot even be read as that is not that.
+            // It cannot be read as that collective, so it is none.
         }
     }
     return std::nullopt;
@@ -123,7 +123,7 @@ std::optional<CollectiveKind> PlanJudge::right_as(const AnyPlan& plan,
 JudgedPlan PlanJudge::judge_other_file(const std::string& file, io::Source& source,
                                        const Sniffed& sniffed) const {
     if (sniffed.shape == Sniffed::Shape::Json) {
-        // What is no JSON at all may have been a plan before it was cut off.
+        // A text that is no JSON may be a truncated plan.
         try {
             io::parse_json_events(source, [](io::JsonEvent, io::Json&) {});
         } catch (const InputError& error) {

@@ -9,7 +9,7 @@
 
 namespace tutti::app {
 
-/// What became of one file.
+/// The result for one file.
 struct JudgedPlan {
     std::string file{};
     plan::PlanVerdict verdict{};
@@ -18,15 +18,14 @@ struct JudgedPlan {
     std::optional<AnyPlan> plan{};  ///< where it was read and asked for
     std::optional<PlanCost> cost{};
     std::string not_timed{};  ///< why it has no cost, where that was asked for
-    /// Of a plan that is not what it says it is, or does not say: what it is.
+    /// The collective as which the plan is valid, if it is invalid as the one it names, or names none.
     std::optional<CollectiveKind> right_as{};
 };
 
-/// The readings that the options ask for. Reads the condition's file: throws InputError.
+/// How the options say that plans are read. Reads the condition's file: throws InputError.
 [[nodiscard]] verify::PlanReading reading_of(const JudgeOptions& options);
 
-/// Reads and judges files of one call. Whatever is wrong with a file is in its verdict; thrown are only
-/// bugs and limits.
+/// Reads and judges files of one call. Errors in a file are in its verdict; only bugs and limits are thrown.
 class PlanJudge {
   public:
     enum class OtherFiles {
@@ -36,7 +35,7 @@ class PlanJudge {
     PlanJudge(verify::PlanReading reading, OtherFiles other_files, bool keep_plans)
         : reading_(std::move(reading)), other_files_(other_files), keep_plans_(keep_plans) {}
 
-    /// Any thread may call it.
+    /// Thread-safe.
     [[nodiscard]] JudgedPlan judge(const std::string& file) const;
 
   private:

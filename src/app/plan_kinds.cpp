@@ -16,15 +16,15 @@
 namespace tutti::app {
 namespace {
 
-/// Any XML that no row before takes, topologies of NCCL aside: what is wrong with it is best said by the
-/// reader of the commonest kind. So is a file without a word.
+/// Any XML that no earlier row matches, except NCCL topologies: the reader of the most common kind gives the
+/// best error message. An empty file too.
 bool is_msccl_xml(const Sniffed& sniffed) {
     const bool is_xml = sniffed.shape == Sniffed::Shape::Xml && sniffed.root != "system";
     return is_xml || sniffed.shape == Sniffed::Shape::Empty;
 }
 AnyPlan read_msccl(io::Source& source) { return io::read_msccl_xml(source); }
 
-/// The old camelCase plans too: their reader refuses them by name.
+/// Also the old camelCase plans: the reader rejects them with their own message.
 bool is_mscclpp_json(const Sniffed& sniffed) { return sniffed.has_field("gpus"); }
 AnyPlan read_mscclpp(io::Source& source) { return io::read_mscclpp_json(source); }
 
@@ -33,7 +33,7 @@ bool is_sccl_json(const Sniffed& sniffed) {
 }
 AnyPlan read_sccl(io::Source& source) { return io::read_sccl_json(source); }
 
-/// Its keys have numbers that changed between versions.
+/// Its keys begin with numbers that changed between versions.
 bool is_teccl_json(const Sniffed& sniffed) {
     return std::ranges::any_of(sniffed.fields, [](const std::string& field) {
         return field == "1-Epoch_Duration" || field.ends_with("-Flows");
@@ -46,7 +46,7 @@ bool is_tacos_csv(const Sniffed& sniffed) {
 }
 AnyPlan read_tacos(io::Source& source) { return io::read_tacos_csv(source); }
 
-/// The case tells it from MSCCL's <algo>.
+/// The upper case distinguishes it from MSCCL's <algo>.
 bool is_forestcoll_xml(const Sniffed& sniffed) {
     return sniffed.shape == Sniffed::Shape::Xml && sniffed.root == "Algo";
 }

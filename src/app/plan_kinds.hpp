@@ -19,7 +19,7 @@
 
 namespace tutti::app {
 
-/// A plan of another tool, whichever. Each alternative has its own verify::verify(plan, reading).
+/// A plan of any supported tool. Each alternative has its own verify::verify(plan, reading).
 using AnyPlan = std::variant<plan::MscclPlan, plan::ExecutionPlan, plan::ScclPlan, plan::TacosPlan,
                              plan::ForestCollPlan, plan::EpochSchedule>;
 
@@ -33,7 +33,7 @@ struct PlanKind {
     AnyPlan (*read)(io::Source& source);
 };
 
-/// The first row that matches counts; nullptr where the sniffed is of no plan.
+/// The first row that matches; nullptr where the file is no plan.
 [[nodiscard]] const PlanKind* plan_kind(const Sniffed& sniffed);
 /// "MSCCL XML, MSCCL++ JSON": for messages.
 [[nodiscard]] std::string plan_kind_labels();
@@ -41,7 +41,7 @@ struct PlanKind {
 
 [[nodiscard]] plan::PlanVerdict judge(const AnyPlan& plan, const verify::PlanReading& reading);
 
-/// The same plan, to be timed; nothing where its kind cannot be.
+/// The plan for timing; nothing where its kind cannot be timed.
 using TimedPlan = decltype(timing::TimedJob::plan);
 [[nodiscard]] std::optional<TimedPlan> timed(const AnyPlan& plan);
 

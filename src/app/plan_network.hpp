@@ -19,11 +19,11 @@ struct PlanNetwork {
 /// The NPUs of a file's ranks, by its position among the files; empty where the options name none.
 [[nodiscard]] std::span<const std::int32_t> group_of(const PlanOptions& options, std::size_t file);
 
-/// As the options say; nothing where they name no topology. Reads the file: throws InputError.
+/// The network of the options; nothing where they name no topology. Reads the file: throws InputError.
 [[nodiscard]] std::optional<PlanNetwork> network_of(const PlanOptions& options);
 
-/// Times a plan that was judged acceptable, and keeps in it what came out, or why nothing did. Precondition:
-/// it has its plan. Throws LimitError when stopped.
+/// Times a plan that was judged acceptable, and stores the cost in it, or why there is none. Precondition: it
+/// has its plan. Throws LimitError when stopped.
 void time_plan(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
                const Stop& stop);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What batches left behind: shown, compared, merged (docs/results.md). The questions are batch's own; this
-/// adds how runs are named.
+/// Results of batches: shown, compared, merged (docs/results.md). batch does the work; this resolves the
+/// names of runs.
 
 #include "app/json.hpp"
 #include "batch/compare.hpp"
@@ -18,10 +18,10 @@ namespace tutti::app {
 /// Each is a folder, a results.jsonl, or "-". Throws InputError.
 [[nodiscard]] std::vector<batch::Run> read_runs(const std::vector<std::string>& paths);
 
-/// Writes CSV to a file, or not at all. Throws OutputError.
+/// Writes CSV to a file, atomically. Throws OutputError.
 void write_csv(const std::string& path, const std::string& csv);
 
-/// What `tutti results merge --json` prints, but for the exit code.
+/// What `tutti results merge --json` prints, except the exit code.
 [[nodiscard]] io::Json json_of(const batch::Merged& merged, const std::string& output, std::size_t runs);
 
 }  // namespace tutti::app

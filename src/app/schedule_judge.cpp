@@ -14,7 +14,7 @@
 namespace tutti::app {
 namespace {
 
-/// A bound says how good a valid schedule is; where a receiver cannot be reached there is none.
+/// A lower bound; none where a receiver cannot be reached.
 std::optional<Bound> bound_of(const Instance& instance) {
     if (synth::unreachable(instance)) return std::nullopt;
     return bounds::simple_bounds(instance).front();
@@ -53,7 +53,7 @@ Verdict ScheduleJudge::verdict_of(const io::OpenSchedule& schedule, const Stop& 
         StoppableSource watched(*schedule.sends, stop);
         return verify::verify(instance_, watched, limits);
     }
-    // Without symmetries there is nothing to write out, and the verdict says so.
+    // If the symmetries are invalid there is no expansion, and the verdict says why.
     Verdict verdict = verify::verify(instance_, *schedule.symmetric, limits);
     if (!verdict.valid()) return verdict;
     symmetry::SymmetricSource all(instance_, *schedule.symmetric);
@@ -61,7 +61,7 @@ Verdict ScheduleJudge::verdict_of(const io::OpenSchedule& schedule, const Stop& 
     return verify::verify(instance_, watched, limits);
 }
 
-/// A schedule for another instance may still be valid for this one, so this is worth a word, not a violation.
+/// A schedule for another instance may still be valid for this one, so this is a note, not a violation.
 std::vector<std::string> ScheduleJudge::notes_on(const std::string& file,
                                                  const io::OpenSchedule& schedule) const {
     std::vector<std::string> notes;

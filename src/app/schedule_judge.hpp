@@ -14,7 +14,7 @@
 
 namespace tutti::app {
 
-/// What became of one schedule file.
+/// The result for one schedule file.
 struct JudgedSchedule {
     std::string file{};
     std::string made_for{};  ///< the instance that the file names
@@ -23,7 +23,7 @@ struct JudgedSchedule {
     std::optional<InputError> malformed{};  ///< why the file cannot be read; there is no verdict then
 };
 
-/// Judges schedules of one instance, and knows a lower bound of it.
+/// Judges schedules of one instance, with its lower bound.
 class ScheduleJudge {
   public:
     struct Options {
@@ -40,7 +40,7 @@ class ScheduleJudge {
     /// Throws LimitError when stopped, InternalError if a valid schedule is shorter than the bound.
     [[nodiscard]] JudgedSchedule judge(const std::string& file, const Stop& stop = {}) const;
 
-    /// `file`, `verdict`, `violations`, …; of what is malformed also `error` and `place`.
+    /// `file`, `verdict`, `violations`, …; if malformed also `error` and `place`.
     [[nodiscard]] io::Json json_of(const JudgedSchedule& judged) const;
 
   private:

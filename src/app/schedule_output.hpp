@@ -11,7 +11,7 @@ namespace tutti::app {
 
 enum class ScheduleFormat { Json, Stream };
 
-/// Where a schedule shall go, and how.
+/// Where and in which format a schedule is written.
 struct OutputOptions {
     std::string path{};                      ///< "-" is standard output; empty: named after `stem`
     std::string stem{};                      ///< gets ".tsch" or ".schedule.json", as the format wants
@@ -19,23 +19,24 @@ struct OutputOptions {
     bool expand = false;                     ///< write generator forms out
 };
 
-/// Takes a synthesis's schedule to its file, whichever of its three forms it has: held in memory, in
-/// generator form, or passing by while it is verified. The file appears when write() returns.
+/// Writes the schedule of a synthesis in any of its three forms: held in memory, in generator form, or as a
+/// stream that is written while it is verified. The file appears when write() returns.
 class ScheduleOutput {
   public:
     /// The instance must outlive this.
     ScheduleOutput(const Instance& instance, OutputOptions options)
         : instance_(instance), options_(std::move(options)) {}
 
-    /// Where a schedule of ordinary size would go.
+    /// The path for a schedule of ordinary size.
     [[nodiscard]] std::string path() const { return target(0).path; }
-    /// For synth::Request: keeps what passes by. This must outlive the synthesis.
+    /// For synth::Request: a source that forwards `sends` and also writes them. This must outlive the
+    /// synthesis.
     [[nodiscard]] std::unique_ptr<SendSource> tap(SendSource& sends);
-    /// Returns the path. Writing a generator form out can take minutes: LimitError if `stop` comes first, and
+    /// Returns the path. Expanding a generator form can take minutes: LimitError if `stop` comes first, and
     /// no file appears.
     [[nodiscard]] std::string write(const synth::Result& result, const Stop& stop = {});
 
-    /// Schedules of more sends are streams, unless somebody wants it otherwise.
+    /// Schedules of more sends are written as streams, unless the options say otherwise.
     static constexpr std::uint64_t kMostSendsAsText = 1'000'000;
 
   private:

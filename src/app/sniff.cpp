@@ -13,13 +13,13 @@ std::string_view without_blanks(std::string_view text) {
     return text;
 }
 
-/// Behind the next `end`; nothing if there is none.
+/// The text behind the next `end`; empty if there is none.
 std::string_view behind(std::string_view text, std::string_view end) {
     const std::size_t found = text.find(end);
     return found == text.npos ? std::string_view() : text.substr(found + end.size());
 }
 
-/// The first element's name, behind the declaration and comments.
+/// The name of the first element, after the declaration and comments.
 std::string root_of(std::string_view text) {
     while (true) {
         text = without_blanks(text);
@@ -36,7 +36,7 @@ std::string root_of(std::string_view text) {
     return std::string(text.substr(1, end == text.npos ? 0 : end - 1));
 }
 
-/// Behind the string that starts at `at`; the end of the text if it does not end.
+/// The position behind the JSON string that starts at `at`; the end of the text if it is not closed.
 std::size_t behind_string(std::string_view text, std::size_t at) {
     for (++at; at < text.size(); ++at) {
         if (text[at] == '\\') {

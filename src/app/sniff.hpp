@@ -6,7 +6,7 @@
 
 namespace tutti::app {
 
-/// What the first bytes of a file tell about it. Names of files never count.
+/// What the first bytes of a file reveal about its format. File names are never used.
 struct Sniffed {
     enum class Shape {
         Empty,   ///< nothing but blanks
@@ -23,7 +23,7 @@ struct Sniffed {
     [[nodiscard]] bool has_field(std::string_view name) const;
 };
 
-/// Told from up to io::Source::kBlock bytes.
+/// Uses up to io::Source::kBlock bytes.
 [[nodiscard]] Sniffed sniff(std::string_view bytes);
 
 }  // namespace tutti::app

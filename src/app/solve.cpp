@@ -27,13 +27,13 @@ using batch::Limits;
 using batch::Task;
 using batch::TaskListener;
 
-/// Beyond this part of what it may have, a search ends with the best so far, before it is killed.
+/// At this share of its memory limit a search ends with the best schedule so far, before it is killed.
 std::optional<std::size_t> soft_limit(const Limits& limits) {
     if (!limits.memory) return std::nullopt;
     return static_cast<std::size_t>(*limits.memory - *limits.memory / 8);
 }
 
-/// What was solved is not what the file says, and whoever verifies the schedule needs it.
+/// Writes a variant instance (other bytes or chunks than in the file), which verifying the schedule requires.
 void write_instance(const Instance& instance, const std::string& path) {
     io::AtomicFile file(path);
     file.write(io::json_page(io::write_instance(instance)));
@@ -43,13 +43,13 @@ void write_instance(const Instance& instance, const std::string& path) {
 void fail(io::ResultLine& line, io::Failure failure, const std::string& error) {
     line.failure = failure;
     line.error = error;
-    // Nobody has the schedule, if there was one.
+    // If there was a schedule, it was not written.
     line.makespan.reset();
     line.verified = false;
     if (line.status != Status::Infeasible) line.status = Status::Unknown;
 }
 
-/// Does it, and enters into the line what goes wrong.
+/// Calls `work`; an exception becomes a failure in the line.
 template <class Work>
 void guarded(io::ResultLine& line, const Task& task, const Work& work) {
     try {
@@ -67,7 +67,7 @@ void guarded(io::ResultLine& line, const Task& task, const Work& work) {
     } catch (const std::bad_alloc&) {
         fail(line, io::Failure::Memory, "out of memory: more than this machine or its limits let it have");
     } catch (const std::system_error& error) {
-        // Threads that the system refuses to give.
+        // The system cannot start a thread.
         fail(line, io::Failure::Limit, error.what());
     } catch (const std::exception& error) {
         fail(line, io::Failure::Bug,
@@ -76,7 +76,7 @@ void guarded(io::ResultLine& line, const Task& task, const Work& work) {
     }
 }
 
-/// One task from its beginning to the line.
+/// Solves one task and fills in its line.
 class Solving {
   public:
     Solving(const Task& task, const std::string& results, const Limits& limits, const TaskListener& listener)

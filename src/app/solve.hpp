@@ -4,8 +4,8 @@
 
 namespace tutti::app {
 
-/// One task of a batch, in this process: reads the instance, synthesizes, verifies, writes the schedule below
-/// the folder of the results. A batch::Work.
+/// Runs one task of a batch in this process: reads the instance, synthesizes, verifies, writes the schedule
+/// to the results folder. A batch::Work.
 [[nodiscard]] io::ResultLine solve(const batch::Task& task, const std::string& results,
                                    const batch::Limits& limits, const batch::TaskListener& listener = {});
 

@@ -34,7 +34,7 @@ io::Json baseline_json(const synth::Baseline& baseline) {
     return json;
 }
 
-/// Does what can fail, and enters that there is no schedule.
+/// Calls `work`; where there is no schedule, enters why.
 template <class Work>
 void answered(Synthesized& answer, const Work& work) {
     const auto begin = std::chrono::steady_clock::now();
@@ -74,12 +74,12 @@ Synthesized synthesize(const SynthesisOptions& options, const Watch& watch) {
                 const synth::Request request = request_of(options, watch, output);
                 synth::Result result = synth::synthesize(instance, request);
                 if (options.baselines) {
-                    // They have the quick search's time, whatever the schedule itself took.
+                    // Baselines get the time of the quick search, whatever the schedule itself took.
                     synth::Request quick = request;
                     quick.stop = watch.stop();
                     answer.baselines = synth::baselines(instance, quick);
                 }
-                // A time limit is one of the search.
+                // The time limit applies to the search, not to writing.
                 answer.line.schedule = output.write(result, watch.stop());
                 enter(answer.line, result);
                 answer.result = std::move(result);

@@ -36,15 +36,15 @@ struct Synthesized {
     std::optional<synth::Baselines> baselines{};
 };
 
-/// Reads the instance, finds a schedule, verifies and writes it. That there is no schedule, or none within
-/// the limits, is an answer. Throws InputError (wrong input, or an output that cannot be written) and
-/// BugError.
+/// Reads the instance, finds a schedule, verifies and writes it. "No schedule exists" and "none within the
+/// limits" are results, not exceptions. Throws InputError (wrong input, or an output that cannot be written)
+/// and BugError.
 [[nodiscard]] Synthesized synthesize(const SynthesisOptions& options, const Watch& watch = {});
 
 /// The keys of results/README.md and `certificate`; with baselines, `baselines`.
 [[nodiscard]] io::Json json_of(const Synthesized& synthesized);
 
-/// Enters into a line what a synthesis found. Every result of synth::synthesize() is verified.
+/// Fills in a line from the result of a synthesis. Every result of synth::synthesize() is verified.
 void enter(io::ResultLine& line, const synth::Result& result);
 
 }  // namespace tutti::app

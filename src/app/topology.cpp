@@ -17,7 +17,7 @@ using io::Json;
 
 constexpr std::array<std::string_view, 3> kTopologyFields{"busy", "remove", "slow"};
 
-/// "4" is a number, "4,4" a list, "true" a truth, "[[0, 1]]" JSON; anything else is a name.
+/// "4" is a number, "4,4" a list, "true" a boolean, "[[0, 1]]" JSON; anything else is a string.
 Json value_of(const std::string& text) {
     const auto parsed = [](const std::string& json) { return Json::parse(json, nullptr, false); };
     Json value = parsed(text);
@@ -42,12 +42,12 @@ Topology topology_of(const Json& json) { return Topology(io::read_topology(io::J
 
 constexpr std::string_view kGenerate = "/generate";
 
-/// The user gave no "generate", so no error should speak of one.
+/// The user gave no "generate", so errors must not mention one.
 InputError without_generate(const InputError& error) {
     return error.place().starts_with(kGenerate) ? error.at(error.place().substr(kGenerate.size())) : error;
 }
 
-/// Errors about what was typed are said of the options: "/dims/0" is --dims.
+/// Errors about options name the option: "/dims/0" is --dims.
 InputError in_options(const InputError& error) {
     const std::string place = without_generate(error).place();
     return InputError(error.message(),
@@ -88,7 +88,7 @@ Topology topology_in_file(const TopologyOptions& options) {
         const auto kinds = io::generator_kinds();
         for (const io::GeneratorKind& kind : kinds) names.push_back(kind.name);
         const auto guess = io::nearest(options.what, names);
-        // A word that is no file was meant as a kind.
+        // A word that is no file was probably meant as a kind.
         const bool is_word = options.what.find_first_of("./{-") == options.what.npos;
         if (!is_word || !error.place().empty()) throw;
         throw InputError(

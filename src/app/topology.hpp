@@ -17,14 +17,14 @@ struct TopologyOptions {
     friend bool operator==(const TopologyOptions&, const TopologyOptions&) = default;
 };
 
-/// Generated, or read from any format that is known. Throws InputError. Precondition: options.what.
+/// Generated, or read from any supported format. Throws InputError. Precondition: options.what.
 [[nodiscard]] Topology topology(const TopologyOptions& options);
 
-/// The generators there are, with help, fields and an example for each.
+/// All generators, with help, fields and an example for each.
 [[nodiscard]] std::vector<io::GeneratorKind> topology_kinds();
 [[nodiscard]] io::Json topology_kinds_json();
 
-/// As instances have it, link by link.
+/// In the format of instances, link by link.
 [[nodiscard]] io::Json json_of(const Topology& topology);
 
 }  // namespace tutti::app

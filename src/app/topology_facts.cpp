@@ -12,7 +12,7 @@ namespace {
 constexpr auto kFar = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMostSteps = std::size_t{1} << 31;
 
-/// Hops from (or, turned round, to) one node by breadth-first search.
+/// Hops from one node, or (with reversed links) to it, by breadth-first search.
 class Hops {
   public:
     explicit Hops(const Topology& topology) : topology_(topology) { queue_.reserve(topology.nodes()); }

@@ -8,7 +8,7 @@
 
 namespace tutti::app {
 
-/// What a person wants to know of a topology at a glance.
+/// A summary of a topology.
 struct TopologyFacts {
     std::pair<std::size_t, std::size_t> out_degree, in_degree;  ///< least and most links at an NPU
     std::optional<std::uint32_t>
@@ -16,8 +16,8 @@ struct TopologyFacts {
     std::string unreachable;  ///< "NPU 3 cannot be reached from NPU 0"; empty where all can be
 };
 
-/// Two searches for connectedness, O(links); one per NPU for the diameter, unless that would take more than
-/// some seconds.
+/// Two searches for connectivity, O(links); one per NPU for the diameter, unless that would take more than a
+/// few seconds.
 [[nodiscard]] TopologyFacts facts_of(const Topology& topology);
 
 }  // namespace tutti::app

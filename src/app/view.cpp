@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In this folder, called after the schedule: as a synthesis does it with instances.
+/// The default page: in the current folder, named after the schedule.
 std::string page_of(const ViewOptions& options, const std::string& schedule) {
     if (!options.output.empty()) return options.output;
     std::string name = schedule == "-" ? "schedule" : fs::path(schedule).filename().string();
@@ -48,14 +48,14 @@ View view_results(const std::string& folder, const ViewOptions& options, const W
     return view;
 }
 
-/// An instance, one schedule of it, and what a run said about it.
+/// An instance, one schedule of it, and its result line, if there is one.
 struct ViewedFiles {
     std::string instance{}, schedule{};
     std::optional<io::ResultLine> line{};  ///< of the run, which may have varied the instance
     std::optional<report::BoundClaim> claim{};
 };
 
-/// A schedule alone is looked up in the results that it lies among.
+/// The instance of a schedule given alone is looked up in the results folder that contains it.
 ViewedFiles files_of(const ViewOptions& options) {
     if (options.instance) return {*options.instance, options.files.front(), {}, {}};
     if (options.files.size() == 2) {

@@ -20,7 +20,7 @@ struct ViewOptions {
     friend bool operator==(const ViewOptions&, const ViewOptions&) = default;
 };
 
-/// A page that was made, or why not.
+/// The page that was made, or why there is none.
 struct View {
     std::string page{};  ///< a path, or "-"
     std::uint64_t bytes = 0;
@@ -31,7 +31,7 @@ struct View {
     io::Json facts{};        ///< for programs
 };
 
-/// Writes a page to look at: of one schedule, which is judged before it is shown, or of a run's results.
+/// Writes an HTML page: of one schedule, which is verified first, or of a run's results.
 /// Throws InputError, LimitError when interrupted, BugError.
 [[nodiscard]] View view(const ViewOptions& options, const Watch& watch = {});
 

@@ -9,13 +9,13 @@
 
 namespace tutti::app {
 
-/// What a call needs of its caller: whom to tell how the work goes, and what ends it early.
+/// What a call gets from its caller: a callback for progress, and a way to stop it.
 struct Watch {
-    /// Told one line at a time, without a newline. May be empty.
+    /// Called with one line of progress at a time, without a newline. May be empty.
     std::function<void(const std::string&)> say{};
     const std::atomic<bool>* interrupted = nullptr;  ///< raised to end the work early; may be null
 
-    /// Ends after so many seconds, or when interrupted.
+    /// A stop after that many seconds, or when interrupted.
     [[nodiscard]] Stop stop(std::optional<double> seconds = {}) const {
         return Stop(seconds ? std::optional(Stop::Seconds(*seconds)) : std::nullopt, interrupted);
     }

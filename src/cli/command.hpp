@@ -15,7 +15,7 @@
 
 namespace tutti::cli {
 
-/// What commands need of the process besides their options.
+/// What commands get from the process besides their options.
 struct Process {
     Streams streams;
     const std::atomic<bool>* interrupted = nullptr;  ///< raised by Ctrl-C; may be null
@@ -23,18 +23,18 @@ struct Process {
     [[nodiscard]] bool was_interrupted() const { return interrupted != nullptr && interrupted->load(); }
 };
 
-/// How a command talks: options that every command has.
+/// How a command prints: options that every command has.
 struct Talk {
     bool json = false;
     bool quiet = false;
     friend bool operator==(const Talk&, const Talk&) = default;
 };
 
-/// A command line that makes sense: what it asks for, and how to run it. Parsing reads no file.
+/// A parsed command line: its options, and how to run it. Parsing reads no file.
 struct Call {
     std::any options{};  ///< the command's own, for tests
     Talk talk{};
-    /// To its exit code. What cannot be done at all is thrown: see failure.hpp.
+    /// Returns the exit code. Failures are thrown: see failure.hpp.
     std::function<ExitCode(const Process&)> run{};
 };
 
@@ -44,8 +44,8 @@ struct OptionGroup {
     boost::program_options::options_description options{};
 };
 
-/// A command, whole: what help prints, what the parser accepts, what its options mean, what it does. Each is
-/// made by one file of commands/ and has one row in commands.cpp.
+/// A command: its help, its options, their meaning, and what it does. Each is defined by one file of
+/// commands/ and has one row in commands.cpp.
 struct Command {
     std::string_view name;
     std::string_view summary;   ///< a line in `tutti --help`
@@ -55,13 +55,13 @@ struct Command {
     std::vector<OptionGroup> groups;
     std::string_view positional;  ///< what arguments without dashes are; empty: there are none
     bool free_options = false;    ///< options that are not listed are fields of a generator
-    /// What the values ask for. Throws InputError.
+    /// The call for these option values. Throws InputError.
     std::function<Call(const Values&)> parse;
 
     [[nodiscard]] std::vector<std::string> option_names() const;  ///< "--seed" and so on
 };
 
-/// Command::parse of a command that is two functions: one that makes its options, one that runs them.
+/// Command::parse for a command that consists of two functions: one makes its options, one runs them.
 template <class Options>
 [[nodiscard]] std::function<Call(const Values&)> parsed_by(Options (*parse)(const Values&),
                                                            ExitCode (*run)(const Options&, const Talk&,

@@ -6,7 +6,7 @@
 
 namespace tutti::cli {
 
-/// All commands, in the order in which people should meet them.
+/// All commands, in the order of `tutti --help`.
 [[nodiscard]] std::vector<Command> commands();
 
 }  // namespace tutti::cli

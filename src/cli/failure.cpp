@@ -49,7 +49,7 @@ Failure failure_of(const std::exception_ptr& error) {
                 {},
                 {}};
     } catch (const std::system_error& e) {
-        // Threads that the system refuses to give.
+        // The system cannot start a thread.
         return {ExitCode::LimitReached, e.what(), {}, {}, {}};
     } catch (const std::exception& e) {
         return {ExitCode::Bug, e.what(), {}, {}, {}};

@@ -10,7 +10,7 @@
 
 namespace tutti::cli {
 
-/// Why a command could not do what it was asked for.
+/// Why a command failed.
 struct Failure {
     ExitCode code = ExitCode::Bug;
     std::string message;
@@ -18,14 +18,14 @@ struct Failure {
     std::string reproducer;   ///< a file, if the bug is ours
 };
 
-/// The one place that gives exceptions their exit codes. The instance of an app::BugError is written to
+/// The only place that maps exceptions to exit codes. The instance of an app::BugError is written to
 /// ./tutti-bug-<name>.json, so that it can be reported.
 [[nodiscard]] Failure failure_of(const std::exception_ptr& error);
 
 /// {"error": …, "exit_code": 2} and, where known, "file", "place", "reproducer".
 [[nodiscard]] io::Json failure_json(const Failure& failure);
 
-/// Says on `err` what went wrong and, with --json among the arguments, on `out` too.
+/// Prints the failure to `err` and, with --json among the arguments, to `out` too.
 void report(const Failure& failure, const std::vector<std::string>& arguments, const Streams& streams);
 
 }  // namespace tutti::cli

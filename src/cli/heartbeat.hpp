@@ -11,9 +11,8 @@
 
 namespace tutti::cli {
 
-/// Lets a person at a terminal see that a long search is alive: after two seconds, a line with the time that
-/// is rewritten in place until the search ends. Lines said meanwhile go through say(), so that the two do not
-/// mix.
+/// Shows on a terminal that a long search is running: after two seconds, a line with the elapsed time that is
+/// rewritten in place until the search ends. Other lines must go through say(), so that the two do not mix.
 class Heartbeat {
   public:
     using Duration = std::chrono::milliseconds;
@@ -27,8 +26,8 @@ class Heartbeat {
     ~Heartbeat();
 
     void say(const std::string& line);
-    /// For the call that this watches over: says its lines (unless quiet), and ends it on an interrupt. This
-    /// must outlive the call.
+    /// The watch for a call: prints its lines (unless quiet), and stops it on an interrupt. This must outlive
+    /// the call.
     [[nodiscard]] app::Watch watch(const Process& process);
 
   private:

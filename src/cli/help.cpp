@@ -23,7 +23,7 @@ std::string option_head(const po::option_description& option) {
                        option.long_name(), value);
 }
 
-/// The text broken into lines that fit beside the heads.
+/// The text wrapped to the column beside the option names.
 std::vector<std::string> wrapped(const std::string& text) {
     std::vector<std::string> lines(1);
     std::string word;

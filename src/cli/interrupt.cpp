@@ -6,15 +6,15 @@
 namespace tutti::cli {
 namespace {
 
-// The one global of the house: a signal handler has nothing else to reach.
+// The only global variable: a signal handler can use nothing else.
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 std::atomic<std::int64_t> first_at{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-/// The first signal asks for an end; a second one, at least a second later, kills. (Tools like `timeout` send
-/// theirs twice at once, to the process and to its group.) Only calls that are safe in a handler.
+/// The first signal sets the flag; a second one, at least a second later, kills the process. (Tools like
+/// `timeout` send theirs twice at once, to the process and to its group.) Async-signal-safe.
 void raise_flag(int signal) {
     timespec now{};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -35,7 +35,7 @@ const std::atomic<bool>& catch_signals() {
     action.sa_flags = SA_RESTART;
     for (const int signal : {SIGINT, SIGTERM}) {
         struct sigaction before {};
-        // Whoever starts us in the background with the signal ignored wants it to stay so.
+        // A shell may start a background process with the signal ignored: keep it ignored.
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
         (void)sigaction(signal, &action, nullptr);
     }

@@ -4,8 +4,8 @@
 
 namespace tutti::cli {
 
-/// Values stay text here: what a command makes of them is its own, and so are its complaints. Of an option
-/// that is given twice the last one counts, so that a script's options can be overruled; hence the vectors.
+/// Values are parsed as text; each command converts and checks its own. If an option is given twice the last
+/// value counts, so that a script's options can be overridden; hence the vectors.
 [[nodiscard]] boost::program_options::value_semantic* text_value(const char* name);
 [[nodiscard]] boost::program_options::value_semantic* flag();
 
@@ -18,11 +18,11 @@ namespace tutti::cli {
 [[nodiscard]] std::string method_help();
 [[nodiscard]] Names method_names();
 
-/// The same of --heuristic.
+/// The same for --heuristic.
 [[nodiscard]] std::string heuristic_help();
 [[nodiscard]] Names heuristic_names();
 
-/// The help of --option, and what its values NAME=VALUE say, in the order given, checked.
+/// The help of --option, and its values NAME=VALUE, checked, in the order given.
 [[nodiscard]] const char* option_help();
 [[nodiscard]] std::vector<std::pair<std::string, double>> option_values(const Values& values);
 

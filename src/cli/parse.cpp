@@ -13,7 +13,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// Options that the table does not list, with their values. The last one counts here too.
+/// Options that the command does not list, with their values. If one is given twice, the last value counts.
 std::vector<std::pair<std::string, std::string>> free_fields(const po::parsed_options& parsed,
                                                              std::string_view command) {
     std::vector<std::pair<std::string, std::string>> fields;
@@ -48,7 +48,7 @@ std::vector<std::string> with_values_attached(const Command& command, std::vecto
     return result;
 }
 
-/// All options of a command, and its arguments without dashes as one more. What is parsed refers to this.
+/// All options of a command, and its positional arguments as one more. Must outlive the parsed options.
 po::options_description accepted_by(const Command& command) {
     po::options_description all;
     for (const OptionGroup& group : command.groups) all.add(group.options);
@@ -70,7 +70,7 @@ po::parsed_options parse_command_line(const Command& command, const po::options_
     return parser.run();
 }
 
-/// The same, with boost's complaints in our words.
+/// Parses, with boost's errors reworded.
 po::parsed_options parsed_or_explained(const Command& command, const po::options_description& accepted,
                                        const std::vector<std::string>& arguments) {
     try {

@@ -22,7 +22,7 @@ std::string job_text(const timing::JobTiming& job, Units units) {
                        bandwidth_text(job.busbw_GBps));
 }
 
-/// The busiest links, the first of equals.
+/// The busiest links; equally busy ones in order.
 std::vector<const timing::LinkLoad*> busiest(const timing::PlanTiming& timing, std::size_t most) {
     std::vector<const timing::LinkLoad*> loads;
     for (const timing::LinkLoad& load : timing.links) loads.push_back(&load);

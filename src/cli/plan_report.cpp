@@ -28,7 +28,7 @@ std::string without_commas(std::string text) {
     return text;
 }
 
-/// " [gpu 3, tb 2, step 5]", unless the message has said so; and the NPUs of all gpus that it concerns.
+/// " [gpu 3, tb 2, step 5]", unless the message contains it; and the NPUs of all gpus that it names.
 std::string place_words(const plan::PlanFinding& finding, std::span<const std::int32_t> group) {
     std::vector<std::string> parts;
     const std::string place = text_of(finding.place);
@@ -65,7 +65,7 @@ Facts verdict_facts(const plan::PlanVerdict& verdict) {
                                              : fmt::format("{}, {}", verdict.collective, verdict.mode));
         if (verdict.root) facts.emplace_back("root", std::to_string(verdict.root->value()));
         facts.emplace_back("ranks", std::to_string(verdict.ranks));
-        // Formats with a cost model of their own list sends, and call something else a step.
+        // Formats with a cost model of their own list sends; their "steps" are something else.
         facts.emplace_back(verdict.own_cost.empty() ? "steps" : "sends", std::to_string(verdict.steps));
         if (!verdict.own_cost.empty()) facts.emplace_back("own cost", verdict.own_cost);
     }

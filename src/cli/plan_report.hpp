@@ -14,22 +14,22 @@ namespace tutti::cli {
 /// "VALID-IF-BUFFERED" in its colour.
 [[nodiscard]] std::string verdict_word(plan::PlanClass verdict, bool colours);
 
-/// What a page needs to know besides the verdict.
+/// What the text of a plan needs besides the verdict.
 struct PlanView {
     std::span<const std::int32_t> group{};  ///< places name the NPU of each rank too
     const Topology* topology = nullptr;     ///< there where costs are
     bool colours = false;
 };
 
-/// One judged file for people: verdict, facts, cost, violations, warnings.
+/// One judged file as text: verdict, facts, cost, violations, warnings.
 [[nodiscard]] std::string plan_page(const app::JudgedPlan& judged, const PlanView& view);
-/// The same for machines, on one line with its newline.
+/// The same as one line of JSON, with its newline.
 [[nodiscard]] std::string plan_line(const app::JudgedPlan& judged, const PlanView& view);
 
 /// Why the verdict is what it is, in a few words; empty for valid plans.
 [[nodiscard]] std::string reason_of(const app::JudgedPlan& judged);
 
-/// 0 for what is acceptable, 1 for invalid, 2 for malformed.
+/// 0 if acceptable, 1 if invalid, 2 if malformed.
 [[nodiscard]] ExitCode exit_code_of(const plan::PlanVerdict& verdict);
 
 /// How many files had which verdict.

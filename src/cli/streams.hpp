@@ -9,8 +9,8 @@
 
 namespace tutti::cli {
 
-/// Where a command writes: the answer to `out`, all talk to `err`. Input comes from the files that the
-/// options name.
+/// Where a command writes: the result to `out`, progress and messages to `err`. Input comes from the files
+/// that the options name.
 struct Streams {
     std::ostream& out;
     std::ostream& err;

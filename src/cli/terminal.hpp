@@ -7,19 +7,20 @@
 
 namespace tutti::cli {
 
-/// Whoever starts us with standard output or error closed must not find them in the next file that is opened.
+/// Opens closed standard streams on /dev/null; otherwise the next opened file would get their descriptor, and
+/// output would go into it.
 void open_standard_descriptors();
 
-/// Standard output and error, with colours where a person watches who does not refuse them (NO_COLOR).
+/// Standard output and error, with colours on a terminal unless NO_COLOR is set.
 [[nodiscard]] Streams process_streams();
 
-/// The width of the terminal on standard error; 80 where it does not tell.
+/// The width of the terminal on standard error; 80 if unknown.
 [[nodiscard]] std::size_t terminal_columns();
-/// Its height; 24 where it does not tell.
+/// Its height; 24 if unknown.
 [[nodiscard]] std::size_t terminal_rows();
 
-/// Flushes the answer. If it could not be written, says so and turns the exit code into that of bad input;
-/// except where the reader has gone (`tutti … | head`), who wants no more of it.
+/// Flushes standard output. If that fails, reports it and returns the exit code of bad input, except where
+/// the reader closed the pipe (`tutti … | head`).
 [[nodiscard]] ExitCode flushed(const Streams& streams, ExitCode code);
 
 }  // namespace tutti::cli

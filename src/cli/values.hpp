@@ -29,7 +29,7 @@ inline std::string suggestion(std::string_view name, const Names& names) {
     return guess ? fmt::format("; did you mean '{}'?", *guess) : "";
 }
 
-/// The values of a command's options, and questions about them that either answer or complain.
+/// The values of a command's options. Each accessor returns a checked value or throws an InputError.
 class Values {
   public:
     /// Free fields are options that the command does not list, with their values.
@@ -78,7 +78,7 @@ class Values {
         return result;
     }
 
-    /// Given in megabytes, as people think of memory.
+    /// A size given in megabytes.
     [[nodiscard]] std::optional<std::size_t> megabytes(const char* name) const {
         if (!flag(name)) return std::nullopt;
         return number<std::size_t>(name, 1, 1, std::size_t{1} << 40) * 1'000'000;
@@ -115,7 +115,7 @@ class Values {
 
 inline constexpr unsigned kMostThreads = 1024;
 
-/// "8388608", or as nccl-tests has it "8M": K, M and G are powers of 1024.
+/// "8388608", or as in nccl-tests "8M": K, M and G are powers of 1024.
 [[nodiscard]] std::optional<std::int64_t> byte_size(const Values& values, const char* name,
                                                     std::int64_t least);
 

@@ -5,9 +5,10 @@
 
 namespace tutti::cli {
 
-/// The parts of `tutti verify`; each has its files judged, prints and returns the worst code.
+/// The parts of `tutti verify`; each has its files judged, prints the results and returns the worst exit
+/// code.
 
-/// Schedules of ours, against their instance.
+/// Our schedules, against their instance.
 [[nodiscard]] ExitCode verify_schedules(const app::ScheduleFiles& files, const app::JudgeOptions& options,
                                         const Talk& talk, const Process& process);
 /// Plans of other tools, a page or a line for each.

@@ -14,7 +14,7 @@
 namespace tutti::cli {
 namespace {
 
-/// A table's cell must not be wider than a person's screen, nor have lines.
+/// The text as a table cell: shortened, on one line.
 std::string cell(const std::string& text) {
     constexpr std::size_t kWidest = 100;
     std::string line = text.substr(0, text.find('\n'));

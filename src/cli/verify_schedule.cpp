@@ -22,7 +22,7 @@ std::string line_of(const Violation& violation, const Topology& topology) {
                        violation.message, place.empty() ? "" : fmt::format(" [{}]", fmt::join(place, "; ")));
 }
 
-/// A judged schedule for people.
+/// A judged schedule as text.
 std::string page_of(const app::JudgedSchedule& judged, const app::ScheduleJudge& judge, bool colours) {
     const Verdict& verdict = judged.verdict;
     const std::optional<Bound>& bound = judge.bound();
@@ -36,7 +36,7 @@ std::string page_of(const app::JudgedSchedule& judged, const app::ScheduleJudge&
     if (bound)
         facts.emplace_back("bound",
                            fmt::format("{}, {}", text::ticks_text(bound->value, units), bound->kind));
-    // The gap of an invalid schedule would flatter it.
+    // The gap of an invalid schedule is meaningless.
     if (bound && verdict.valid())
         facts.emplace_back("gap", text::gap_text(gap(verdict.makespan, bound->value)));
     if (!verdict.valid()) facts.emplace_back("violations", std::to_string(verdict.violation_count));

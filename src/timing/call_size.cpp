@@ -18,7 +18,7 @@ std::uint64_t chunks_of_call(CollectiveKind goal, const plan::ExecutionPlan& pla
         input = std::max(input, gpu.input_chunks);
         output = std::max(output, gpu.output_chunks);
     }
-    // In place one of the two may be declared as 0.
+    // An in-place plan may declare one of the two as 0.
     const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
     if (goal == CollectiveKind::AllGather && output == 0) output = input * ranks;
     if (goal == CollectiveKind::ReduceScatter && input == 0) input = output * ranks;

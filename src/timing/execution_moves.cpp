@@ -1,4 +1,4 @@
-// What an operation of an execution plan moves, part by part (the idea is in execution_tasks.cpp).
+// The transfers of an operation of an execution plan, part by part (execution_tasks.cpp has the overview).
 
 #include "timing/execution_work.hpp"
 
@@ -17,16 +17,16 @@ struct Parts {
     std::int64_t first = 0, count = 0;
 };
 
-/// One operand: where its parts are, and how far the transfers from or to there have come.
+/// One operand: where its parts are, and the last transfer from or to each rank.
 struct LaneEnd {
     std::int64_t first = 0;              ///< part
-    bool here = false, packets = false;  ///< here: in this GPU's own memory (too)
-    std::vector<Rank> ranks{};           ///< the others where it is
+    bool here = false, packets = false;  ///< here: (also) in this GPU's own memory
+    std::vector<Rank> ranks{};           ///< the other ranks that have it
     std::vector<RouteId> routes{};       ///< from or to them
     std::vector<std::optional<TaskId>> last{};
 };
 
-/// Sources that are summed up, and the destinations that get the sum.
+/// Sources that are added up, and the destinations of the sum.
 struct Lane {
     std::vector<LaneEnd> from{}, to{};
     std::int64_t count = 0;
@@ -124,7 +124,7 @@ class Mover {
         }
     }
 
-    /// A task that is done when the part has come from all sources.
+    /// A task that is done when the part has arrived from all sources.
     TaskId fetch(Lane& lane, std::int64_t part) {
         std::vector<TaskId> came;
         for (LaneEnd& end : lane.from) {
@@ -144,12 +144,12 @@ class Mover {
         if (end.packets && end.here) work_.packets_written.push_back({work_.rank(), end.first + part, ready});
         for (std::size_t i = 0; i < end.ranks.size(); ++i) {
             const TaskId put = next_transfer(end, i, ready);
-            if (port != nullptr) work_.queue_up(*port, put);
+            if (port != nullptr) work_.enqueue_on_proxy(*port, put);
             if (end.packets) deliver(end.ranks[i], end.first + part, put);
         }
     }
 
-    /// Of one operand and rank the parts go one after the other.
+    /// The parts of one operand and rank are transferred in sequence.
     TaskId next_transfer(LaneEnd& end, std::size_t i, TaskId ready) {
         const auto task = TimedTask::transfer(end.routes[i], work_.placement.chunk_size());
         const TaskId made = work_.task_after(ready, task);
@@ -158,9 +158,9 @@ class Mover {
         return made;
     }
 
-    /// A packet counts once what the block had put before has arrived, like a signal.
+    /// Like a signal, a packet takes effect only when the block's earlier puts have arrived.
     void deliver(Rank to, std::int64_t part, TaskId put) {
-        if (const auto before = work_.landed()) {
+        if (const auto before = work_.all_arrived()) {
             const TaskId delivered = work_.program.add_task({});
             work_.edge(put, delivered, Moment::Arrive);
             work_.edge(*before, delivered, Moment::Arrive);

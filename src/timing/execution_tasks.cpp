@@ -1,25 +1,23 @@
-// From an MSCCL++ execution plan to tasks.
+// Converts an MSCCL++ execution plan to tasks.
 //
-// A thread block does one operation after the other. What an operation moves between ranks is cut into parts
-// of a chunk (all thread block groups move whole parts); each part is a transfer. Per operation and pair of
-// operands the parts go one after the other, the pairs side by side. Local memory takes no time.
+// A thread block executes its operations in sequence. Data that an operation moves between ranks is divided
+// into parts of a chunk (all thread block groups move whole parts); each part is a transfer. Per operation
+// and pair of operands the parts are sequential; different pairs are concurrent. Local memory takes no time.
 //
-// - A put by threads lasts until the last part was taken by its link. One on a port channel is handed to the
-//   proxy, which works through what it gets channel by channel; the block goes on at once.
-// - What reads from other ranks fetches part by part and lasts until the last one has arrived. If it also
-// sends
-//   (rres), a part goes on as soon as it has come from all.
-// - Packets are read part by part too: a part waits until it has been written, by whoever writes it first.
+// - A put by threads lasts until a link has taken the last part. A put on a port channel is handed to the
+//   proxy, which serves each channel in order; the block continues at once.
+// - An operation that reads from other ranks fetches part by part and lasts until the last one has arrived.
+//   If it also sends (rres), a part is sent as soon as it has arrived from all ranks.
+// - Packets are read part by part too: a part waits for the first operation that writes it.
 // - A switch channel is timed as one transfer from or to each rank of the group.
 //
-// Signals take the latencies of their way. They come after the data: a signal counts only once all that the
-// block had put before has arrived, wherever it went; and all that other blocks of the GPU had put before
-// they met this one at a barrier. So what the plan's own order makes visible has arrived when it is used,
-// which the lower bound relies on. Semaphores are given free only when the block's puts have arrived (later
-// than need be, but who takes the semaphore may signal). Relaxed signals wait for nothing.
+// A signal takes the latencies of its route. It takes effect only after all earlier puts of the block have
+// arrived, on every channel, and all puts that other blocks of the GPU issued before a common barrier. So
+// data that the plan's order makes visible has arrived when it is used; the lower bound relies on this.
+// Semaphores are released only when the block's puts have arrived (later than necessary, but the acquiring
+// block may signal). Relaxed signals wait for nothing.
 //
-// `Puts` keeps what has been put and not been waited for: tasks, and one task that stands for all before
-// them.
+// `puts` holds the puts that nothing has waited for yet: tasks, and one task that stands for all before them.
 
 #include "timing/execution_tasks.hpp"
 
@@ -55,7 +53,7 @@ class ExecutionWriter {
                 for (const Operation& op : blocks[work_.block].ops) write(op);
             }
         }
-        check_meetings();
+        check_barriers();
         join_packets();
     }
 
@@ -69,7 +67,7 @@ class ExecutionWriter {
                 for (const Operation& inner : op.body) write(inner);
                 break;
             case Barrier:
-                meet(op);
+                barrier(op);
                 break;
             case Flush:
                 flush(op);
@@ -101,12 +99,12 @@ class ExecutionWriter {
         for (const plan::Slot id : op.channels) {
             const auto& channel = work_.wires.channel(work_.gpu, work_.block, type, id);
             if (!channel.outbound) continue;
-            const RouteId way = work_.route(work_.rank(), channel.peer);
-            const TaskId sent = work_.task_after(work_.at, TimedTask::signal(way));
-            if (type == ChannelType::Port) work_.queue_up(channel, sent);
+            const RouteId route = work_.route(work_.rank(), channel.peer);
+            const TaskId sent = work_.task_after(work_.at, TimedTask::signal(route));
+            if (type == ChannelType::Port) work_.enqueue_on_proxy(channel, sent);
             const TaskId raise = work_.program.add_task(TimedTask::raise(*channel.outbound));
             work_.edge(sent, raise, Moment::Arrive);
-            if (const auto before = is_relaxed ? std::nullopt : work_.landed())
+            if (const auto before = is_relaxed ? std::nullopt : work_.all_arrived())
                 work_.edge(*before, raise, Moment::Arrive);
         }
     }
@@ -139,11 +137,11 @@ class ExecutionWriter {
         for (const std::int32_t id : op.semaphores) {
             const TaskId raise =
                 work_.task_after(work_.at, TimedTask::raise(work_.wires.semaphore(work_.gpu, id)));
-            if (const auto before = work_.landed()) work_.edge(*before, raise, Moment::Arrive);
+            if (const auto before = work_.all_arrived()) work_.edge(*before, raise, Moment::Arrive);
         }
     }
 
-    /// Waits until the links have taken what the proxies were given.
+    /// Waits until the links have taken the data handed to the proxies.
     void flush(const Operation& op) {
         if (op.channel_type.value_or(ChannelType::Port) != ChannelType::Port) return;
         const TaskId next = work_.task_after(work_.at, {});
@@ -154,28 +152,28 @@ class ExecutionWriter {
         work_.at = next;
     }
 
-    /// The n-th barrier of that number of each block of the GPU.
-    struct Meeting {
-        TaskId all = 0, landed = 0;
-        std::int32_t came = 0, wanted = 0;
+    /// The n-th use of a barrier by each block of the GPU.
+    struct BarrierRound {
+        TaskId all = 0, puts_arrived = 0;
+        std::int32_t arrived = 0, expected = 0;
     };
-    void meet(const Operation& op) {
+    void barrier(const Operation& op) {
         const std::int32_t turn = barriers_[op.barrier]++;
-        const auto [entry, is_new] = meetings_.try_emplace({work_.gpu, op.barrier, turn});
-        Meeting& meeting = entry->second;
-        if (is_new) meeting = {work_.program.add_task({}), work_.program.add_task({}), 0, op.barrier_blocks};
-        ++meeting.came;
-        work_.edge(work_.at, meeting.all);
-        for (const TaskId put : work_.puts) work_.edge(put, meeting.landed, Moment::Arrive);
-        work_.at = meeting.all;
-        work_.puts = {meeting.landed};
+        const auto [entry, is_new] = barrier_rounds_.try_emplace({work_.gpu, op.barrier, turn});
+        BarrierRound& round = entry->second;
+        if (is_new) round = {work_.program.add_task({}), work_.program.add_task({}), 0, op.barrier_blocks};
+        ++round.arrived;
+        work_.edge(work_.at, round.all);
+        for (const TaskId put : work_.puts) work_.edge(put, round.puts_arrived, Moment::Arrive);
+        work_.at = round.all;
+        work_.puts = {round.puts_arrived};
     }
 
-    void check_meetings() const {
-        for (const auto& [key, meeting] : meetings_) {
-            if (meeting.came == meeting.wanted) continue;
+    void check_barriers() const {
+        for (const auto& [key, round] : barrier_rounds_) {
+            if (round.arrived == round.expected) continue;
             throw InputError(fmt::format("barrier {} of gpu {} waits for {} thread blocks, but {} come to it",
-                                         std::get<1>(key), std::get<0>(key), meeting.wanted, meeting.came));
+                                         std::get<1>(key), std::get<0>(key), round.expected, round.arrived));
         }
     }
 
@@ -204,7 +202,7 @@ class ExecutionWriter {
     }
 
     ExecutionWork work_;
-    std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, Meeting> meetings_;
+    std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, BarrierRound> barrier_rounds_;
     std::map<std::int32_t, std::int32_t> barriers_;  ///< how often the block came to each
 };
 

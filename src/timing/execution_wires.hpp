@@ -10,9 +10,9 @@
 
 namespace tutti::timing {
 
-/// What the numbers in an execution plan's operations stand for: channels and their partners' counters,
-/// remote buffers, switch groups, semaphores. Throws InputError where one stands for nothing. Sizes and
-/// meaning are for the verifier.
+/// Resolves the numbers in an execution plan's operations: channels and their peers' counters, remote
+/// buffers, switch groups, semaphores. Throws InputError for a dangling number. The verifier checks sizes and
+/// semantics.
 class ExecutionWires {
   public:
     /// Adds the counters to the program. The plan must outlive the wires.
@@ -21,15 +21,15 @@ class ExecutionWires {
     /// One end of a memory or port channel.
     struct Channel {
         Rank peer{};
-        CounterId inbound = 0;                ///< what waits on it take from
-        std::optional<CounterId> outbound{};  ///< what signals on it raise; none: nobody can wait for them
+        CounterId inbound = 0;                ///< decremented by waits on it
+        std::optional<CounterId> outbound{};  ///< incremented by signals on it; none: no wait can use them
         std::size_t number = 0;               ///< over all channels of all GPUs
     };
-    /// Precondition of all: gpu and block are positions in the plan.
+    /// Precondition of all: gpu and block are indices of the plan.
     [[nodiscard]] const Channel& channel(std::size_t gpu, std::size_t block, plan::ChannelType type,
                                          plan::Slot slot) const;
     [[nodiscard]] std::size_t channels() const { return channel_count_; }
-    /// The rank whose memory the block's remote buffer is.
+    /// The rank that owns the block's remote buffer.
     [[nodiscard]] Rank rank_of_buffer(std::size_t gpu, std::size_t block, plan::ChannelType type,
                                       plan::Slot slot) const;
     [[nodiscard]] std::span<const Rank> group(std::size_t gpu, std::size_t block, plan::Slot slot) const;

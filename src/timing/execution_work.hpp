@@ -11,8 +11,8 @@
 
 namespace tutti::timing {
 
-/// An execution plan on its way to tasks: what the parts of the front end share (execution_tasks.cpp has the
-/// idea). At any time one thread block is being written.
+/// The state of converting an execution plan to tasks, shared by the parts of the front end
+/// (execution_tasks.cpp has the overview). One thread block is converted at a time.
 struct ExecutionWork {
     ExecutionWork(TimedProgram& to, Placement& on, const plan::ExecutionPlan& of, std::int64_t parts_of_chunk)
         : program(to),
@@ -27,7 +27,7 @@ struct ExecutionWork {
     const plan::ExecutionPlan& plan;
     std::int64_t parts;  ///< of a chunk
     ExecutionWires wires;
-    std::vector<std::optional<TaskId>> proxies;  ///< per channel: the last that its proxy was given
+    std::vector<std::optional<TaskId>> proxies;  ///< per channel: the last task handed to its proxy
     std::map<std::tuple<Rank, Rank, std::size_t>, RouteId> routes{};
 
     /// A part of the packets of a GPU, and the task that writes or reads it.
@@ -39,10 +39,10 @@ struct ExecutionWork {
     };
     std::vector<PacketUse> packets_written{}, packets_read{};
 
-    // Of the block that is being written.
+    // The current block.
     std::size_t gpu = 0, block = 0;
-    TaskId at = 0;               ///< when this is done the block goes on
-    std::vector<TaskId> puts{};  ///< what has been put and may still be on its way
+    TaskId at = 0;               ///< the block continues when this is done
+    std::vector<TaskId> puts{};  ///< puts that may still be in flight
 
     [[nodiscard]] Rank rank() const { return Rank(gpu); }
     void edge(TaskId from, TaskId to, Moment moment = Moment::Start) {
@@ -53,7 +53,7 @@ struct ExecutionWork {
         edge(before, made);
         return made;
     }
-    /// The block's way from rank to rank.
+    /// The block's route from rank to rank.
     RouteId route(Rank from, Rank to) {
         const auto [entry, is_new] = routes.try_emplace({from, to, block});
         if (is_new) {
@@ -62,14 +62,14 @@ struct ExecutionWork {
         }
         return entry->second;
     }
-    /// What the proxy does for a channel it does in order.
-    void queue_up(const ExecutionWires::Channel& channel, TaskId task) {
+    /// A proxy serves the tasks of a channel in order.
+    void enqueue_on_proxy(const ExecutionWires::Channel& channel, TaskId task) {
         std::optional<TaskId>& last = proxies[channel.number];
         if (last) edge(*last, task);
         last = task;
     }
     /// A task that is done when everything put so far has arrived; none if there is nothing.
-    std::optional<TaskId> landed() {
+    std::optional<TaskId> all_arrived() {
         if (puts.size() > 1) {
             const TaskId all = program.add_task({});
             for (const TaskId put : puts) edge(put, all, Moment::Arrive);

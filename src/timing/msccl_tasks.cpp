@@ -1,17 +1,16 @@
-// From an MSCCL plan to tasks.
+// Converts an MSCCL plan to tasks.
 //
-// Tasks are numbered by gpu, thread block, step and chunk, so that the simulator decides ties in that order.
+// Tasks are numbered by gpu, thread block, step and chunk, so that the simulator breaks ties in that order.
 // A task waits for
-// - the start of the one before it in its thread block: a block hands data to a link and goes on as soon as
-// the
-//   link takes it, not when it has arrived;
-// - if its step has a dependency and it is the first of the step: the start of the last task of the step that
-//   serves it, the first one at or after `deps` that signals (section 3 of docs/msccl-xml.md);
+// - the start of its predecessor in its thread block: a block continues as soon as a link takes its data, not
+//   when the data has arrived;
+// - if its step has a dependency and it is the first of the step: the start of the last task of the first
+//   step at or after `deps` that signals (section 3 of docs/msccl-xml.md);
 // - if it receives: the arrival of its message. Message k of a connection is the k-th chunk sent and
 // received;
-// - if it sends message k of a connection that holds c: that message k - c has been taken out, which happens
-//   when the receiving task is ready. A fused step is one task per chunk that does both, so it takes a
-//   message only when there is room to pass it on, and chunk i goes on while chunk i + 1 is still on its way.
+// - if it sends message k of a connection with capacity c: the removal of message k - c, which happens when
+//   the receiving task is ready. A fused step is one task per chunk that receives and sends, so it takes a
+//   message only when there is room to forward it, and chunk i is forwarded while chunk i + 1 is in flight.
 
 #include "timing/msccl_tasks.hpp"
 
@@ -34,7 +33,7 @@ std::uint64_t tasks_of(const Step& step) {
     return talks && step.count > 1 ? static_cast<std::uint64_t>(step.count) : 1;
 }
 
-/// A thread block where the plan's order no longer matters: by gpu, then by id.
+/// A thread block, listed by gpu, then by id, whatever the order in the plan.
 struct Block {
     Rank gpu{};
     const ThreadBlock* block = nullptr;
@@ -63,7 +62,7 @@ struct End {
     [[nodiscard]] auto key() const { return std::tuple(from, to, channel); }
 };
 
-/// The chunks that a thread block sends (or receives), one after the other, as task numbers.
+/// The chunks that a thread block sends (or receives), in order, as task numbers.
 class Messages {
   public:
     Messages(const ThreadBlock& block, const TaskId* first_tasks, bool (*counts)(StepType))
@@ -185,7 +184,7 @@ class MscclWriter {
         return {*block.block, first_task_.data() + block.first_step, counts};
     }
 
-    /// Messages arrive in order, and a send waits until the message `capacity` before it is out.
+    /// Messages arrive in order, and a send waits until the message `capacity` before it has been removed.
     void join(const End& sender, const End& receiver) {
         Messages sent = messages(sender, plan::sends);
         Messages received = messages(receiver, plan::receives);
@@ -205,7 +204,7 @@ class MscclWriter {
             const auto& steps = block.block->steps;
             for (std::size_t s = 0; s < steps.size(); ++s) {
                 if (!steps[s].dep_block) continue;
-                // What its own thread block has done before is done, signalled or not.
+                // Earlier steps of the same thread block are complete, signalled or not.
                 const bool own = steps[s].dep_block == block.block->id;
                 const std::size_t named = steps[s].dep_step ? (*steps[s].dep_step).index() : 0;
                 if (own && named < s) continue;
@@ -220,7 +219,7 @@ class MscclWriter {
         }
     }
 
-    /// The step, by number over all steps, whose signal lets this one go on.
+    /// The step, by number over all steps, whose signal this one waits for.
     [[nodiscard]] std::size_t serving_step(const Block& block, const Step& step) {
         if (next_signal_.empty()) find_signals();
         const auto target =

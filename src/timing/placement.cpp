@@ -7,7 +7,7 @@
 namespace tutti::timing {
 namespace {
 
-/// The NPUs of the ranks, as the options say or 0, 1, ….
+/// The NPUs of the ranks: those of the options, or 0, 1, ….
 std::vector<NodeId> checked_group(const Topology& topology, const TimingOptions& options,
                                   std::int32_t ranks) {
     const auto wanted = static_cast<std::size_t>(ranks);
@@ -55,16 +55,16 @@ Placement::Placement(const Topology& topology, TimedProgram& program, const Timi
 RouteId Placement::connect(Rank from, Rank to, OptionalId<plan::ChannelId> channel, std::uint32_t turn) {
     const NodeId a = npu(from), b = npu(to);
     const FixedRoute* const given = fixed(from, to, channel);
-    const auto way = given != nullptr ? checked(*given) : router_.way(a, b, a.value() + b.value() + turn);
-    if (!way) {
+    const auto route = given != nullptr ? checked(*given) : router_.route(a, b, a.value() + b.value() + turn);
+    if (!route) {
         throw InputError(
-            fmt::format("the plan sends from {} to {}, but no way leads from the one to the other",
+            fmt::format("the plan sends from {} to {}, but the topology has no path between them",
                         name_of_rank(from), name_of_rank(to)));
     }
     ++timing_.connections;
-    if (way->relays > 0) ++timing_.relayed;
-    note_buffers(*way);
-    return program_.add_route(way->links);
+    if (route->relays > 0) ++timing_.relayed;
+    note_buffers(*route);
+    return program_.add_route(route->links);
 }
 
 const FixedRoute* Placement::fixed(Rank from, Rank to, OptionalId<plan::ChannelId> channel) const {
@@ -74,24 +74,24 @@ const FixedRoute* Placement::fixed(Rank from, Rank to, OptionalId<plan::ChannelI
     return found == options_.routes.end() ? nullptr : &*found;
 }
 
-Way Placement::checked(const FixedRoute& route) const {
-    Way way;
-    NodeId at = npu(route.from);
-    for (const LinkId link : route.links) {
+Route Placement::checked(const FixedRoute& given) const {
+    Route checked;
+    NodeId at = npu(given.from);
+    for (const LinkId link : given.links) {
         const bool joins = link.index() < topology_.links().size() && topology_.link(link).src == at;
-        if (!joins || std::ranges::count(route.links, link) != 1) {
-            throw InputError(fmt::format("the route given from {} to {} is no way through the topology",
-                                         name_of_rank(route.from), name_of_rank(route.to)));
+        if (!joins || std::ranges::count(given.links, link) != 1) {
+            throw InputError(fmt::format("the route given from {} to {} is no path of the topology",
+                                         name_of_rank(given.from), name_of_rank(given.to)));
         }
-        if (!way.links.empty() && topology_.is_npu(at)) ++way.relays;
-        way.links.push_back(link);
+        if (!checked.links.empty() && topology_.is_npu(at)) ++checked.relays;
+        checked.links.push_back(link);
         at = topology_.link(link).dst;
     }
-    if (at != npu(route.to)) {
-        throw InputError(fmt::format("the route given from {} to {} ends at {}", name_of_rank(route.from),
-                                     name_of_rank(route.to), tutti::name_of(topology_, at)));
+    if (at != npu(given.to)) {
+        throw InputError(fmt::format("the route given from {} to {} ends at {}", name_of_rank(given.from),
+                                     name_of_rank(given.to), tutti::name_of(topology_, at)));
     }
-    return way;
+    return checked;
 }
 
 std::string Placement::name_of_rank(Rank rank) const {
@@ -102,9 +102,9 @@ void Placement::note_once(const std::string& note) {
     if (std::ranges::find(timing_.notes, note) == timing_.notes.end()) timing_.notes.push_back(note);
 }
 
-void Placement::note_buffers(const Way& way) {
+void Placement::note_buffers(const Route& route) {
     if (noted_buffers_) return;
-    for (const LinkId link : way.links) {
+    for (const LinkId link : route.links) {
         const NodeId node = topology_.link(link).dst;
         if (topology_.is_npu(node) || !topology_.rule(node).buffer) continue;
         timing_.notes.push_back(

@@ -6,28 +6,28 @@
 
 namespace tutti::timing {
 
-/// A plan's ranks on a topology's NPUs: what the front ends of all formats share. Adds the routes of the
-/// connections to the program as it is asked for them.
+/// Maps a plan's ranks to a topology's NPUs, for the front ends of all formats. Adds the routes of
+/// connections to the program.
 class Placement {
   public:
     /// Throws InputError unless the group has `ranks` different NPUs of the topology. Fills in the group of
-    /// `timing`; the other facts of it must be there.
+    /// `timing`, whose other fields must be set.
     Placement(const Topology& topology, TimedProgram& program, const TimingOptions& options,
               JobTiming& timing);
 
     /// The route of a new connection from rank to rank; `turn` is its number among those of the same two.
-    /// Throws InputError if there is no way. Fast where connections come in order of `from`.
+    /// Throws InputError if there is no route. Fast where connections come in order of `from`.
     [[nodiscard]] RouteId connect(Rank from, Rank to, OptionalId<plan::ChannelId> channel,
                                   std::uint32_t turn);
 
-    /// Says so among the notes, once.
+    /// Adds a note, once.
     void note_once(const std::string& note);
 
-    /// Tasks from here on are of that thread block, if the plan has such.
+    /// Later tasks belong to that thread block, if the plan has thread blocks.
     void begin_block(Rank gpu, OptionalId<plan::BlockId> block) {
         owners_.push_back({static_cast<TaskId>(program_.tasks.size()), gpu, block});
     }
-    /// Whose tasks are whose, by their first task.
+    /// The gpu and thread block of the tasks from `first` on.
     struct Owner {
         TaskId first = 0;
         Rank gpu{};
@@ -35,15 +35,15 @@ class Placement {
     };
     [[nodiscard]] std::vector<Owner> owners() && { return std::move(owners_); }
 
-    /// A chunk of the call.
+    /// The size of a chunk of the call.
     [[nodiscard]] SizeId chunk_size() const { return chunk_size_; }
 
   private:
     [[nodiscard]] const FixedRoute* fixed(Rank from, Rank to, OptionalId<plan::ChannelId> channel) const;
-    [[nodiscard]] Way checked(const FixedRoute& route) const;
+    [[nodiscard]] Route checked(const FixedRoute& route) const;
     [[nodiscard]] NodeId npu(Rank rank) const { return timing_.group[rank.index()]; }
     [[nodiscard]] std::string name_of_rank(Rank rank) const;
-    void note_buffers(const Way& way);
+    void note_buffers(const Route& route);
 
     const Topology& topology_;
     TimedProgram& program_;

@@ -23,7 +23,7 @@ void note_range(std::uint64_t least, std::uint64_t most, JobTiming& timing) {
                                : fmt::format("the plan says that it is for {} to {} bytes", least, most));
 }
 
-/// Fills in what the call's size means.
+/// Fills in the sizes that follow from the call's size.
 void set_sizes(const Topology& topology, const TimingOptions& options, JobTiming& timing) {
     if (topology.units() == Units::Abstract) {
         if (options.bytes.count > 0) {

@@ -17,15 +17,15 @@
 
 namespace tutti::timing {
 
-/// A connection whose way the caller knows better. Links from the sender's NPU to the receiver's.
+/// A route that the caller fixes for a connection: links from the sender's NPU to the receiver's.
 struct FixedRoute {
     Rank from{}, to{};
     OptionalId<plan::ChannelId> channel{};  ///< none: every channel
     std::vector<LinkId> links{};
 };
 
-/// How a plan is called. What the size means is in docs/plan-costs.md; it is needed where the topology is in
-/// physical units and means nothing where it is in abstract ones.
+/// How a plan is called. docs/plan-costs.md defines the size; it is required where the topology is in
+/// physical units and ignored where it is in abstract ones.
 struct TimingOptions {
     Bytes bytes{};
     std::vector<NodeId> group{};                  ///< rank r is that NPU; empty: NPUs 0, 1, …
@@ -35,7 +35,7 @@ struct TimingOptions {
     std::vector<FixedRoute> routes{};
 };
 
-/// One of the plans that run together.
+/// One of the plans that run at once.
 struct TimedJob {
     std::variant<const plan::MscclPlan*, const plan::ExecutionPlan*, const plan::ScclPlan*,
                  const plan::TacosPlan*, const plan::ForestCollPlan*, const plan::EpochSchedule*>
@@ -43,7 +43,7 @@ struct TimedJob {
     TimingOptions options{};
 };
 
-/// What became of it.
+/// The timing of one plan.
 struct JobTiming {
     Ticks makespan;  ///< its last arrival
     CollectiveKind goal = CollectiveKind::Custom;
@@ -66,9 +66,10 @@ struct PlanTiming {
     std::vector<LinkUse> uses{};  ///< where asked for
 };
 
-/// Times plans that run together, sharing the links. The plans need not have been verified, but must end and
-/// their sends and receives must match: InputError if they do not, if a group does not fit plan or topology,
-/// if a rank cannot reach another that it sends to, or if there is more to do than kMaxTasks transfers.
+/// Times plans that run at once and share the links. The plans need not have been verified, but must
+/// terminate and their sends and receives must match. Throws InputError if they do not, if a group does not
+/// fit plan or topology, if a rank cannot reach another that it sends to, or if there are more than kMaxTasks
+/// transfers.
 [[nodiscard]] PlanTiming time_plans(std::span<const TimedJob> jobs, const Topology& topology,
                                     bool keep_uses = false, const Stop& stop = {});
 

@@ -8,7 +8,7 @@
 namespace tutti::timing {
 namespace {
 
-/// Costs of nodes that trees hold together, at most.
+/// The most node costs that are kept over all trees.
 constexpr std::size_t kMostKept = std::size_t{1} << 21;
 
 constexpr std::pair<Ticks, Ticks> kFar{Ticks::max(), Ticks::max()};
@@ -19,14 +19,14 @@ std::pair<Ticks, Ticks> sum(const std::pair<Ticks, Ticks>& a, const std::pair<Ti
 
 }  // namespace
 
-std::optional<Way> Router::way(NodeId from, NodeId to, std::uint32_t turn) {
+std::optional<Route> Router::route(NodeId from, NodeId to, std::uint32_t turn) {
     expects(from != to && topology_.is_npu(from) && topology_.is_npu(to));
     if (auto found = direct(from, to, turn)) return found;
-    if (auto found = walk(Through::Switches, from, to, turn)) return found;
-    return walk(Through::Anything, from, to, turn);
+    if (auto found = trace_back(Through::Switches, from, to, turn)) return found;
+    return trace_back(Through::AnyNode, from, to, turn);
 }
 
-std::optional<Way> Router::direct(NodeId from, NodeId to, std::uint32_t turn) const {
+std::optional<Route> Router::direct(NodeId from, NodeId to, std::uint32_t turn) const {
     std::vector<LinkId> best;
     Cost least = kFar;
     for (const LinkId link : topology_.out_links(from)) {
@@ -38,7 +38,7 @@ std::optional<Way> Router::direct(NodeId from, NodeId to, std::uint32_t turn) co
         best.push_back(link);
     }
     if (best.empty()) return std::nullopt;
-    return Way{{best[turn % best.size()]}, 0};
+    return Route{{best[turn % best.size()]}, 0};
 }
 
 Router::Cost Router::cost_of(LinkId id) const {
@@ -91,20 +91,20 @@ const std::vector<LinkId>& Router::last_links(Tree& tree, Through through, NodeI
     return entry->second;
 }
 
-std::optional<Way> Router::walk(Through through, NodeId from, NodeId to, std::uint32_t turn) {
+std::optional<Route> Router::trace_back(Through through, NodeId from, NodeId to, std::uint32_t turn) {
     Tree& best = tree(through, from);
     if (best.cost[to.index()] == kFar) return std::nullopt;
-    Way way;
+    Route route;
     for (NodeId node = to; node != from;) {
         const std::vector<LinkId>& good = last_links(best, through, node);
         const LinkId link = good[turn % good.size()];
         turn /= static_cast<std::uint32_t>(good.size());
-        way.links.push_back(link);
+        route.links.push_back(link);
         node = topology_.link(link).src;
-        if (node != from && topology_.is_npu(node)) ++way.relays;
+        if (node != from && topology_.is_npu(node)) ++route.relays;
     }
-    std::ranges::reverse(way.links);
-    return way;
+    std::ranges::reverse(route.links);
+    return route;
 }
 
 }  // namespace tutti::timing

@@ -29,7 +29,7 @@ std::uint64_t largest_buffer(const SendProgram& plan) {
 std::uint64_t chunks_of_call(CollectiveKind goal, const SendProgram& plan) {
     std::uint64_t all = 0;
     if (goal == CollectiveKind::AllToAll) {
-        // Files may leave out what a node sends to itself.
+        // Files may omit what a node sends to itself.
         const auto nodes = static_cast<std::uint64_t>(std::max(plan.nodes, 2));
         const auto travels =
             std::ranges::count_if(plan.chunks, [](const auto& chunk) { return chunk.pre != chunk.post; });

@@ -1,19 +1,19 @@
-// From a plan of sends between nodes to tasks.
+// Converts a plan of sends between nodes to tasks.
 //
-// Such plans name no thread blocks and no buffers, only which address goes from where to where, and when by
-// the producer's own clock. Of that clock only the order is kept:
+// Such plans have no thread blocks and no buffers, only sends of addresses between nodes, with times on the
+// producer's own clock. Only the order of these times is kept:
 //
-// - A plain chunk can be sent from where it starts, and from a node that it was sent to before (by the
-// clock),
-//   as soon as the first of these copies has arrived.
-// - Where several chunks have one address they are summed up. What a node sends then is the sum of all that
-//   had come before (by the clock), so a send waits for all of it; and what comes later is added only when
-//   the sends before it have started, as a lowering with buffers must do.
-// - Sends from one node to another go in order. A plan of queues has a link's own order instead.
+// - A plain chunk can be sent by its initial holders, and by a node that received it before (by the clock),
+// as
+//   soon as the first copy has arrived.
+// - Chunks that share an address are added up. A send carries the sum of all that arrived before it (by the
+//   clock), so it waits for all of it; and a later arrival is added only when the earlier sends have started,
+//   as a lowering with buffers must do.
+// - Sends from one node to another are sequential. A plan of queues has the order of each link instead.
 //
-// A plan of trees broadcasts every root's share, in so many chunks as the tree carries. As a reduce-scatter
-// the trees are run the other way round, each node adding up what its children send before it sends on; as an
-// all-reduce first so and then forwards.
+// A plan of trees broadcasts every root's share, in as many chunks as the tree carries. As a reduce-scatter
+// the trees are reversed: each node adds up what its children send before it sends. An all-reduce is the
+// reversed trees followed by the trees.
 
 #include "timing/send_tasks.hpp"
 
@@ -35,20 +35,20 @@ using plan::SendProgram;
 
 Rank rank(std::int32_t node) { return Rank(static_cast<std::size_t>(node)); }
 
-/// By the producer's clock: what arrives at `usable` can be sent on by a send that starts then.
-struct Stay {
+/// Times on the producer's clock: data that is usable at t can be sent by a send that starts at t.
+struct ClockTimes {
     std::int64_t start = 0, usable = 0;
 };
 /// TACCL's second phase, whose sends replace, comes after its first.
 std::int64_t phase(const SendProgram& plan, const NodeSend& send) {
     return plan.clock == SendClock::Times && send.replaces ? std::int64_t{1} << 62U : 0;
 }
-Stay stay(const SendProgram& plan, const NodeSend& send) {
+ClockTimes clock_times(const SendProgram& plan, const NodeSend& send) {
     if (plan.clock == SendClock::Queues) return {0, 0};
     const std::int64_t when =
         std::clamp<std::int64_t>(send.when, 0, std::int64_t{1} << 61U) + phase(plan, send);
-    const bool says = plan.clock != SendClock::Times && send.arrives && *send.arrives > send.when;
-    return {when, says ? std::min(*send.arrives, std::int64_t{1} << 62U) : when + 1};
+    const bool has_arrival = plan.clock != SendClock::Times && send.arrives && *send.arrives > send.when;
+    return {when, has_arrival ? std::min(*send.arrives, std::int64_t{1} << 62U) : when + 1};
 }
 
 class SendWriter {
@@ -61,7 +61,7 @@ class SendWriter {
         order_.resize(plan_.sends.size());
         std::iota(order_.begin(), order_.end(), 0U);
         std::ranges::stable_sort(order_, {},
-                                 [&](std::uint32_t i) { return stay(plan_, plan_.sends[i]).start; });
+                                 [&](std::uint32_t i) { return clock_times(plan_, plan_.sends[i]).start; });
         write_transfers();
         write_data();
     }
@@ -108,7 +108,7 @@ class SendWriter {
         }
     }
 
-    /// Something comes to a place, or leaves it.
+    /// A chunk arrives at a place or is sent from it.
     struct Event {
         Place place{};
         std::int64_t when = 0;
@@ -120,7 +120,7 @@ class SendWriter {
         std::vector<Event> events;
         for (const std::uint32_t i : order_) {
             const NodeSend& send = plan_.sends[i];
-            const Stay times = stay(plan_, send);
+            const ClockTimes times = clock_times(plan_, send);
             events.push_back({{send.dst, send.address}, times.usable, false, i});
             events.push_back({{send.src, send.address}, times.start, true, i});
         }
@@ -206,8 +206,8 @@ class TreeWriter {
             program_.expect_room_for(static_cast<std::uint64_t>(chunks));
             for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
                 std::map<std::int32_t, TaskId> has;
-                if (goal != CollectiveKind::AllGather) has = up(tree);
-                if (goal != CollectiveKind::ReduceScatter) down(tree, std::move(has));
+                if (goal != CollectiveKind::AllGather) has = reduce(tree);
+                if (goal != CollectiveKind::ReduceScatter) broadcast(tree, std::move(has));
             }
         }
     }
@@ -220,8 +220,8 @@ class TreeWriter {
         return program_.add_task(TimedTask::transfer(entry->second, placement_.chunk_size()));
     }
 
-    /// Sums go to the root; returns the task after which the root has all of them.
-    std::map<std::int32_t, TaskId> up(const plan::ForestTree& tree) {
+    /// Reduces to the root; returns the task after which the root has the whole sum.
+    std::map<std::int32_t, TaskId> reduce(const plan::ForestTree& tree) {
         std::map<std::int32_t, TaskId> complete;  ///< when all children's sums are there
         for (const plan::TreeSend& send : tree.sends) {
             for (const std::int32_t node : {send.src, send.dst}) {
@@ -238,7 +238,7 @@ class TreeWriter {
         return {*whole};
     }
 
-    void down(const plan::ForestTree& tree, std::map<std::int32_t, TaskId> has) {
+    void broadcast(const plan::ForestTree& tree, std::map<std::int32_t, TaskId> has) {
         std::vector<TaskId> made;
         for (const plan::TreeSend& send : tree.sends) {
             made.push_back(transfer(send.src, send.dst));

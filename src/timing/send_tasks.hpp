@@ -11,16 +11,16 @@
 
 namespace tutti::timing {
 
-/// Appends the tasks of sends between nodes. Their times (steps, epochs, …) say what a send carries and which
-/// of two sends over a connection is the first; when it starts follows from the topology. Throws InputError
-/// where a node sends what it cannot have. O(sends log sends).
+/// Appends the tasks of sends between nodes. Their times (steps, epochs, …) determine what a send carries and
+/// the order of sends over a connection; the topology determines when they start. Throws InputError where a
+/// node sends what it cannot have. O(sends log sends).
 void append_tasks(TimedProgram& program, Placement& placement, const plan::SendProgram& sends);
-/// The same of trees, which are an all-gather, a reduce-scatter or an all-reduce. Throws InputError for
-/// another goal, and where trees are none.
+/// The same for trees, as an all-gather, a reduce-scatter or an all-reduce. Throws InputError for another
+/// goal, and where a tree is not a tree.
 void append_tasks(TimedProgram& program, Placement& placement, const plan::ForestCollPlan& plan,
                   CollectiveKind goal);
 
-/// Chunks that the call's bytes are cut into. Precondition: the plan is of that collective.
+/// How many chunks the call's bytes are divided into. Precondition: the plan is of that collective.
 [[nodiscard]] std::uint64_t chunks_of_call(CollectiveKind goal, const plan::SendProgram& sends);
 [[nodiscard]] std::uint64_t chunks_of_call(const plan::TacosPlan& plan);
 [[nodiscard]] std::uint64_t chunks_of_call(const plan::ForestCollPlan& plan);
@@ -28,8 +28,8 @@ void append_tasks(TimedProgram& program, Placement& placement, const plan::Fores
 /// TE-CCL's schedule as sends between GPUs, which are numbered in ascending order of the file's numbers.
 /// Throws InputError where it splits chunks or sends from or to a switch.
 [[nodiscard]] plan::SendProgram sends_of(const plan::EpochSchedule& schedule);
-/// TACOS's queues as sends; `root`: of a broadcast. Throws InputError for a goal of which the file does not
-/// say where chunks start.
+/// TACOS's queues as sends; `root` is that of a broadcast. Throws InputError for a goal that does not
+/// determine the initial holders of chunks.
 [[nodiscard]] plan::SendProgram sends_of(const plan::TacosPlan& plan, CollectiveKind goal, Rank root);
 
 }  // namespace tutti::timing

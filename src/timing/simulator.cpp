@@ -1,23 +1,22 @@
-// How long a program of transfers takes.
+// A discrete-event simulation of a program of transfers.
 //
-// The network is the contract's: data that a link takes at t has arrived at t + alpha + beta, and the link is
-// busy for beta (or alpha + beta). A node in the middle of a route stores and forwards, unless it is a
-// cut-through switch: then the onward link must start exactly alpha after the inbound one, the slowest of the
-// links that are joined in this way sets the pace, and all of them are busy at that pace
-// (src/verify/README.md, "Switches"). A route falls into *stretches*, each from a node that stores to the
-// next one; a stretch asks for all its links at once.
+// The time model is that of schedules: data that a link takes at t has arrived at t + alpha + beta, and the
+// link is busy for beta (or alpha + beta). A node inside a route stores and forwards, unless it is a
+// cut-through switch: then the outgoing link must start exactly alpha after the incoming one, the slowest of
+// the links joined in this way determines their common beta, and all are busy for that long
+// (src/verify/README.md, "Switches"). A route is a sequence of *segments*, each from one storing node to the
+// next; a segment needs all its links at once.
 //
-// Links are served first come, first served. So there is no queue to keep: when an event asks for a stretch,
-// the answer to "when?" is known at once (BusyIntervals), and later requests cannot change it; they may use a
-// gap before it. Gaps arise only where a cut-through switch makes a transfer wait for its second link while
-// its first is free. Events are taken in order of time. At one tick all that happens by itself (starts,
-// arrivals, and the tasks that they set free) comes before any request, and requests are served in order of
-// the tasks' numbers; what a request sets free at that same tick comes before the next request. This makes
-// the order of gpu and thread block decide ties and nothing else, in particular not the order in which a heap
-// happens to hold equal times.
+// Links are first come, first served. So no queue is needed: when a segment is requested, its start is known
+// at once (BusyIntervals), and later requests cannot change it, though they may use a gap before it. Gaps
+// arise only where a cut-through switch makes a transfer wait for its second link while its first is free.
+// Events are dispatched in order of time. At one tick starts, arrivals and the tasks that they make ready
+// come before any request; requests are served in order of task number; tasks that a request makes ready at
+// the same tick come before the next request. So ties are broken by gpu and thread block, never by the order
+// in which a heap holds equal times.
 //
-// Every event sets the waiting counts of its successors down; a task whose count reaches zero is ready. Tasks
-// that are left when no event is left wait for each other: the program never ends.
+// Every event decrements the waiting counts of its successors; a task whose count reaches zero is ready.
+// Tasks that remain when no event is left wait for each other: the program is deadlocked.
 
 #include "timing/simulator.hpp"
 
@@ -42,8 +41,8 @@ struct Event {
     /// The heap's top is the largest, so "less" means later.
     friend bool operator<(const Event& a, const Event& b) {
         if (a.time != b.time) return a.time > b.time;
-        const bool a_asks = a.kind == Kind::Request, b_asks = b.kind == Kind::Request;
-        if (a_asks != b_asks) return a_asks;
+        const bool a_requests = a.kind == Kind::Request, b_requests = b.kind == Kind::Request;
+        if (a_requests != b_requests) return a_requests;
         if (a.task != b.task) return a.task > b.task;
         return a.kind > b.kind;
     }
@@ -61,35 +60,35 @@ class Simulation {
         index_links();
         index_edges();
         for (const std::int64_t value : program.counters) counters_.push_back({value, {}});
-        line_.ends.assign(program.part_begin.size(), Ticks(0));
+        timeline_.ends.assign(program.part_begin.size(), Ticks(0));
     }
 
     Timeline run() {
         for (TaskId task = 0; task < program_.tasks.size(); ++task) {
             if (waiting_[task] == 0) ready_.push_back(task);
         }
-        // The stack serves the last first; whoever is ready at tick 0 is independent of the others.
-        let_go();
+        // The stack reverses the order, which does not matter: tasks ready at tick 0 are independent.
+        run_ready();
         for (std::uint64_t count = 0; !events_.empty(); ++count) {
             if (count % 4096 == 0 && stop_.requested()) throw LimitError("stopped before the plan was timed");
             const Event event = events_.top();
             events_.pop();
             now_ = event.time;
-            happen(event);
-            let_go();
+            dispatch(event);
+            run_ready();
         }
         if (done_ < program_.tasks.size()) {
             const auto left = std::ranges::find_if(waiting_, [](std::uint32_t n) { return n > 0; });
-            line_.stuck = static_cast<TaskId>(left - waiting_.begin());
+            timeline_.stuck = static_cast<TaskId>(left - waiting_.begin());
         }
         for (LinkLoad& load : loads_) {
-            if (load.transfers > 0) line_.links.push_back(load);
+            if (load.transfers > 0) timeline_.links.push_back(load);
         }
-        return std::move(line_);
+        return std::move(timeline_);
     }
 
   private:
-    /// Of the links only those on some route matter; they are numbered in their own order.
+    /// Numbers the links that occur on some route, in order of their ids.
     void index_links() {
         std::vector<LinkId> used = program_.route_links;
         std::ranges::sort(used);
@@ -131,10 +130,10 @@ class Simulation {
         }
     }
 
-    void happen(const Event& event) {
+    void dispatch(const Event& event) {
         switch (event.kind) {
             case Kind::Start:
-                tell(event.task, Moment::Start);
+                notify(event.task, Moment::Start);
                 break;
             case Kind::Arrive:
                 arrive(event.task);
@@ -145,50 +144,50 @@ class Simulation {
         }
     }
 
-    void tell(TaskId task, Moment moment) {
+    void notify(TaskId task, Moment moment) {
         for (std::uint32_t i = edge_begin_[task]; i < edge_begin_[task + 1]; ++i) {
-            if (edge_moment_[i] == moment) set_down(edge_to_[i]);
+            if (edge_moment_[i] == moment) decrement(edge_to_[i]);
         }
         const TaskId next = task + 1;
         if (moment == Moment::Start && next < program_.tasks.size() && program_.tasks[next].follows)
-            set_down(next);
+            decrement(next);
     }
 
-    void set_down(TaskId task) {
-        // Of a First only the first edge counts.
+    void decrement(TaskId task) {
+        // A First has a count of 1, so only its first edge has an effect.
         if (waiting_[task] > 0 && --waiting_[task] == 0) ready_.push_back(task);
     }
 
-    /// Everything that happens by itself at this tick, until nothing does.
-    void let_go() {
+    /// Executes ready tasks, and those that they make ready at this tick, until none is left.
+    void run_ready() {
         while (!ready_.empty()) {
             const TaskId task = ready_.back();
             ready_.pop_back();
-            if (program_.tasks[task].kind != TaskKind::Take || take_one(task)) act(task);
+            if (program_.tasks[task].kind != TaskKind::Take || try_take(task)) execute(task);
         }
     }
 
-    void act(TaskId task) {
+    void execute(TaskId task) {
         const TimedTask& timed = program_.tasks[task];
-        tell(task, Moment::Ready);
+        notify(task, Moment::Ready);
         if (timed.kind == TaskKind::Transfer) {
-            ++line_.transfers;
+            ++timeline_.transfers;
             events_.push({now_, Kind::Request, task, program_.route_begin[timed.route]});
             return;
         }
-        tell(task, Moment::Start);
+        notify(task, Moment::Start);
         if (timed.kind == TaskKind::Signal) {
             Ticks arrival = now_;
             for (const LinkId link : program_.route(timed.route)) arrival += topology_.link(link).wire.alpha;
             events_.push({arrival, Kind::Arrive, task, 0});
             return;
         }
-        if (timed.kind == TaskKind::Raise) give_one(timed.number);
+        if (timed.kind == TaskKind::Raise) increment(timed.number);
         arrive(task);
     }
 
-    /// Whether the counter had one; otherwise the task waits in its queue.
-    bool take_one(TaskId task) {
+    /// Decrements the counter if it is positive; otherwise the task waits in its queue.
+    bool try_take(TaskId task) {
         Counter& counter = counters_[program_.tasks[task].number];
         if (counter.value > 0) {
             --counter.value;
@@ -199,7 +198,7 @@ class Simulation {
         return false;
     }
 
-    void give_one(CounterId number) {
+    void increment(CounterId number) {
         Counter& counter = counters_[number];
         if (counter.queue.empty()) {
             ++counter.value;
@@ -208,21 +207,21 @@ class Simulation {
         const TaskId task = counter.queue.front();
         counter.queue.pop_front();
         waiting_[task] = 0;
-        act(task);
+        execute(task);
     }
 
     void arrive(TaskId task) {
-        tell(task, Moment::Arrive);
+        notify(task, Moment::Arrive);
         ++done_;
-        line_.makespan = std::max(line_.makespan, now_);
-        if (line_.ends.empty()) return;
+        timeline_.makespan = std::max(timeline_.makespan, now_);
+        if (timeline_.ends.empty()) return;
         const auto& begins = program_.part_begin;
         const auto part = std::ranges::upper_bound(begins, task) - begins.begin() - 1;
-        Ticks& end = line_.ends[static_cast<std::size_t>(part)];
+        Ticks& end = timeline_.ends[static_cast<std::size_t>(part)];
         end = std::max(end, now_);
     }
 
-    /// Gives the stretch that begins at `hop` its ticks.
+    /// Books the links of the segment that begins at `hop`.
     void serve(TaskId task, std::uint32_t hop) {
         const TimedTask& timed = program_.tasks[task];
         const std::uint32_t route_end = program_.route_begin[timed.route + 1];
@@ -243,7 +242,7 @@ class Simulation {
         events_.push({at + pace, next, task, end});
     }
 
-    /// When the links [hop, end) can all take the data, each alpha after the one before it.
+    /// The earliest start at which the links [hop, end) are free, each alpha after its predecessor.
     Ticks earliest(std::uint32_t hop, std::uint32_t end, Ticks pace) {
         Ticks start = now_;
         for (bool moved = true; moved;) {
@@ -271,12 +270,12 @@ class Simulation {
         if (__builtin_add_overflow(load.bytes, program_.sizes[program_.tasks[task].number].count,
                                    &load.bytes))
             throw InputError("the bytes that a link carries overflow 64 bits; ask about fewer bytes");
-        if (keep_uses_) line_.uses.push_back({task, load.link, at});
+        if (keep_uses_) timeline_.uses.push_back({task, load.link, at});
     }
 
     void begin(TaskId task, Ticks start) {
         if (start == now_) {
-            tell(task, Moment::Start);
+            notify(task, Moment::Start);
         } else {
             events_.push({start, Kind::Start, task, 0});
         }
@@ -306,11 +305,11 @@ class Simulation {
     std::priority_queue<Event> events_;
     std::uint64_t done_ = 0;
     Ticks now_;
-    Timeline line_;
+    Timeline timeline_;
 };
 
-/// Whether the links lead from one to the next, none of them twice.
-[[maybe_unused]] bool is_way(const Topology& topology, std::span<const LinkId> links) {
+/// Whether consecutive links are adjacent and none occurs twice.
+[[maybe_unused]] bool is_path(const Topology& topology, std::span<const LinkId> links) {
     for (std::size_t i = 0; i < links.size(); ++i) {
         if (i > 0 && topology.link(links[i - 1]).dst != topology.link(links[i]).src) return false;
         if (std::ranges::find(links.first(i), links[i]) != links.first(i).end()) return false;
@@ -322,7 +321,7 @@ class Simulation {
 
 Timeline simulate(const Topology& topology, const TimedProgram& program, bool keep_uses, const Stop& stop) {
     expects(std::ranges::all_of(std::views::iota(std::size_t{0}, program.routes()), [&](std::size_t route) {
-        return is_way(topology, program.route(static_cast<RouteId>(route)));
+        return is_path(topology, program.route(static_cast<RouteId>(route)));
     }));
     return Simulation(topology, program, keep_uses, stop).run();
 }

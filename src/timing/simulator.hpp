@@ -9,7 +9,7 @@
 
 namespace tutti::timing {
 
-/// What one link did.
+/// The load of one link.
 struct LinkLoad {
     LinkId link;
     Ticks busy;                   ///< ticks in which it was taken
@@ -35,10 +35,10 @@ struct Timeline {
     std::optional<TaskId> stuck{};  ///< the first task that never became ready; none: all is done
 };
 
-/// Plays the program on the topology, from tick 0, by the contract's time model. Deterministic, integers
-/// only; O(hops of all tasks * log(tasks in flight)) where the links have no gaps. Throws LimitError when
-/// stopped, InputError when times or bytes overflow. Preconditions: routes are ways through the topology that
-/// use no link twice; sizes are > 0 where the topology is in physical units.
+/// Simulates the program on the topology, from tick 0, with the time model of schedules. Deterministic,
+/// integers only; O(hops of all tasks * log(tasks in flight)) where the links have no gaps. Throws LimitError
+/// when stopped, InputError when times or bytes overflow. Preconditions: routes are paths of the topology
+/// that use no link twice; sizes are > 0 where the topology is in physical units.
 [[nodiscard]] Timeline simulate(const Topology& topology, const TimedProgram& program, bool keep_uses = false,
                                 const Stop& stop = {});
 

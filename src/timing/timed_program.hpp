@@ -10,13 +10,13 @@
 
 namespace tutti::timing {
 
-/// What every kind of plan comes down to when only its time is asked for: tasks, each at most one transfer of
-/// data over a fixed route, and who waits for whom. A front end per format writes such a program
-/// (msccl_tasks, execution_tasks, …); the simulator knows nothing else.
+/// The common form of plans for timing: tasks, each with at most one transfer over a fixed route, and the
+/// dependencies among them. One front end per format writes it (msccl_tasks, execution_tasks, …); the
+/// simulator takes nothing else.
 ///
-/// A task lives through three moments. It is **ready** when all that it waits for has happened; it **starts**
-/// when the first link of its route takes its data; it **arrives** when the last of it is at the other end. A
-/// task without a route does all three at once.
+/// A task has three moments. It is **ready** when all its dependencies are satisfied; it **starts** when the
+/// first link of its route takes its data; it **arrives** when the last byte is at the other end. For a task
+/// without a route the three coincide.
 
 using TaskId = std::uint32_t;
 using RouteId = std::uint32_t;
@@ -24,23 +24,23 @@ using SizeId = std::uint32_t;
 using CounterId = std::uint32_t;
 
 inline constexpr RouteId kNoRoute = std::numeric_limits<RouteId>::max();
-/// What a program may hold: some 70 bytes each in a simulation.
+/// The most tasks of a program; a simulation takes some 70 bytes for each.
 inline constexpr std::uint64_t kMaxTasks = 10'000'000;
 
 enum class Moment : std::uint8_t { Ready, Start, Arrive };
 
 enum class TaskKind : std::uint8_t {
     Step,      ///< takes no time
-    First,     ///< the same, but waits for one of its edges only: the first
+    First,     ///< takes no time, and waits only for the first of its edges
     Transfer,  ///< data over a route
-    Signal,    ///< nothing over a route: takes the latencies of its links and no room on them
-    Raise,     ///< adds one to a counter
-    Take       ///< waits until the counter is above zero and takes one; who comes first is served first
+    Signal,    ///< takes the latencies of its route's links, and does not keep them busy
+    Raise,     ///< increments a counter
+    Take       ///< waits until the counter is positive and decrements it; first come, first served
 };
 
 struct TimedTask {
     TaskKind kind = TaskKind::Step;
-    bool follows = false;      ///< waits for the start of the task before it (by number), too
+    bool follows = false;      ///< also waits for the start of the task with the previous number
     RouteId route = kNoRoute;  ///< of Transfer and Signal
     std::uint32_t number = 0;  ///< the size of a Transfer, the counter of Raise and Take
 
@@ -63,14 +63,13 @@ struct TimedEdge {
 };
 
 struct TimedProgram {
-    std::vector<TimedTask>
-        tasks{};  ///< where two ask for a link at one tick, the lower number is served first
+    std::vector<TimedTask> tasks{};  ///< if two request a link at one tick, the lower number is served first
     std::vector<TimedEdge> edges{};
     std::vector<Bytes> sizes{};
-    std::vector<std::int64_t> counters{};  ///< their first values
+    std::vector<std::int64_t> counters{};  ///< initial values
     std::vector<LinkId> route_links{};
     std::vector<std::uint32_t> route_begin{0};
-    std::vector<TaskId> part_begin{};  ///< programs put together: the first task of each, ascending
+    std::vector<TaskId> part_begin{};  ///< for several programs in one: the first task of each, ascending
 
     [[nodiscard]] std::size_t routes() const { return route_begin.size() - 1; }
     [[nodiscard]] std::span<const LinkId> route(RouteId id) const {

@@ -14,7 +14,7 @@
 namespace tutti::cli {
 namespace {
 
-/// "1,2,4": what stands between the commas, each read by `read`.
+/// "1,2,4": a comma-separated list, each element read by `read`.
 template <class T>
 std::vector<T> comma_list(const Values& values, const char* name, std::string_view expected,
                           const std::function<std::optional<T>(std::string_view)>& read,
@@ -66,7 +66,7 @@ std::vector<std::string> names_among(const Names& names, const Values& values, c
         names);
 }
 
-/// Megabytes, as `synth` has it, or with a letter: "4G".
+/// Megabytes, as in `synth`, or with a letter: "4G".
 std::optional<std::uint64_t> memory_of(const Values& values) {
     const auto text = values.text("memory-limit");
     if (!text) return std::nullopt;

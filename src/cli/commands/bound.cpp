@@ -20,7 +20,7 @@ app::BoundOptions bound_options(const Values& values) {
     return options;
 }
 
-/// What a certificate says, in a few words for a table.
+/// A summary of a certificate, for a table.
 class InWords {
   public:
     explicit InWords(const Instance& instance) : topology_(instance.topology()) {}

@@ -1,5 +1,4 @@
-// What leaves tutti has been verified, whoever made it: schedules while they are rewritten, plans once more
-// as plans.
+// Everything that tutti writes has been verified: schedules while they are rewritten, plans again as plans.
 
 #include "app/convert.hpp"
 
@@ -23,7 +22,7 @@ app::ConvertFormat convert_format(const Values& values, const app::ConvertOption
                                                         : app::ConvertFormat::Json;
 }
 
-/// Options that mean nothing for the format are refused: who gives one expects it to count.
+/// Rejects options that have no effect for the format.
 void check_convert_format(const Values& values, const app::ConvertOptions& options) {
     const bool is_msccl = options.format == app::ConvertFormat::MscclXml;
     for (const char* name : {"target", "protocol", "directory"}) {

@@ -9,7 +9,7 @@
 namespace tutti::cli {
 namespace {
 
-/// Of a horizon, in ticks.
+/// The largest horizon, in ticks.
 constexpr std::int64_t kMostHorizon = std::int64_t{1} << 53;
 
 app::ModelOptions model_options(const Values& values) {

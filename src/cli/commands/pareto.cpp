@@ -17,7 +17,7 @@ namespace {
 using models::Decision;
 using synth::ParetoPoint;
 
-/// Of steps, rounds and chunks: far beyond what can be solved, far from what could overflow.
+/// The largest number of steps, rounds and chunks: far more than can be solved, and nothing overflows.
 constexpr int kMostParetoSize = 10'000;
 
 /// "S,R,C": three whole numbers of at least 1.

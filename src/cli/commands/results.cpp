@@ -1,4 +1,4 @@
-// What batches left behind: shown, compared, merged.
+// Results of batches: shown, compared, merged.
 
 #include "app/results.hpp"
 
@@ -38,7 +38,7 @@ std::optional<double> fraction(const Values& values, const char* name) {
     return result;
 }
 
-/// Options that mean nothing for the action are refused: who gives one expects it to count.
+/// Rejects options that have no effect for the action.
 void check_results_action(const Values& values, ResultsAction action) {
     struct Owned {
         const char* option;
@@ -149,7 +149,7 @@ ExitCode show(const ResultsOptions& options, const Talk& talk, const Streams& st
         streams.out << io::json_line(json) << '\n';
     } else {
         batch::ResultsTableStyle style{.names_runs = names_runs};
-        // Where nobody watches, names stay whole: they are searched for.
+        // Without a terminal names are not shortened, so that they can be searched for.
         if (streams.colour_out) style.columns = terminal_columns();
         print(batch::results_table(rows, style), streams);
     }

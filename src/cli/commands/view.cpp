@@ -1,4 +1,4 @@
-// A page to look at: of one schedule, which is judged before it is shown, or of a run's results.
+// Makes an HTML page: of one schedule, which is verified first, or of a run's results.
 
 #include "app/view.hpp"
 
@@ -14,7 +14,7 @@ namespace tutti::cli {
 namespace {
 
 app::ViewOptions view_options(const Values& values) {
-    /// Far beyond what a browser can hold.
+    /// Far more than a browser can show.
     constexpr std::uint64_t kMostSends = 10'000'000;
     app::ViewOptions options;
     options.files = values.list("files");
