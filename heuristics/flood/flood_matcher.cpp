@@ -6,7 +6,7 @@
 // one tick are served fastest first, otherwise in random order. Each takes
 //
 //  - a chunk that fewest of v's out-neighbours have claimed (local rarity: v can then pass it on),
-//  - among those, where latency counts, one with the longest way to go (Heights),
+//  - among those, where latency counts, one with the longest path to go (Heights),
 //  - else any. Index order instead of random loses 25-60 %.
 //
 // Where some links are slower than others (ClusterLevel), what a slow link brings into a cluster twice is

@@ -15,7 +15,7 @@ struct FloodOptions {
     double tightness = 0.98;
     /// At so many levels of clusters, from the slowest links on. 0: the rule is off.
     std::size_t levels = kMaxLevels;
-    /// Among equally rare chunks, take the one with the longest way to go instead of any.
+    /// Among equally rare chunks, take the one with the longest path to go instead of any.
     bool by_height = false;
     /// No transfer starts that would arrive later, so that slow links leave the last chunks to fast ones.
     /// Where not all is done in time, the rest follows without a deadline. 0: none.

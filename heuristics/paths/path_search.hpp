@@ -8,7 +8,7 @@
 
 namespace tutti::heuristics {
 
-/// Cheapest ways to a target under the prices of the moment.
+/// Cheapest paths to a target under the prices of the moment.
 class PathSearch {
   public:
     /// Both must outlive this.

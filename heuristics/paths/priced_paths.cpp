@@ -220,7 +220,7 @@ class PathPlanner {
         return prices_.largest_load() <= target_ + slack;
     }
 
-    /// The lower bound is a few hundredths short of the truth, and detours are dear with many chunks.
+    /// The lower bound is a few hundredths short of the truth, and detours are expensive with many chunks.
     [[nodiscard]] bool wants_detours() const {
         const std::int64_t slack = order_.size() > problem_.options.paths_many ? target_ / 64 : 0;
         return prices_.largest_load() > target_ + slack;
@@ -244,9 +244,9 @@ class PathPlanner {
     }
 
     /// A lower bound on the load of the fullest link, whatever the paths: each chunk pays at least the price
-    /// of its cheapest way, and all links together cannot take in more than the largest load times their
-    /// prices. At prices that make the full links dear this comes close to the best that can be done, and
-    /// tells where more rerouting is in vain.
+    /// of its cheapest path, and all links together cannot take in more than the largest load times their
+    /// prices. At prices that make the full links expensive this comes close to the best that can be done,
+    /// and tells where more rerouting is in vain.
     void raise_target() {
         prices_.set_base(prices_.largest_load());
         double paid = 0;

@@ -1,4 +1,4 @@
-// Single linkage. A hop from x to y has the weight of the fastest way between NPUs that it is part of: from
+// Single linkage. A hop from x to y has the weight of the fastest path between NPUs that it is part of: from
 // the nearest NPU to x, over the hop, on to the nearest NPU. Joining all hops up to some weight gives a
 // partition; the weights at which it changes are the levels. In a fat tree these are leaves and pods, in a
 // rail cluster the servers, in a dragonfly routers and, if the cables between them are longer or slower,
@@ -36,7 +36,7 @@ class UnionFind {
     std::vector<std::uint32_t> parent_;
 };
 
-/// For each stop, the fastest way to it from an NPU.
+/// For each stop, the fastest path to it from an NPU.
 std::vector<Ticks> from_npus(const HopGraph& graph, ChunkId chunk) {
     const Topology& topology = graph.instance().topology();
     std::vector<Ticks> reached(graph.nodes(), Ticks::max());

@@ -1,5 +1,5 @@
 // A walk from the holder that comes one hop nearer to the leaf with every step, depth first, from a random
-// hop at each switch, so that equal ways share the load. The first way without waiting ends it; so do
+// hop at each switch, so that equal paths share the load. The first way without waiting ends it; so do
 // kWaysTried ways.
 
 #include "heuristics/switches/switch_way_search.hpp"

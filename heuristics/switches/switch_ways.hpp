@@ -62,7 +62,7 @@ class SwitchWays {
         return std::span(onward_).subspan(onward_begin_[node.index()],
                                           onward_begin_[node.index() + 1] - onward_begin_[node.index()]);
     }
-    /// For each fabric stop, the hops from it to `leaf`; kFar if there is no way. Precondition: a hop leads
+    /// For each fabric stop, the hops from it to `leaf`; kFar if there is no path. Precondition: a hop leads
     /// from the leaf to a holder.
     [[nodiscard]] std::span<const std::uint16_t> distances(NodeId leaf) const {
         expects(leaf_[leaf.index()] != UINT32_MAX);

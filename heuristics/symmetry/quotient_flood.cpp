@@ -4,7 +4,7 @@
 //
 // 1. Starts. First in, first out; random; farthest from the root first, which lets a slow machine open new
 // parts
-//    of the network instead of filling those that faster ones fill anyway; longest way to go first; mixtures
+//    of the network instead of filling those that faster ones fill anyway; longest path to go first; mixtures
 //    of these with chance. Faster machines choose before slower ones, sometimes the reverse. In some starts a
 //    machine takes first what opens a part of the network: where no place that faster machines join with the
 //    head has the chunk yet, or is about to.
@@ -19,7 +19,7 @@
 // 1682.62 (both the bound), all within 2 ms; ring 2 x full 8 x one-way ring 8 164.25 (161.25) in 3 ms, with
 // four chunks 585.4 (560.9) in 10 ms and 581.9 in 2 s. 200 starts of random priorities alone gave 200.31,
 // 764.36, 435.19, 1701.19, 220.84 and 722.12; farthest first alone 644 on the last. The networks are
-// vertex-transitive, so "longest way to go" says little there; it is kept for those with several orbits.
+// vertex-transitive, so "longest path to go" says little there; it is kept for those with several orbits.
 
 #include "heuristics/symmetry/quotient_flood.hpp"
 

@@ -2,10 +2,10 @@
 // the other, each on the machine (link orbit) that the hop's link belongs to. quotient_ways chooses the ways;
 // here they get their times.
 //
-// On a regular action of an abelian group the hops of a way may come in any order: from every NPU the same
+// On a regular action of an abelian group the hops of a path may come in any order: from every NPU the same
 // machines leave, and the sum of the hops is the same. That makes it an open shop; otherwise a job keeps the
 // order of its way. List scheduling: the machine with the most work left chooses first, and takes of the jobs
-// that are at rest the one with the longest way to go, ties by chance. A few draws of chance; the best
+// that are at rest the one with the longest path to go, ties by chance. A few draws of chance; the best
 // counts. Tori and hypercubes of up to 512 NPUs come out at the load of the busiest machine.
 
 #include "heuristics/symmetry/quotient_routes.hpp"

@@ -126,7 +126,7 @@ class Ways {
         return merged;
     }
 
-    /// How much dearer the machines get by taking the way, where dear is what is loaded.
+    /// How much more expensive the machines get by taking the way, where expensive is what is loaded.
     [[nodiscard]] double cost(const Way& way) const {
         double sum = 0;
         for (const Run& run : way) {

@@ -6,10 +6,9 @@
 // (link_prices), and each tree is grown at the prices that all others leave behind: a search from the whole
 // tree (Dijkstra) runs to the cheapest target not yet reached, its path joins the tree, the search goes on.
 // Nodes of the tree cost what their depth is worth, so that trees stay shallow. Where a path passes a switch
-// that does not branch, the next one over the same links needs a copy of its own and finds them dearer: the
-// search starts again. After a first pass, all trees
-// are taken out and grown again, one by one, in random order, a few times over: the early ones could not know
-// what the late ones would need.
+// that does not branch, the next one over the same links needs a copy of its own and finds them more
+// expensive: the search starts again. After a first pass, all trees are taken out and grown again, one by
+// one, in random order, a few times over: the early ones could not know what the late ones would need.
 //
 // The base of the prices is what a full link would carry if all went well: the average load and a tenth, or
 // the lower bound; but not so far below the fullest link that prices lose their meaning. With the fullest

@@ -53,7 +53,7 @@ class TimedGrowth {
     };
     struct Entry {
         Ticks cost;
-        std::uint32_t lot;  ///< among equal costs the order is drawn, so that equal ways share the load
+        std::uint32_t lot;  ///< among equal costs the order is drawn, so that equal paths share the load
         NodeId node;
         bool operator<(const Entry& other) const {
             return cost != other.cost ? cost > other.cost : lot > other.lot;

@@ -2,8 +2,8 @@
 // flow, and by the makespan T link e can start at most room(e; T) = floor((T - first - last) / busy) + 1
 // transfers, where `first` is the first tick at which any chunk can be at its source and `last` the least
 // time from a start to a receiver. Minimising T without the floor is a linear program; its dual gives each
-// link a length, such that all shortest ways together just fill all links. Whatever the lengths, the least T
-// at which the sum over links of length * room(e; T) reaches the sum of the shortest ways is a bound; that T
+// link a length, such that all shortest paths together just fill all links. Whatever the lengths, the least T
+// at which the sum over links of length * room(e; T) reaches the sum of the shortest paths is a bound; that T
 // is computed in integers, with the floor, from lengths that are rounded duals.
 //
 // Where first + last is beyond the makespan, the room is 0 and not negative. The program cannot say so; but
@@ -155,7 +155,7 @@ class FlowProgram {
     LinearProgram program_;
 };
 
-/// The sum of the trips' shortest ways.
+/// The sum of the trips' shortest paths.
 Wide needed(const Instance& instance, const std::vector<Trip>& trips,
             const std::vector<std::int64_t>& lengths) {
     Wide sum = 0;

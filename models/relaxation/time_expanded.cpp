@@ -1,6 +1,7 @@
-// The bound "time-expanded": is there room for the chunks' ways through time, if chunks may be split, up to a
-// horizon? If not, the dual of that linear program says so with weights on windows (TimedLengthsCertificate);
-// rounded to integers they are checked here exactly, and only then is the horizon refuted.
+// The bound "time-expanded": is there room for the chunks' paths through time, if chunks may be split, up to
+// a horizon? If not, the dual of that linear program says so with weights on windows
+// (TimedLengthsCertificate); rounded to integers they are checked here exactly, and only then is the horizon
+// refuted.
 //
 // Times are divided by their common divisor g first. A start at a tick between two multiples of g can be
 // moved to the one before without changing order, windows or room, so that a refuted horizon T (in units of
@@ -43,7 +44,7 @@ Prices prices_of(const TimedCase& timed, const std::vector<WholeWeight>& weights
     return prices;
 }
 
-/// Per node the least price of a way to `to` by the horizon, if the chunk is at the node from the kind's
+/// Per node the least price of a path to `to` by the horizon, if the chunk is at the node from the kind's
 /// release on.
 std::vector<std::int64_t> prices_to(const TimedCase& timed, const KindNetwork& network, NodeId to,
                                     const Prices& prices) {

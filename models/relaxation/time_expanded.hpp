@@ -35,7 +35,7 @@ struct TimedAnswer {
                                       const SolveLimits& limits);
 
 /// Whether these weights (integers, per link and window) prove that the trips do not fit into the horizon:
-/// the cheapest ways through time sum to more than the weights. Exact.
+/// the cheapest paths through time sum to more than the weights. Exact.
 struct WholeWeight {
     std::size_t link;
     std::int64_t window;

@@ -1,6 +1,6 @@
 #include "models/relaxation/traffic.hpp"
 
-#include "bounds/cheapest_ways.hpp"
+#include "bounds/shortest_paths.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -158,7 +158,7 @@ std::vector<std::int64_t> KindNetwork::cheapest(const std::vector<NodeId>& start
         return length != nullptr ? (*length)[link.index()] : transit(link.index());
     };
     const auto direction = forwards ? bounds::Direction::Forwards : bounds::Direction::Backwards;
-    return bounds::cheapest_ways(topology_, start, direction, kNoWay, step);
+    return bounds::shortest_paths(topology_, start, direction, kNoWay, step);
 }
 
 std::vector<std::int64_t> KindNetwork::from(const std::vector<NodeId>& from,

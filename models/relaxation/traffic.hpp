@@ -11,7 +11,7 @@ namespace tutti::models {
 
 /// Wide enough for sums over all chunks.
 __extension__ using Wide = __int128;
-/// "There is no way"; far from overflow.
+/// "There is no path"; far from overflow.
 inline constexpr std::int64_t kNoWay = std::int64_t{1} << 61;
 
 /// Chunks of one collective and size take the same links in the same times. `chunk` is any of them.
@@ -86,7 +86,7 @@ class KindNetwork {
 [[nodiscard]] std::int64_t longest_trip(const Instance& instance, const std::vector<Shipment>& shipments,
                                         std::int64_t unit);
 
-/// Of a trip of a shipment, given the cheapest ways from its source (by source) or to its target (by
+/// Of a trip of a shipment, given the cheapest paths from its source (by source) or to its target (by
 /// target).
 [[nodiscard]] std::int64_t least(const Trip& trip, bool by_source, const std::vector<std::int64_t>& ways);
 

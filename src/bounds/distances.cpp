@@ -57,9 +57,9 @@ std::vector<Ticks> distances_in_steps(const Passage& passage, std::span<const No
 
 std::vector<Ticks> distances(const Passage& passage, std::span<const NodeId> set, Direction direction) {
     if (passage.every_step) return distances_in_steps(passage, set, direction);
-    return cheapest_ways(passage.instance->topology(), set, direction, kNever, [&](LinkId link, NodeId next) {
-        return passage.admits(next) ? passage.step[link.index()] : kNever;
-    });
+    return shortest_paths(
+        passage.instance->topology(), set, direction, kNever,
+        [&](LinkId link, NodeId next) { return passage.admits(next) ? passage.step[link.index()] : kNever; });
 }
 
 std::vector<std::uint32_t> link_counts(const Passage& passage, std::span<const NodeId> set) {
@@ -80,10 +80,10 @@ std::vector<std::uint32_t> link_counts(const Passage& passage, std::span<const N
     return count;
 }
 
-std::vector<LinkId> fastest_way(const Passage& passage, const std::vector<Ticks>& times, NodeId node) {
+std::vector<LinkId> fastest_path(const Passage& passage, const std::vector<Ticks>& times, NodeId node) {
     expects(times.size() == passage.instance->topology().nodes() && times[node.index()] != Ticks::max());
     const Topology& topology = passage.instance->topology();
-    // Searched back from its end among the links of all fastest ways. Steps into crossbars may take no time,
+    // Searched back from its end among the links of all fastest paths. Steps into crossbars may take no time,
     // so a node is not visited twice. Into an NPU every step takes some, so an NPU at time 0 is of the set.
     std::vector<std::optional<LinkId>> onward(topology.nodes());
     std::vector<bool> seen(topology.nodes(), false);

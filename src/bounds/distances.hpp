@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bounds/cheapest_ways.hpp"
+#include "bounds/shortest_paths.hpp"
 #include "core/instance.hpp"
 
 #include <optional>
@@ -34,17 +34,17 @@ struct Passage {
 };
 
 /// The least time from a set of nodes to every other (forwards) or from every other to the set (backwards),
-/// with no other traffic: a lower bound of any transfer's time. kNever where there is no way. Dijkstra's
+/// with no other traffic: a lower bound of any transfer's time. kNever where there is no path. Dijkstra's
 /// algorithm, O(links log nodes); O(links) where all steps are equal.
 [[nodiscard]] std::vector<Ticks> distances(const Passage& passage, std::span<const NodeId> set,
                                            Direction direction);
 
-/// The fewest links of a way from the set to every node; UINT32_MAX where there is none. O(links).
+/// The fewest links of a path from the set to every node; UINT32_MAX where there is none. O(links).
 [[nodiscard]] std::vector<std::uint32_t> link_counts(const Passage& passage, std::span<const NodeId> set);
 
-/// The links of a fastest way to the node, in the order of travel. Precondition: `times` are distances
+/// The links of a fastest path to the node, in the order of travel. Precondition: `times` are distances
 /// forwards from NPUs, and finite at the node.
-[[nodiscard]] std::vector<LinkId> fastest_way(const Passage& passage, const std::vector<Ticks>& times,
-                                              NodeId node);
+[[nodiscard]] std::vector<LinkId> fastest_path(const Passage& passage, const std::vector<Ticks>& times,
+                                               NodeId node);
 
 }  // namespace tutti::bounds

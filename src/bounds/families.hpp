@@ -9,7 +9,7 @@ namespace tutti::bounds {
 /// bounded in their work and heed the stop; what was not looked at makes a bound smaller, never wrong.
 /// Precondition of all: every receiver can be reached.
 
-/// The slowest of the fastest ways. O(different holder sets * links log nodes).
+/// The slowest of the fastest paths. O(different holder sets * links log nodes).
 [[nodiscard]] Bound latency(Traffic& traffic, const Stop& stop);
 
 /// What must pass through the links of one NPU.

@@ -1,11 +1,11 @@
-// A chunk needs at least the time of the fastest way from its nearest holder to each receiver; of a reduction
-// every contribution must make its way, so the farthest holder counts. The certificate gives every node its
-// distance as a potential: that no link beats it can be seen link by link, without looking for ways.
+// A chunk needs at least the time of the fastest path from its nearest holder to each receiver; of a
+// reduction every contribution must travel, so the farthest holder counts. The certificate gives every node
+// its distance as a potential: that no link beats it can be seen link by link, without looking for ways.
 //
 // A probe is one search through the network: from the holders of chunks, or of a reduction to one receiver.
 // Where there are too many of them to be made (an all-gather of 10 000 NPUs: 10 000 searches), some are made
 // that are spread evenly, and from the farthest node of each another, as long as that is farther: on trees
-// this finds the longest way of all, on meshes and tori too, elsewhere mostly.
+// this finds the longest path of all, on meshes and tori too, elsewhere mostly.
 
 #include "bounds/families.hpp"
 
@@ -23,7 +23,7 @@ struct Probe {
     std::optional<NodeId> receiver;  ///< of a reduction
 };
 
-struct Way {
+struct Longest {
     const ChunkClass* chunks = nullptr;
     std::optional<NodeId> holder;  ///< none: any holder
     NodeId receiver;
@@ -103,7 +103,7 @@ class Latency {
             if (time == Ticks(0) || time == kNever) return;
             if (time > farthest.second) farthest = {holder.value_or(receiver), time};
             const Ticks end = traffic_.release(c) + time;
-            if (!slowest_ || end > slowest_->end) slowest_ = Way{&c, holder, receiver, end};
+            if (!slowest_ || end > slowest_->end) slowest_ = Longest{&c, holder, receiver, end};
         };
         if (probe.receiver) {
             const auto times =
@@ -124,25 +124,25 @@ class Latency {
         return farthest;
     }
 
-    [[nodiscard]] Bound certified(const Way& way) const {
-        const Passage& passage = traffic_.passage(*way.chunks);
+    [[nodiscard]] Bound certified(const Longest& longest) const {
+        const Passage& passage = traffic_.passage(*longest.chunks);
         const std::span<const NodeId> from =
-            way.holder ? std::span(&*way.holder, 1) : traffic_.demand(*way.chunks).holders;
+            longest.holder ? std::span(&*longest.holder, 1) : traffic_.demand(*longest.chunks).holders;
         PathCertificate path;
-        path.chunk = way.chunks->chunk;
-        path.receiver = way.receiver;
-        path.release = traffic_.release(*way.chunks);
+        path.chunk = longest.chunks->chunk;
+        path.receiver = longest.receiver;
+        path.release = traffic_.release(*longest.chunks);
         path.potential = distances(passage, from, Direction::Forwards);
-        path.links = fastest_way(passage, path.potential, way.receiver);
+        path.links = fastest_path(passage, path.potential, longest.receiver);
         path.holder = traffic_.topology().link(path.links.front()).src;
         for (Ticks& time : path.potential) time = sum(time, path.release);
-        return {"latency", way.end, std::move(path), 0};
+        return {"latency", longest.end, std::move(path), 0};
     }
 
     Traffic& traffic_;
     const Stop& stop_;
     std::vector<Probe> probes_;
-    std::optional<Way> slowest_;
+    std::optional<Longest> slowest_;
 };
 
 }  // namespace

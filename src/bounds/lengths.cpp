@@ -1,10 +1,10 @@
-// The multicommodity bound without a solver. Give every link a length. Each chunk's way to its dearest
+// The multicommodity bound without a solver. Give every link a length. Each chunk's way to its most expensive
 // receiver costs at least the shortest length, and by T a link has room for so many sends only; so the
 // lengths of all ways together are at most the sum of length times room. Any lengths prove something, and the
-// best (linear programming duality) prove as much as a fractional routing of the dearest ways can.
+// best (linear programming duality) prove as much as a fractional routing of the most expensive paths can.
 //
 // They are found by multiplicative weights (Garg and Koenemann 1998, but all demands are routed at once in
-// each phase): route everything over shortest ways, make links longer the more all phases so far have loaded
+// each phase): route everything over shortest paths, make links longer the more all phases so far have loaded
 // them, and repeat. The lengths are rounded to integers, and what they prove is computed from the integers;
 // the best phase is kept. The first phase has every link as long as it is slow, which is best already on
 // symmetric networks.
@@ -28,7 +28,7 @@ constexpr int kMostPhases = 100;
 constexpr int kPhasesForTrees = 8;  ///< where chunks have many receivers, only one of which counts
 constexpr double kLongest = 1e6;
 
-/// Shortest ways by length, and what is routed over them.
+/// Shortest paths by length, and what is routed over them.
 class Router {
   public:
     Router(const Topology& topology, const std::vector<std::int64_t>& length)
@@ -151,7 +151,7 @@ class Lengths {
         return static_cast<double>(windows_[link].busy.count());
     }
 
-    /// The sum of all chunks' dearest shortest ways; none when the effort has ended.
+    /// The sum of all chunks' most expensive shortest paths; none when the effort has ended.
     std::optional<Wide> route_all(std::vector<double>& load) {
         Router router(traffic_.topology(), length_);
         Wide dear = 0;
@@ -174,12 +174,13 @@ class Lengths {
                 router.grow(traffic_.passage(c), demand.holders, Direction::Forwards);
             }
             last = &c;
-            NodeId dearest = demand.receivers.front();
+            NodeId farthest = demand.receivers.front();
             for (const NodeId receiver : demand.receivers) {
-                if (router.distance[receiver.index()] > router.distance[dearest.index()]) dearest = receiver;
+                if (router.distance[receiver.index()] > router.distance[farthest.index()])
+                    farthest = receiver;
             }
-            dear += Wide{router.distance[dearest.index()]} * Wide{c.count};
-            router.route(dearest, static_cast<double>(c.count));
+            dear += Wide{router.distance[farthest.index()]} * Wide{c.count};
+            router.route(farthest, static_cast<double>(c.count));
         }
         router.unload(load);
         return dear;
@@ -191,12 +192,12 @@ class Lengths {
         for (const NodeId receiver : demand.receivers) {
             if (!effort_.spend(length_.size() + demand.holders.size())) return std::nullopt;
             router.grow(traffic_.passage(c), std::span(&receiver, 1), Direction::Backwards);
-            NodeId dearest = demand.holders.front();
+            NodeId farthest = demand.holders.front();
             for (const NodeId holder : demand.holders) {
-                if (router.distance[holder.index()] > router.distance[dearest.index()]) dearest = holder;
+                if (router.distance[holder.index()] > router.distance[farthest.index()]) farthest = holder;
             }
-            most = std::max(most, router.distance[dearest.index()]);
-            router.route(dearest, static_cast<double>(c.count));
+            most = std::max(most, router.distance[farthest.index()]);
+            router.route(farthest, static_cast<double>(c.count));
             router.unload(load);
         }
         return Wide{most} * Wide{c.count};

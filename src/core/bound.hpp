@@ -66,7 +66,7 @@ struct TimedLengthsCertificate {
     Ticks horizon;  ///< the bound is horizon + 1
     std::vector<Weight> weights;
     std::optional<NodeId>
-        target;  ///< only what this node must receive is counted; none: every chunk's dearest receiver
+        target;  ///< only what this node must receive is counted; none: every chunk's most expensive receiver
 };
 
 /// A solver's claim that no schedule has makespan <= horizon. Solving again is the only check.

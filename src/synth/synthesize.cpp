@@ -1,7 +1,7 @@
 // The order of `auto`: cheap bounds, greedy; if greedy meets the bound that is the proof and no solver is
-// asked. Else the dearer bounds, then exact synthesis if the model fits. An all-reduce is first solved as its
-// two halves, each exactly: that gives a good schedule, and the direct model then says whether the
-// composition can be beaten.
+// asked. Else the more expensive bounds, then exact synthesis if the model fits. An all-reduce is first
+// solved as its two halves, each exactly: that gives a good schedule, and the direct model then says whether
+// the composition can be beaten.
 
 #include "synth/synthesize.hpp"
 
@@ -96,7 +96,7 @@ class Synthesis {
     void conclude(std::string proof) { result_.proof = std::move(proof); }
 
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
-    /// The dear bounds of a large instance take longer than its schedule. `tutti bound` has them all.
+    /// The expensive bounds of a large instance take longer than its schedule. `tutti bound` has them all.
     [[nodiscard]] bool is_worth_more_bounds() const {
         if (!gap() || stop_.requested() || result_.schedule.sends.empty()) return false;
         const bool small =

@@ -30,7 +30,7 @@ struct CertificateCheck {
 }  // namespace
 
 std::optional<std::string> check_certificate(const Instance& instance, const Bound& bound) {
-    // No makespan is negative, so that this much needs no proof.
+    // No makespan is negative, so 0 needs no proof.
     if (bound.value <= Ticks(0)) return std::nullopt;
     return std::visit(CertificateCheck{instance, bound.value}, bound.certificate);
 }

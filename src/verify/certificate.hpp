@@ -8,11 +8,10 @@
 
 namespace tutti::verify {
 
-/// Whether the bound's certificate proves its value: none if it does, else why not, in words. Everything is
-/// counted anew from the instance, in integers (README.md, "Certificates"); nothing of the certificate is
-/// believed but the proof it proposes. A solver's proof is only checked for being complete: who doubts it
-/// solves again. Worst case O(holder sets * links * log nodes), with timed lengths O(holder sets * (links +
-/// weights) * log).
+/// Whether the bound's certificate proves its value: none if it does, else the reason. Everything is
+/// recomputed from the instance, in integers (README.md, "Certificates"); the certificate only proposes the
+/// proof. A solver's proof is only checked for completeness; solving again is the only real check. Worst case
+/// O(holder sets * links * log nodes), with timed lengths O(holder sets * (links + weights) * log).
 [[nodiscard]] std::optional<std::string> check_certificate(const Instance& instance, const Bound& bound);
 
 }  // namespace tutti::verify

@@ -1,19 +1,19 @@
 // Volume and lengths: what all chunks together need, against what all links together can carry by the bound.
 //
-// Volume counts transfers. A plain chunk: into each receiver that does not hold it leads a chain of transfers
-// from the nearest node that can copy (an NPU, a copying switch), and no two of these chains share a
-// transfer, because nobody copied inside them. The receiver that is reached first is reached from a holder,
-// by a way that shares no transfer with the other chains either. A reduction: let v be the first receiver
-// that has the whole sum. From each holder but v leads a chain to the nearest node that can add; from then on
-// each receiver but v gets the arrival that completes it, at the end of a chain as above, and none of these
-// transfers was among the first, which all led to v before that.
+// Volume counts transfers. A plain chunk: a chain of transfers leads into each receiver that does not hold
+// it, from the nearest node that can copy (an NPU, a copying switch). No two chains share a transfer, because
+// no node inside a chain copies. The first receiver is reached from a holder, on a path that shares no
+// transfer with the other chains either. A reduction: let v be the first receiver that has the whole sum.
+// From each holder but v a chain leads to the nearest node that can add. After that, each receiver but v gets
+// the arrival that completes it, at the end of a chain as above. None of these transfers is among the first
+// ones, which all led to v before that.
 //
-// Lengths weigh transfers: a chunk pays the length of each link it uses, so at least the length of a way to
-// its dearest receiver, and link e is paid at most length[e] for each transfer that it can carry.
+// Lengths weight transfers: a chunk pays the length of each link it uses, so at least the shortest length to
+// its farthest receiver, and link e is paid at most length[e] for each transfer that it can carry.
 
 #include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
-#include "verify/certificate_ways.hpp"
+#include "verify/certificate_paths.hpp"
 
 #include <fmt/format.h>
 
@@ -24,8 +24,8 @@ namespace {
 
 constexpr auto kOne = [](LinkId) { return Wide{1}; };
 
-/// Links per chunk of one collective that no other chain shares: into a node since the last that copies, or
-/// out of it up to the next that adds.
+/// Per node the least number of links of its chain: into the node from the last node that copies, or out of
+/// it to the next that adds.
 std::vector<Wide> chains(const Instance& instance, CollectiveId collective, Direction direction) {
     const Topology& topology = instance.topology();
     const bool into = direction == Direction::Forwards;
@@ -36,18 +36,18 @@ std::vector<Wide> chains(const Instance& instance, CollectiveId collective, Dire
             topology.is_npu(node) || (into ? topology.rule(node).copy : topology.rule(node).reduce);
         if (ends) at[v] = 0;
     }
-    const auto way = cheapest_ways(instance, collective, direction, std::move(at), kOne);
+    const auto price = shortest_paths(instance, collective, direction, std::move(at), kOne);
     std::vector<Wide> links(topology.nodes(), kNever);
     for (std::size_t e = 0; e < topology.links().size(); ++e) {
         if (!may_use(instance, LinkId(e), collective)) continue;
         const Link& link = topology.link(LinkId(e));
         const NodeId here = into ? link.dst : link.src, there = into ? link.src : link.dst;
-        links[here.index()] = std::min(links[here.index()], way[there.index()] + 1);
+        links[here.index()] = std::min(links[here.index()], price[there.index()] + 1);
     }
     return links;
 }
 
-/// The least transfers of the needs of one collective.
+/// The least number of transfers for the needs of one collective.
 class Volume {
   public:
     Volume(const Instance& instance, CollectiveId collective)
@@ -136,7 +136,7 @@ Objection check_volume(const Instance& instance, const VolumeCertificate& volume
         Volume least(instance, kind.first);
         for (const std::size_t i : members) {
             const Wide each = least.of(needs[i]);
-            if (each >= kNever) return std::nullopt;  // somebody cannot be reached: every bound holds
+            if (each >= kNever) return std::nullopt;  // a receiver cannot be reached: every bound holds
             transfers += each * needs[i].count;
         }
     }
@@ -166,16 +166,16 @@ Objection check_lengths(const Instance& instance, const LengthsCertificate& leng
     }
     const auto needs = needs_of(instance);
     if (needs.empty()) return "no chunk has to move";
-    DearestPrices dearest(instance, [&](ChunkId chunk, std::span<const NodeId> starts) {
+    MinimumPrices prices(instance, [&](ChunkId chunk, std::span<const NodeId> starts) {
         std::vector<Wide> at(instance.topology().nodes(), kNever);
         for (const NodeId node : starts) at[node.index()] = 0;
-        return cheapest_ways(instance, instance.demand(chunk).collective, Direction::Forwards, std::move(at),
-                             [&](LinkId link) { return Wide{lengths.length[link.index()]}; });
+        return shortest_paths(instance, instance.demand(chunk).collective, Direction::Forwards, std::move(at),
+                              [&](LinkId link) { return Wide{lengths.length[link.index()]}; });
     });
     Wide needed = 0;
     for (const Need& need : needs) {
-        const Wide each = dearest.of(need);
-        if (each >= kNever) return std::nullopt;  // somebody cannot be reached: every bound holds
+        const Wide each = prices.of(need);
+        if (each >= kNever) return std::nullopt;  // a receiver cannot be reached: every bound holds
         needed += each * need.count;
     }
     Wide possible = 0;

@@ -1,11 +1,10 @@
-// A cut: chunks that must enter a set of nodes, each at least once, over the links into it. Each of them has
-// one transfer over such a link that lies on a way from a holder to the receiver inside that we choose to
-// look at; of that transfer we know when it can start at the earliest and at the latest, and a link is busy
-// for a while with each.
+// A cut: chunks that must enter a set of nodes, each at least once, over the links into it. For each chunk
+// fix a receiver inside. On the chunk's path from a holder to it, some transfer crosses into the set. Its
+// earliest and latest start are known, and each such transfer keeps its link busy.
 
 #include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
-#include "verify/certificate_ways.hpp"
+#include "verify/certificate_paths.hpp"
 
 #include <fmt/format.h>
 
@@ -58,7 +57,7 @@ class CutCheck {
         std::vector<Wide> after;   ///< from a start on a link into the set to there, and to its own arrival
     };
 
-    /// The trip from these holders to these receivers: chunks of one collective mostly name the same.
+    /// Cached times between a holder set and a receiver set, which chunks of one collective usually share.
     struct Ends {
         std::span<const NodeId> holders, from, receivers, to;
         bool reduction = false;
@@ -87,17 +86,17 @@ class CutCheck {
             before[link.src.index()] = std::min(before[link.src.index()], all);
             after[link.dst.index()] = std::min(after[link.dst.index()], time(LinkId(e)));
         }
-        before = cheapest_ways(instance_, collective, Direction::Backwards, std::move(before), time);
+        before = shortest_paths(instance_, collective, Direction::Backwards, std::move(before), time);
         if (through) {
             after = after_each_alone(needs, members, entering);
         } else {
-            after = cheapest_ways(instance_, collective, Direction::Forwards, std::move(after), time);
+            after = shortest_paths(instance_, collective, Direction::Forwards, std::move(after), time);
         }
         return {std::move(before), std::move(after)};
     }
 
-    /// Times::after where a transfer may go on through a switch before it has arrived there. Which entering
-    /// link is the best then depends on where the chunk goes, so that each receiver is looked at alone.
+    /// Times::after where a transfer may pass a switch before it has arrived there. Which entering link is
+    /// best then depends on the chunk's receiver, so each receiver is computed separately.
     std::vector<Wide> after_each_alone(const std::vector<Need>& needs,
                                        const std::vector<std::size_t>& members,
                                        const std::vector<LinkId>& entering) const {
@@ -113,10 +112,10 @@ class CutCheck {
             if (!wanted[v]) continue;
             std::vector<Wide> at(topology_.nodes(), kNever);
             at[v] = 0;
-            const auto way = cheapest_ways(instance_, instance_.demand(chunk).collective,
-                                           Direction::Backwards, std::move(at), time);
+            const auto price = shortest_paths(instance_, instance_.demand(chunk).collective,
+                                              Direction::Backwards, std::move(at), time);
             for (const LinkId link : entering) {
-                const Wide rest = time(link) + way[topology_.link(link).dst.index()];
+                const Wide rest = time(link) + price[topology_.link(link).dst.index()];
                 after[v] = std::min(after[v], std::max(rest, Wide{arrival(instance_, link, chunk).count()}));
             }
         }
@@ -124,8 +123,8 @@ class CutCheck {
     }
 
     /// The trip into the set that each chunk of the need must make; none if it need not, or not with as much
-    /// time before or after as is claimed. Which contribution of a reduction and which receiver we look at is
-    /// ours to choose: the dearest, of equal ones the first.
+    /// time before or after as is claimed. Any contribution of a reduction and any receiver may be chosen:
+    /// the farthest is, the first of equal ones.
     std::optional<Trip> counted_trip(const Need& need, const Times& times, Ends& ends) const {
         const Demand demand = instance_.demand(need.chunk);
         if (ends.holders.data() != demand.holders.data() || ends.reduction != demand.reduction) {
@@ -184,8 +183,7 @@ class CutCheck {
             if (cut_.backwards) {
                 use.last = std::max(use.last, claimed);
             } else {
-                // It arrives no earlier than claimed; how long before that it started, we only know of the
-                // largest.
+                // It arrives no earlier than claimed; it started at most the largest chunk's transit before.
                 const Ticks longest = instance_.alpha(LinkId(e)) + topology_.beta(LinkId(e), largest);
                 use.first = std::max(use.first, claimed - longest.count());
             }

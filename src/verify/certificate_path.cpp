@@ -1,10 +1,10 @@
 // A path's potentials are a proof by induction over time: no holder has the chunk before its potential (the
-// release), and whatever arrives over a link left a node that had the chunk no earlier than its potential
-// says. So nobody has it before its own.
+// release), and a chunk that arrives over a link left a node that had it no earlier than that node's
+// potential. So no node has it before its own potential.
 
 #include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
-#include "verify/certificate_ways.hpp"
+#include "verify/certificate_paths.hpp"
 
 #include <fmt/format.h>
 

@@ -1,16 +1,16 @@
-// Timed lengths: weights on windows of links, each of which has room for one start. A chunk that starts at t
-// pays the weights of all windows of that link that hold t. If all chunks together must pay more than all
-// weights, then some window is used twice: there is no schedule within the horizon.
+// Timed lengths: weights on windows of links; in each window at most one transfer starts. A chunk that starts
+// at t pays the weights of all windows of that link that contain t. If all chunks together must pay more than
+// the sum of all weights, some window is used twice: there is no schedule within the horizon.
 //
-// The cheapest way of a chunk through time is found by playing events in order of time. What a node has paid
-// for the cheapest way to it so far only falls with time, and what a link asks is a step function; so a start
-// is worth looking at only when a cheaper way has just arrived at its source, or when the link's price has
-// just fallen. The number of ticks plays no part. Waiting is free at every node, also at switches that could
-// not wait in truth: that can only make ways cheaper.
+// The cheapest time-expanded path of a chunk is found by processing events in order of time. The least price
+// at a node only falls with time, and the price of a link is a step function of time. So a start needs to be
+// considered only when a cheaper path has just reached its source, or when the link's price has just fallen.
+// The running time does not depend on the number of ticks. Waiting is free at every node, even at switches
+// that cannot store: that can only make paths cheaper.
 
 #include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
-#include "verify/certificate_ways.hpp"
+#include "verify/certificate_paths.hpp"
 
 #include <fmt/format.h>
 
@@ -45,7 +45,8 @@ class PricesThroughTime {
         const Wide release = instance_.release(chunk).count();
         for (const NodeId node : starts) arrivals.push({release, 0, node});
         const auto start = [&](LinkId link, Wide tick, Wide paid) {
-            // Into a cut-through switch the chunk goes on before it has arrived, but arrive it must.
+            // A cut-through switch forwards the chunk before it has arrived, but the arrival must be in time
+            // too.
             if (tick + arrival(instance_, link, chunk).count() > horizon_) return;
             if (!may_use(instance_, link, instance_.demand(chunk).collective)) return;
             const NodeId dst = instance_.topology().link(link).dst;
@@ -108,7 +109,7 @@ class PricesThroughTime {
     std::vector<Fall> falls_;                    ///< when a link's price falls, in order of time
 };
 
-/// So that 2^26 chunks on ways of 2^24 links with 2^25 weights each can be added up in 127 bits.
+/// So that 2^26 chunks on paths of 2^24 links with 2^25 weights each can be added up in 127 bits.
 constexpr std::int64_t kMaxWeight = std::int64_t{1} << 48;
 
 Objection check_form(const Instance& instance, const TimedLengthsCertificate& timed, Ticks value) {
@@ -139,17 +140,17 @@ Objection check_timed_lengths(const Instance& instance, const TimedLengthsCertif
         });
     }
     if (needs.empty()) return "no chunk has to move";
-    // A window is as long as the smallest chunk that may use the link keeps it: longer ones leave even less
-    // room.
+    // A window is as long as the link's busy time for the smallest chunk that may use it: larger chunks leave
+    // even less room.
     Bytes bytes = instance.demand(needs.front().chunk).bytes;
     for (const Need& need : needs) bytes = std::min(bytes, instance.demand(need.chunk).bytes);
     const PricesThroughTime through(instance, timed, bytes);
-    DearestPrices dearest(
+    MinimumPrices prices(
         instance, [&](ChunkId chunk, std::span<const NodeId> starts) { return through.from(chunk, starts); },
         timed.target);
     Wide needed = 0, allowed = 0;
     for (const Need& need : needs) {
-        const Wide each = dearest.of(need);
+        const Wide each = prices.of(need);
         if (each >= kNever) return std::nullopt;  // this chunk alone cannot be there by the horizon
         needed += each * need.count;
     }

@@ -72,7 +72,7 @@ void ChunkReplay::read(Transfer& transfer) {
     }
 }
 
-/// V13 and V14, of the arrivals of one tick.
+/// V13 and V14, for the arrivals of one tick.
 void ChunkReplay::arrive(std::span<const std::uint32_t> together) {
     if (demand_.reduction) {
         for (std::size_t i = 0; i < together.size();) {
@@ -158,7 +158,7 @@ Ticks ChunkReplay::judge(std::span<const std::uint32_t> sends) {
     std::ranges::sort(by_arrival_, {}, [&](std::uint32_t i) {
         return std::tuple(transfers_[i].arrival, transfers_[i].dst, transfers_[i].link, i);
     });
-    // What has arrived by a tick can be sent at that tick; an arrival comes after its own start.
+    // What arrives at a tick can be sent at that tick; an arrival comes after its own start.
     std::size_t next = 0;
     const auto arrive_until = [&](Ticks tick) {
         while (next < by_arrival_.size() && transfers_[by_arrival_[next]].arrival <= tick) {

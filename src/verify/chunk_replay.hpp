@@ -9,7 +9,7 @@
 
 namespace tutti::verify {
 
-/// What becomes of one chunk in a network of NPUs, whatever else the links carry: V6, V7, V8, V13 to V16.
+/// Replays one chunk in a network of NPUs, independently of all others: V6, V7, V8, V13 to V16.
 class ChunkReplay {
   public:
     ChunkReplay(const Instance& instance, const symmetry::SymmetricSchedule& schedule, Report& report);

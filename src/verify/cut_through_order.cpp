@@ -40,7 +40,7 @@ void take_in_cut_through_order(std::span<const NumberedSend> sends, const Instan
         const auto& freed = blocked[destination];
         ready.insert(ready.end(), freed.begin(), freed.end());
     }
-    // What is left goes round in a circle without a beginning: nothing feeds it.
+    // The remaining sends form cycles that nothing feeds.
     for (std::size_t i = 0; i < sends.size(); ++i) {
         if (!taken[i]) take(sends[i]);
     }

@@ -9,8 +9,8 @@
 
 namespace tutti::verify {
 
-/// Takes sends of one tick out of cut-through switches, each after all of them that feed its switch at once
-/// (over a link of alpha 0).
+/// Calls `take` for the sends of one tick that leave cut-through switches, in topological order: each after
+/// those that feed its switch at the same tick (over a link of alpha 0).
 void take_in_cut_through_order(std::span<const NumberedSend> sends, const Instance& instance,
                                const std::function<void(const NumberedSend&)>& take);
 

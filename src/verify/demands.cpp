@@ -7,8 +7,8 @@
 namespace tutti::verify {
 namespace {
 
-/// Plain chunks with the same receivers are looked at this many at a time, where a receiver's bits of
-/// neighbouring chunks lie side by side. What is missing among them is then searched chunk by chunk.
+/// Plain chunks with the same receivers are checked this many at a time, where a receiver's bits of
+/// neighbouring chunks are adjacent. If some are missing, they are searched chunk by chunk.
 constexpr std::size_t kTogether = 4096;
 
 /// The end of the plain chunks from `begin` on that all name the same set of receivers.

@@ -6,7 +6,8 @@
 
 namespace tutti::verify {
 
-/// V15 and V16, when everything has arrived. Chunks that cannot be counted on are opened in `exact`.
+/// V15 and V16, when everything has arrived. Chunks for which counting does not suffice are opened in
+/// `exact`.
 void judge_demands(const Instance& instance, const Tables& tables, const Holdings& plain,
                    ReductionCounts& counted, ExactSums& exact, Report& report);
 

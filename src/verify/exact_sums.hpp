@@ -7,9 +7,8 @@
 
 namespace tutti::verify {
 
-/// What each NPU has of the chunks of reductions, as sets of contributions. A chunk has sets only once it was
-/// opened; an NPU's set is made when something arrives, because a holder's own contribution goes without
-/// saying.
+/// The values of reductions at each NPU, as sets of contributions. A chunk has sets only once it was opened;
+/// an NPU's set is created when something arrives, because a holder's own contribution is implied.
 class ExactSums {
   public:
     ExactSums(const Instance& instance, const Tables& tables)

@@ -5,7 +5,7 @@
 namespace tutti::verify {
 namespace {
 
-/// How many sends ahead the memory is asked for.
+/// How many sends ahead memory is prefetched.
 constexpr std::size_t kAhead = 16;
 
 }  // namespace

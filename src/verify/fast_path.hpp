@@ -6,11 +6,11 @@
 
 namespace tutti::verify {
 
-/// The sends that nothing has to be said about: a copy of a plain chunk over a free link, out of a node that
-/// has it, between NPUs and switches that only forward; or a send of a reduction that ReductionCounts can
-/// count. They are taken as they come, without being collected or sorted: within a tick they do not meet, so
-/// their order means nothing. Whatever is not quite so is left to the caller, and can be made to include all
-/// sends of its tick.
+/// Judges ordinary sends: a copy of a plain chunk over a free link, out of a node that holds it, between NPUs
+/// and switches that only forward; or a send of a reduction that ReductionCounts can count. They are
+/// processed in the order given, without being collected or sorted: ordinary sends of one tick are
+/// independent, so their order does not matter. Other sends are left to the caller, who can take back all
+/// ordinary sends of the tick.
 class FastPath {
   public:
     FastPath(const Instance& instance, const Tables& tables, Holdings& plain, ReductionCounts& counted,
@@ -28,16 +28,16 @@ class FastPath {
         std::size_t next = 0;  ///< the first send that was not taken
         Why why = Why::Done;
     };
-    /// Takes sends from sends[begin] on that start at `now`. Precondition: all that arrives by then and is
-    /// ordinary has arrived.
+    /// Processes sends from sends[begin] on that start at `now`. Precondition: all ordinary sends due by then
+    /// have arrived.
     [[nodiscard]] Taken take(std::span<const Send> sends, std::size_t begin, const Positions& positions,
                              Ticks now);
-    /// Sends a copy of a plain chunk on its way that was judged elsewhere.
+    /// Puts a copy of a plain chunk in flight that the caller has judged.
     void launch(const NumberedSend& numbered, const Hop& hop);
 
-    /// Lets the plain chunks arrive that are due at `tick` or before.
+    /// Processes the arrivals of plain chunks that are due at `tick` or before.
     void arrive_until(Ticks tick);
-    /// Or hands them over.
+    /// Or appends them to `arrivals`.
     void arrive_elsewhere(Ticks tick, std::vector<Arrival>& arrivals);
 
     /// Takes back all sends, or those of one chunk of a reduction, that started at `now`, and adds them to
@@ -45,7 +45,7 @@ class FastPath {
     void undo(Ticks now, std::vector<NumberedSend>& sends);
     void undo(Ticks now, ChunkId reduction, std::vector<NumberedSend>& sends);
 
-    /// The last arrival of what was taken.
+    /// The last arrival of the sends processed.
     [[nodiscard]] Ticks makespan() const { return makespan_; }
 
   private:

@@ -8,14 +8,14 @@
 
 namespace tutti::verify {
 
-/// Where the plain chunks are: one bit per node and chunk. At an NPU, and at a switch that copies, a chunk
-/// that came once is there for ever. At a switch that does not copy, the bit says that a copy waits; further
-/// copies of the same chunk are counted aside, because they are rare. Switches for which only_forwards() is
-/// false are not served: their bits stay empty.
+/// Which nodes hold the plain chunks: one bit per node and chunk. An NPU, or a switch that copies, keeps a
+/// chunk for ever. At a switch that does not copy, the bit means that a copy waits; further copies of the
+/// same chunk are counted separately, because they are rare. Switches for which only_forwards() is false are
+/// not represented: their bits stay 0.
 ///
-/// The sends of a tick come by source, so the bits lie node by node; but where there are more chunks than
-/// nodes, they lie chunk by chunk, because the two ends of a link then often share a cache line. On a 64x64
-/// torus's all-gather the first takes 2/3 of the time of the second, on an all-to-all of 1024 NPUs 6/5.
+/// The sends of a tick come by source, so the bits are stored node by node. Where there are more chunks than
+/// nodes they are stored chunk by chunk, because the two ends of a link then often share a cache line. On a
+/// 64x64 torus's all-gather the first takes 2/3 of the time of the second, on an all-to-all of 1024 NPUs 6/5.
 class Holdings {
   public:
     Holdings(const Instance& instance, const Tables& tables);
@@ -31,7 +31,7 @@ class Holdings {
     void prefetch(NodeId node, std::uint32_t slot) const {
         __builtin_prefetch(&words_[bit_of(node, slot) / 64], 1);
     }
-    /// Whether the chunks of a node lie side by side, else the nodes of a chunk.
+    /// Whether the bits of a node are adjacent; otherwise those of a chunk are.
     [[nodiscard]] bool is_by_node() const { return slot_stride_ == 1; }
     /// Whether the NPU holds all `count` chunks from `slot` on; 64 at a time if is_by_node().
     [[nodiscard]] bool holds_all(NodeId npu, std::uint32_t slot, std::size_t count) const;
@@ -43,7 +43,7 @@ class Holdings {
     void put_copy(NodeId node, std::uint32_t slot);
     /// Takes a waiting copy out of the switch; false if there is none.
     [[nodiscard]] bool take_copy(NodeId node, std::uint32_t slot);
-    /// Whether a copy has ever come to the switch.
+    /// Whether a copy has ever arrived at the switch.
     [[nodiscard]] bool had_copy(NodeId node, std::uint32_t slot) const;
 
   private:

@@ -10,16 +10,16 @@
 
 namespace tutti::verify {
 
-/// Sends in flight, for sends that come in order of start. Those of one transit time arrive in the order in
-/// which they started, so each transit time has a queue of its own, its lane, and nothing is ever sorted; a
-/// heap holds the lanes by the arrival of their first. `Flight` has a member `start`.
+/// Sends in flight, for sends given in order of start. Those with equal transit time arrive in the order in
+/// which they started, so each transit time has its own FIFO queue (lane), and nothing is sorted; a heap
+/// holds the lanes by their first arrival. `Flight` has a member `start`.
 template <class Flight>
 class Lanes {
   public:
     /// `transits` must outlive the lanes.
     explicit Lanes(const std::vector<Ticks>& transits) : transits_(transits), lanes_(transits.size()) {}
 
-    /// Precondition: starts do not fall.
+    /// Precondition: starts do not decrease.
     [[gnu::always_inline]] void push(std::uint32_t lane_number, const Flight& flight) {
         Lane& lane = lanes_[lane_number];
         if (lane.end - lane.begin == lane.ring.size() || !lane.waiting) [[unlikely]]
@@ -28,8 +28,8 @@ class Lanes {
         lane.ring[lane.end++ & (lane.ring.size() - 1)] = flight;
     }
 
-    /// Takes out what arrives at `tick` or before and shows it to `act` as spans, with the transit time.
-    /// Order between lanes, and so between ticks, is not kept.
+    /// Removes what arrives at `tick` or before and passes it to `act` as spans, with the transit time.
+    /// Lanes, and so ticks, are in no particular order.
     template <class Act>
     void arrive_until(Ticks tick, Act&& act) {
         while (!heads_.empty() && heads_.top().first <= tick) {
@@ -48,7 +48,7 @@ class Lanes {
         }
     }
 
-    /// Takes back what started at `start`, the latest start of all, and shows it to `act`.
+    /// Removes what started at `start`, the latest start of all, and passes it to `act`.
     template <class Act>
     void undo(Ticks start, Act&& act) {
         for (Lane& lane : lanes_) {
@@ -57,10 +57,10 @@ class Lanes {
                 --lane.end;
             }
         }
-        // A lane that is empty now keeps its place in the heap until its time comes.
+        // A lane that is now empty stays in the heap until its entry is popped.
     }
 
-    /// Takes out everything for which `wanted` says so.
+    /// Removes everything for which `wanted` is true.
     template <class Wanted>
     void remove_if(Wanted&& wanted) {
         for (std::size_t number = 0; number < lanes_.size(); ++number) {
@@ -87,7 +87,7 @@ class Lanes {
     [[nodiscard]] static const Flight& back(const Lane& lane) {
         return lane.ring[(lane.end - 1) & (lane.ring.size() - 1)];
     }
-    /// The first flights that lie in one piece and started at `start` or before.
+    /// The first contiguous flights that started at `start` or before.
     [[nodiscard]] static std::span<const Flight> arrived(const Lane& lane, Ticks start) {
         const std::size_t from = lane.begin & (lane.ring.size() - 1);
         const std::size_t count = std::min(lane.end - lane.begin, lane.ring.size() - from);
@@ -97,7 +97,7 @@ class Lanes {
         while (piece[some].start <= start) ++some;
         return piece.first(some);
     }
-    /// Makes room for a flight, and the lane known to the heap.
+    /// Makes room for a flight, and adds the lane to the heap.
     [[gnu::noinline]] void prepare(Lane& lane, Ticks arrival, std::uint32_t number) {
         if (!lane.waiting) heads_.emplace(arrival, number);
         lane.waiting = true;

@@ -8,9 +8,8 @@
 
 namespace tutti::verify {
 
-/// A send that enters or leaves a cut-through switch. Such a send's link stays busy for the slowest link of
-/// the whole transfer, part of which may only be known later; so the leg remembers who came after it on its
-/// link.
+/// A send that enters or leaves a cut-through switch. Its link stays busy for the slowest link of the whole
+/// transfer, part of which is only known later; so the leg stores its successor on the link.
 struct Leg {
     LinkId link;
     ChunkId chunk;
@@ -27,7 +26,7 @@ using LegPtr = std::shared_ptr<Leg>;
 /// V5: no link carries two transfers at once. Bookings come in order of start.
 class LinkLedger {
   public:
-    /// The last transfer on a link between nodes that store.
+    /// The last transfer on a link between storing nodes.
     struct Booking {
         Ticks free_at;
         std::uint64_t position = 0;
@@ -35,11 +34,11 @@ class LinkLedger {
 
     LinkLedger(const Instance& instance, Report& report);
 
-    /// For those who check `free_at` themselves. What a link was booked for before does not matter once it is
-    /// free, so a booking that found the link free is taken back by an empty one.
+    /// For callers that check `free_at` themselves. A booking of a free link is undone by an empty one,
+    /// because earlier bookings no longer matter.
     [[nodiscard]] std::span<Booking> bookings() { return bookings_; }
 
-    /// A send on a link between nodes that store.
+    /// A send on a link between storing nodes.
     void book(const Send& send, Ticks beta, std::uint64_t position);
     /// A send on a link that touches a cut-through switch.
     void book(const LegPtr& leg);

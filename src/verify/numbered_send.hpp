@@ -5,20 +5,20 @@
 
 namespace tutti::verify {
 
-/// A send and where it stands in its file.
+/// A send and its position in the file.
 struct NumberedSend {
     Send send;
     std::uint64_t position = 0;
 };
 
-/// A send on its way, with what it brings.
+/// A send in flight, with the value it carries.
 struct Arrival {
     Ticks tick;
     NumberedSend numbered;
     Value value;
 };
 
-/// The positions of the sends that a source gave last.
+/// The positions of the sends of a source's last batch.
 class Positions {
   public:
     explicit Positions(const SendSource& source)

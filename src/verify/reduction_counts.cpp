@@ -1,9 +1,9 @@
 // Contributions without sets.
 //
-// A value of a reduction is a set of contributions; to add two, the verifier must know that they have nothing
-// in common. Sets of n bits for n chunks at n NPUs are n^3 bits, and each addition costs n of them. But
-// nearly all schedules reduce along trees: an NPU gathers what comes in, sends its sum on by one `reduce`,
-// and later gets the full sum back as a `copy`. There counting is enough.
+// A value of a reduction is a set of contributions; to add two, the verifier must know that they are
+// disjoint. Sets of n bits for n chunks at n NPUs are n^3 bits, and each addition costs n of them. But nearly
+// all schedules reduce along trees: an NPU adds up what arrives, sends its sum by one `reduce`, and later
+// gets the full sum back as a `copy`. There counting is enough.
 //
 // Call a value *live* if it is the value of an NPU that has not sent it on yet, or travels in a `reduce`. At
 // first the live values are the contributions themselves, each at its holder. As long as
@@ -16,17 +16,17 @@
 // destroy a live value. Copies of full sums are equal, so they do not race with each other either. No rule is
 // broken, then, and nothing has to be reported.
 //
-// What breaks (a), (b) or (c) is not wrong yet: all-reduces by exchange (both partners send, then add) break
-// (b) at once. It only has to be judged with sets. These can be made when they are needed: a spent value
-// never changes, so each NPU keeps the link by which it sent its value, and the set of an NPU is that of all
-// holders from which these links lead to it, not counting links whose `reduce` is still in flight. From then
-// on the chunk is judged exactly (ExactSums); other chunks are not touched.
+// A chunk that breaks (a), (b) or (c) is not wrong yet: all-reduces by exchange (both partners send, then
+// add) break (b) at once. It only has to be judged with sets. These are created when needed: a spent value
+// never changes, so each NPU stores the link by which it sent its value, and the set of an NPU is that of all
+// holders from which these links lead to it, without links whose `reduce` is still in flight. From then on
+// the chunk is judged exactly (ExactSums); other chunks are not affected.
 //
 // One word per NPU and chunk holds all of this:
 //   count               live, or nothing if 0; the full sum if it equals the number of contributions
 //   kSpent + link       sent on by that link
 //   kFull + any of both a full sum came as a copy
-// A send costs O(1). Opening a chunk costs O(n * depth of its tree), and a look at what is in flight.
+// A send costs O(1). Opening a chunk costs O(n * depth of its tree), and a scan of the sends in flight.
 
 #include "verify/reduction_counts.hpp"
 

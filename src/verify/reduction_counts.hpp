@@ -8,9 +8,9 @@
 
 namespace tutti::verify {
 
-/// Reductions whose contributions need only be counted, because what is added is disjoint by the way it
-/// moves; the essay in reduction_counts.cpp says why. A chunk whose sends no longer keep to that way is
-/// handed over to ExactSums for good. Memory is four bytes per NPU and chunk that was ever sent.
+/// Reductions along trees, whose contributions need only be counted because added values are disjoint;
+/// reduction_counts.cpp explains why. A chunk whose sends leave this pattern is moved to ExactSums for good.
+/// Memory is four bytes per NPU and chunk that was ever sent.
 class ReductionCounts {
   public:
     ReductionCounts(const Instance& instance, const Tables& tables, ExactSums& exact);
@@ -19,17 +19,17 @@ class ReductionCounts {
     /// it. Precondition: the chunk is not open in the exact sums.
     [[nodiscard]] bool leave(const Send& send, const Hop& hop, std::uint64_t position);
 
-    /// Lets everything arrive that is due at `tick` or before. What cannot be counted opens its chunk; its
+    /// Processes the arrivals due at `tick` or before. One that cannot be counted opens its chunk, whose
     /// sends in flight are added to `arrivals`.
     void arrive_until(Ticks tick, std::vector<Arrival>& arrivals);
 
     /// Takes back the sends of a chunk, or of all, that started at `start`, the latest start of all.
     void undo(Ticks start, std::optional<ChunkId> only, std::vector<NumberedSend>& sends);
 
-    /// Hands chunks over to the exact sums; their sends in flight are added to `arrivals`.
+    /// Moves chunks to the exact sums; their sends in flight are added to `arrivals`.
     void open(std::vector<ChunkId> chunks, std::vector<Arrival>& arrivals);
 
-    /// Whether all receivers of the chunk have all of it. Precondition: the chunk is not open.
+    /// Whether all receivers have the full sum. Precondition: the chunk is not open.
     [[nodiscard]] bool is_complete(ChunkId chunk) const;
 
     void prefetch(NodeId npu, std::uint32_t slot) const {

@@ -5,12 +5,12 @@
 
 namespace tutti::verify {
 
-/// Collects violations: spells out the first ones and counts the rest.
+/// Collects violations: keeps the first ones and counts the rest.
 class Report {
   public:
     Report(const Instance& instance, std::size_t limit) : instance_(instance), limit_(limit) {}
 
-    /// `describe()` makes the violation without its rule, and is called only while there is room; its
+    /// `describe()` makes the violation without its rule, and is called only while violations are kept; its
     /// collective and group are filled in from its chunk.
     template <class Describe>
     void add(Rule rule, Describe&& describe) {

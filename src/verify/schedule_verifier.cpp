@@ -1,28 +1,26 @@
-// The sweep. Sends come in order of start. All sends of one tick are taken together: first what has arrived
-// by then acts on its destinations, then the sends read their sources. A send out of a storing node reads
-// what is there; one out of a cut-through switch takes onward what entered exactly alpha earlier, which with
-// alpha 0 may be a send of the same tick, so those are taken in the order in which the chunk passes the
-// switches.
+// A sweep over the sends in order of start. The sends of one tick are processed together: first arrivals
+// change their destinations, then the sends read their sources. A send out of a storing node reads the value
+// there. A send out of a cut-through switch forwards what entered exactly alpha earlier; with alpha 0 that
+// may be a send of the same tick, so these are processed in topological order.
 //
-// Nearly all sends are ordinary: FastPath judges them as they come, at a cost of a few nanoseconds each,
-// and keeps them while they are in flight. The others are collected until their tick is complete, sorted by
-// link and judged one by one, with an exact value each; these wait in a heap ordered by arrival, then link
-// number, which is also the order in which copies queue up at switches. Both ways share what they know of
-// links, plain chunks and switches, so a send may go either way. Two things keep them from disturbing each
-// other:
-// - An ordinary send breaks no rule and meets no other send of its tick, so nothing depends on when in its
-//   tick it is taken. Where a send is seen that may break a rule, or that may touch what an ordinary one
-//   touched (the same link, a plain chunk at a switch), all ordinary sends of the tick are taken back and
-//   judged with the others. A violation thus costs the speed of its tick only.
-// - An ordinary arrival of a plain chunk sets a bit, in whatever order. Only a `reduce` of a plain chunk at
-//   an NPU asks what was there before it; while one is in flight (`odd_`), every tick goes the exact way, and
+// Nearly all sends are ordinary: FastPath judges them as they come, at a few nanoseconds each, and keeps them
+// while they are in flight. The others take the exact path: they are collected until their tick is complete,
+// sorted by link and judged one by one, with an exact value each; in flight they wait in a heap ordered by
+// arrival, then link number, which is also the order in which copies queue at switches. Both paths share the
+// state of links, plain chunks and switches, so a send may take either. They do not interfere:
+// - An ordinary send breaks no rule and is independent of the other sends of its tick, so it may be processed
+//   at any point of the tick. When a send may break a rule, or may touch what an ordinary one touched (the
+//   same link, a plain chunk at a switch), all ordinary sends of the tick are undone and take the exact path.
+//   So a violation slows down only its own tick.
+// - Ordinary arrivals of plain chunks set bits, in any order. Only a `reduce` of a plain chunk at an NPU
+//   depends on the value before it; while one is in flight (`odd_`), every tick takes the exact path, and
 //   arrivals of both kinds are merged.
-// A reduction that cannot be counted (reduction_counts.cpp) is opened: from then on its sends all go the
-// exact way, among ordinary sends of other chunks.
+// A reduction that cannot be counted (reduction_counts.cpp) is opened: from then on all its sends take the
+// exact path, among ordinary sends of other chunks.
 //
-// On an all-gather the ordinary way takes O(1) per send: no sorting, no allocation, no virtual call. What it
-// waits for is memory, so the bits are asked for some sends ahead. Before, every send went the exact way, at
-// 2 million a second.
+// On an all-gather the ordinary path takes O(1) per send: no sorting, no allocation, no virtual call. It is
+// limited by memory latency, so the bits are prefetched some sends ahead. The exact path alone manages 2
+// million sends a second.
 
 #include "verify/schedule_verifier.hpp"
 
@@ -135,13 +133,13 @@ class Sweep {
         if (!batch_.empty()) take_batch();
     }
 
-    /// From here on, and from its beginning, this tick has no ordinary sends.
+    /// Moves all sends of this tick, also those already processed, to the exact path.
     void collect_tick() {
         fast_path_.undo(now_, batch_);
         takes_ordinary_ = false;
     }
 
-    /// From here on this reduction is exact.
+    /// From here on this reduction takes the exact path.
     void open(ChunkId chunk) {
         fast_path_.undo(now_, chunk, batch_);
         open(std::vector{chunk});
@@ -170,7 +168,7 @@ class Sweep {
                topology_.is_npu(topology_.link(send.link).dst);
     }
 
-    /// Lets everything act that waits in the heap and arrives at `tick` or before.
+    /// Processes the arrivals in the heap that are due at `tick` or before.
     void arrive_until(Ticks tick) {
         while (!in_flight_.empty() && in_flight_.top().tick <= tick) {
             const Ticks at = in_flight_.top().tick;
@@ -208,7 +206,7 @@ class Sweep {
         exact_.set(node, send.chunk, sum(before, arrival.value));
     }
 
-    /// V14 among the arrivals of one tick.
+    /// V14, for the arrivals of one tick.
     void report_races() {
         racing_.clear();
         for (const Arrival& arrival : arriving_) {
@@ -226,7 +224,7 @@ class Sweep {
                                            [&](const Arrival* a) { return place(a) != place(*first); });
             const bool copies =
                 std::any_of(first, last, [](const Arrival* a) { return a->numbered.send.op == Op::Copy; });
-            // Copies queue up at a switch; at an NPU the last one wins, unless they are equal.
+            // Copies queue at a switch; at an NPU the last one wins, unless they are equal.
             const bool queues = topology_.is_switch(place(*first).first);
             const bool alike = std::all_of(first, last, [&](const Arrival* a) {
                 return a->numbered.send.op == Op::Copy && (queues || equal(a->value, (*first)->value));
@@ -239,7 +237,7 @@ class Sweep {
     // Sends.
 
     void take_batch() {
-        // The order in the file must not decide which copy leaves a switch by which link.
+        // Which copy leaves a switch by which link must not depend on the order in the file.
         const auto place = [](const NumberedSend& p) {
             return std::tuple(p.send.link, p.send.chunk, p.send.op, p.position);
         };

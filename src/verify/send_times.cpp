@@ -1,10 +1,10 @@
 // A send arrives alpha + beta after its start, and its link is busy for beta (or both). Only cut-through
-// switches make this hard: a chunk that passes them pays the beta of the slowest link on its way, and a link
-// is busy for as long as the slowest link behind it needs, of which the last is known only later. So sends
-// that touch such switches become legs, with those before them as feeders. A leg's times are known when the
-// tick is over at which it had to go on, and those of all legs that take it onward are known; then its
-// feeders learn how long it was busy. Legs thus close from the end of a way to its beginning, without
-// recursion, and only ways that are under way are held.
+// switches make this hard: a chunk that passes them pays the beta of the slowest link of its path, and a link
+// is busy for as long as the slowest later link needs, which is known only later. So sends that touch such
+// switches become legs, with the preceding legs as feeders. A leg's times are final when the tick of its
+// onward sends is over and the times of all these are final; then its busy time is passed to its feeders. So
+// legs are finished from the end of a path to its beginning, without recursion, and only unfinished paths are
+// held.
 
 #include "verify/send_times.hpp"
 

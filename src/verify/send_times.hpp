@@ -12,16 +12,15 @@
 
 namespace tutti::verify {
 
-/// When links are free again and sends arrive, by the rules of README.md, for those who draw schedules. O(1)
-/// per send and no memory, but for cut-through switches: there a send waits until it is known how slow its
-/// way goes on.
+/// When links are free again and sends arrive, by the rules of README.md, for drawing schedules. O(1) per
+/// send and no memory, except for cut-through switches: there a send is held until its path is complete.
 class SendTimes {
   public:
     /// The instance must outlive this.
     explicit SendTimes(const Instance& instance);
 
-    /// Sends in the order of starts_before, with chunks and links that exist. Appends those whose times are
-    /// known by now; of a schedule that is not valid the times are of no use, but there are some.
+    /// Sends in the order of starts_before, with existing chunks and links. Appends those whose times are
+    /// known by now; the times of an invalid schedule are meaningless.
     void take(std::span<const Send> sends, std::vector<TimedSend>& out);
     /// There are no more sends: appends the rest.
     void finish(std::vector<TimedSend>& out);

@@ -74,7 +74,7 @@ Value StoringSwitches::leave(NodeId node, const Send& send, std::uint64_t positi
         report_second_copy(send, node, position, report_);
         return nullptr;
     }
-    // The copy was there all the time since it left first.
+    // The copy has been held all the time since it first left.
     change(node, queue.left->left_at, +1);
     change(node, send.start, -1);
     queue.left->left_at = send.start;
@@ -169,7 +169,7 @@ Value CutThroughSwitches::leave(NodeId node, const Send& send, std::vector<LegPt
         });
         return nullptr;
     }
-    // All of them have entered by now, in order of start; they go on in order of link number.
+    // All of them have entered by now, in order of start; they leave in order of link number.
     std::ranges::stable_sort(*passages, {}, [](const Passage& p) { return p.legs.front()->link; });
     auto passage = std::ranges::find(*passages, false, &Passage::taken);
     if (passage == passages->end()) {

@@ -12,8 +12,8 @@
 
 namespace tutti::verify {
 
-/// The switches that store: queues of copies (V9) and buffers (V11). Of plain chunks at switches that only
-/// forward there is nothing to know but where they are, which Holdings keeps.
+/// The switches that store: queues of copies (V9) and buffers (V11). Plain chunks at switches that only
+/// forward are in Holdings.
 class StoringSwitches {
   public:
     StoringSwitches(const Instance& instance, const Tables& tables, Holdings& plain, Report& report)
@@ -23,9 +23,9 @@ class StoringSwitches {
     void arrive(NodeId node, const Send& send, const Value& value, Ticks tick, std::uint64_t position);
     /// The value that a send out of the switch takes, or null with a violation reported.
     [[nodiscard]] Value leave(NodeId node, const Send& send, std::uint64_t position);
-    /// Nothing before `tick` can change any more: judge the buffers that far.
+    /// Judges the buffers up to `tick`: nothing before it can change any more.
     void settle(Ticks tick);
-    /// There are no more sends: judge the rest.
+    /// Judges the rest, when there are no more sends.
     void finish();
 
   private:
@@ -38,7 +38,7 @@ class StoringSwitches {
         std::optional<Copy> left;   ///< the copy that left last
     };
     /// How many copies a buffered switch holds, as changes at ticks. A switch that copies may send a copy
-    /// again, so what it held in between is known only at the end.
+    /// again, so how long it was held is known only at the end.
     struct Buffer {
         std::map<Ticks, std::int64_t> changes;
         std::int64_t held = 0;
@@ -63,18 +63,18 @@ class StoringSwitches {
     std::map<NodeId, Buffer> buffers_;
 };
 
-/// The switches that cut through (V12): what comes in must go on exactly alpha later.
+/// The switches that cut through (V12): each inbound send must be forwarded exactly alpha later.
 class CutThroughSwitches {
   public:
     CutThroughSwitches(const Instance& instance, Report& report) : instance_(instance), report_(report) {}
 
-    /// A send enters the switch; its value is null when it brings nothing.
+    /// A send enters the switch; its value is null when it carries nothing.
     void enter(NodeId node, const Send& send, const Value& value, const LegPtr& leg);
-    /// The value that a send out of the switch takes onward; the legs that feed it are added to `feeders`.
-    /// Null with a violation reported if nothing is due.
+    /// The value that a send out of the switch forwards; the legs that feed it are added to `feeders`. Null
+    /// with a violation reported if nothing is due.
     [[nodiscard]] Value leave(NodeId node, const Send& send, std::vector<LegPtr>& feeders,
                               std::uint64_t position);
-    /// Time has reached `tick`: what was due before and has not gone on is a violation.
+    /// Advances to `tick`: sends that were due before and were not forwarded are violations.
     void advance(Ticks tick);
 
   private:

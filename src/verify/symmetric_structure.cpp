@@ -1,7 +1,7 @@
-// The three parts of V18. Nothing is taken from core but the proposal which chunk is the image of which; that
-// it is one is checked here, chunk by chunk: equal size, kind and release, and node sets that correspond. A
-// node set's image is compared once for each pair of sets and generator, so that an all-gather of n ranks,
-// whose chunks all name the same n receivers, costs O(n).
+// The three parts of V18. Which chunk is the image of which is proposed by `symmetry` and checked here, chunk
+// by chunk: equal size, kind and release, and corresponding node sets. A node set's image is compared once
+// for each pair of sets and generator, so an all-gather of n ranks, whose chunks have the same n receivers,
+// costs O(n).
 
 #include "verify/symmetric_structure.hpp"
 
@@ -91,7 +91,7 @@ class Structure {
         return generators_[generator].images[npu.index()];
     }
 
-    /// All products of powers, from one NPU: the orbit's members in the order of the elements.
+    /// Applies all products of powers to one NPU: the orbit's members in the order of the elements.
     bool walk_orbit(std::uint32_t first) {
         const std::size_t base = walk_.size();
         const auto meet = [&](NodeId npu) {
@@ -144,7 +144,7 @@ class Structure {
     using Ends = std::tuple<NodeId, NodeId>;
     [[nodiscard]] Ends ends(LinkId id) const { return {topology_.link(id).src, topology_.link(id).dst}; }
 
-    /// By source, destination, wire and number: parallel links of one wire stand together.
+    /// By source, destination, wire and number: parallel links of one wire are adjacent.
     void sort_links() {
         for (std::size_t n = 0; n < npus_; ++n) {
             row_begin_.push_back(by_ends_.size());
@@ -173,7 +173,7 @@ class Structure {
         std::size_t place = first_of(src, dst, wire);
         std::size_t j = 0;
         while (by_ends_[place + j] != link) ++j;
-        // Source and destination walk through their orbits together, by the same products of powers.
+        // Source and destination are moved through their orbits together, by the same products of powers.
         std::vector<NodeId> to(result_.group);
         to[0] = dst;
         std::vector<NodeId> from(result_.group);

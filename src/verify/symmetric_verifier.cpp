@@ -1,11 +1,10 @@
-// A schedule in generator form is judged without writing it out. Words: G is the group that the generators
-// span, S the sends as listed, and the expansion is {g.s : g in G, s in S}, where g moves a send's link by
-// its ends and its chunk by its demand (docs/symmetric-schedules.md).
+// A schedule in generator form is judged without expanding it. Let G be the group that the generators span, S
+// the sends as listed, and {g.s : g in G, s in S} the expansion, where g moves a send's link by its ends and
+// its chunk by its demand (docs/symmetric-schedules.md).
 //
-// Checked of the symmetries (V18, all anew from the instance):
-//   a. Each generator is a permutation of the NPUs; they commute; G acts freely: walking all products of
-//   powers
-//      from an NPU never meets one twice, and the last power of each generator leads back.
+// Checked for the symmetries (V18, all recomputed from the instance):
+//   a. Each generator is a permutation of the NPUs; they commute; G acts freely: the products of powers take
+//      an NPU to different NPUs, and the last power of each generator leads back.
 //   b. Every link of S has all its images: with ends moved, the same wire, and the same place among the links
 //      that join the same ends with the same wire. Let (r, d, w, j) name a link's orbit, where the link has
 //      been moved so that its source is the first NPU r of its orbit. As G acts freely, each orbit of links
@@ -15,9 +14,9 @@
 //
 // Then the expansion's sends of the chunk g.c are exactly g.s for the sends s of c: by c, no other chunk of S
 // and no other element leads to g.c. g maps NPUs, links with their times, and the demand of c to those of
-// g.c. So what becomes of g.c in the network is the image of that of c: who holds what when, contributions,
-// races, relays, release, demands (V1-V3, V6-V8, V13-V16) are right for g.c exactly if they are right for c.
-// Chunks that are no image of a chunk of S are never sent, and must ask for nothing. V5 is the only rule
+// g.c. So the history of g.c is the image of that of c: holdings, contributions, races, relays, release,
+// demands (V1-V3, V6-V8, V13-V16) are right for g.c exactly if they are right for c. Chunks that are no image
+// of a chunk of S are never sent, and must have no unmet demand. V5 is the only rule
 // between chunks. A link L in the orbit named n carries, of each s in S whose link has that name, exactly one
 // image, at the start of s; so L is never busy twice exactly if the sends of S with links of name n, all put
 // on one link, do not overlap. Hence the verdict on S is the verdict on the expansion; and the makespan is
@@ -37,7 +36,7 @@
 namespace tutti::verify {
 namespace {
 
-/// V1, V2, V3. Returns the positions of the sends that name something.
+/// V1, V2, V3. Returns the positions of the sends with existing chunk and link.
 std::vector<std::uint32_t> known_sends(const Instance& instance, const symmetry::SymmetricSchedule& schedule,
                                        Report& report) {
     std::vector<std::uint32_t> known;
@@ -99,7 +98,7 @@ void judge_links(const Instance& instance, const symmetry::SymmetricSchedule& sc
     }
 }
 
-/// V15 of the chunks that nobody sends.
+/// V15, for chunks that are never sent.
 void judge_unsent(const Instance& instance, const std::vector<bool>& covered, Report& report) {
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         if (covered[c]) continue;

@@ -6,7 +6,7 @@
 
 namespace tutti::verify {
 
-/// What the sweep asks about a chunk at every send.
+/// The facts about a chunk that the sweep needs at every send.
 struct ChunkFacts {
     std::uint32_t slot = 0;  ///< its number among the plain chunks, or among those of reductions
     std::uint32_t size = 0;  ///< its size class
@@ -14,7 +14,7 @@ struct ChunkFacts {
     bool reduction = false;
 };
 
-/// What the sweep asks about a link at every send, for one size of chunks.
+/// The facts about a link that the sweep needs at every send, for one chunk size.
 struct Hop {
     enum Kind : std::uint8_t {
         Stored,   ///< from and to nodes at which one bit tells whether a plain chunk is there
@@ -28,7 +28,7 @@ struct Hop {
     Ticks busy;
 };
 
-/// The instance as flat tables, so that a send costs one look at its link and, where chunks differ, one at
+/// The instance as flat tables, so that a send costs one lookup of its link and, where chunks differ, one of
 /// its chunk. Memory O(chunks + sizes * links).
 class Tables {
   public:
@@ -41,7 +41,7 @@ class Tables {
     /// Whether all chunks are plain and of one size.
     [[nodiscard]] bool alike() const { return alike_; }
 
-    /// Whether there are hops: not if so many sizes meet so many links that the table would be too large.
+    /// Whether there are hops: not if sizes * links would make the table too large.
     [[nodiscard]] bool has_hops() const { return !hops_.empty(); }
     [[nodiscard]] const Hop* hops(std::uint32_t size) const { return hops_.data() + size * links_; }
     [[nodiscard]] std::size_t links() const { return links_; }
@@ -61,8 +61,8 @@ class Tables {
     std::vector<Ticks> lanes_;
 };
 
-/// Whether all that matters about plain chunks at this switch is which of them wait there: it forwards
-/// without limit and may copy, but does not add, hold back or cut through.
+/// Whether the state of plain chunks at this switch is only which of them wait there: it forwards without
+/// limit and may copy, but does not reduce, limit its buffer or cut through.
 [[nodiscard]] inline bool only_forwards(const SwitchRule& rule) {
     return !rule.reduce && !rule.cut_through && !rule.buffer;
 }

@@ -12,8 +12,8 @@ struct Contributions : boost::intrusive_ref_counter<Contributions, boost::thread
     boost::dynamic_bitset<std::uint64_t> bits;
 };
 
-/// What a node has of a chunk; null when it has nothing. A plain chunk is a reduction of one contribution,
-/// the data.
+/// A node's value of a chunk; null when it has none. A plain chunk is a reduction of one contribution, the
+/// data.
 using Value = boost::intrusive_ptr<const Contributions>;
 
 [[nodiscard]] inline Value singleton(std::size_t size, std::size_t contribution) {
@@ -22,7 +22,7 @@ using Value = boost::intrusive_ptr<const Contributions>;
     return value;
 }
 
-/// The sum of two values, of which either may be null.
+/// The sum of two values; either may be null.
 [[nodiscard]] inline Value sum(const Value& a, const Value& b) {
     if (!a || !b) return a ? a : b;
     boost::intrusive_ptr<Contributions> value(new Contributions(a->bits.size()));

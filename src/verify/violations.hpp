@@ -5,9 +5,9 @@
 
 namespace tutti::verify {
 
-// The words for the rules that concern one send.
+// The messages for the rules that concern one send.
 
-/// V1, V2, V3: whether chunk, link and start are such as there are.
+/// V1, V2, V3: whether chunk and link exist and the start is in range.
 [[nodiscard]] bool names_are_known(const NumberedSend& numbered, const Instance& instance, Report& report);
 /// V4.
 void report_out_of_order(const NumberedSend& numbered, Ticks now, Report& report);

@@ -25,7 +25,7 @@ class Graph {
     [[nodiscard]] Graph part(const std::vector<std::uint32_t>& nodes) const;
     /// The nodes of each component, in order of their smallest.
     [[nodiscard]] std::vector<std::vector<std::uint32_t>> components() const;
-    /// Steps from the nearest of these nodes; the number of nodes where there is no way.
+    /// Steps from the nearest of these nodes; the number of nodes where there is no path.
     [[nodiscard]] std::vector<std::uint32_t> distances(const std::vector<std::uint32_t>& from) const;
 
   private:

@@ -41,11 +41,11 @@ class EpochChunks {
     /// "chunk 0 of node 12".
     [[nodiscard]] std::string words(const EpochChunkName& chunk) const;
 
-    /// What the demands make, among the ranks.
+    /// The collective that the demands form, among the ranks.
     [[nodiscard]] ChunkShape shape() const;
     /// Every rank demands every chunk. False, with nothing changed, if those are too many.
     [[nodiscard]] bool demand_all();
-    /// Why the demands are no all-to-all, in words.
+    /// Why the demands are no all-to-all.
     [[nodiscard]] std::string missing_pair() const;
 
   private:
@@ -56,7 +56,7 @@ class EpochChunks {
     std::map<EpochChunkName, EpochChunk> chunks_;
 };
 
-/// Whether a volume is one chunk, as far as TE-CCL's rounding tells.
+/// Whether a volume is one chunk, within TE-CCL's rounding.
 [[nodiscard]] bool is_whole(plan::Volume volume);
 /// The demands of "6-Demand_Met"; none where the file has none.
 [[nodiscard]] std::span<const plan::EpochDemand> gathered(const plan::EpochSchedule& schedule);

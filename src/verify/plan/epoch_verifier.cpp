@@ -1,16 +1,16 @@
-// A schedule of TE-CCL, brought into sends between nodes.
+// A schedule of TE-CCL, converted to sends between nodes.
 //
 // A chunk that always travels whole is one address; its flows are the sends, and the nodes that demand it
-// must have it in the end. A chunk that is split travels in parts, and which part a flow carries is not said:
-// "7-Flows" is a set, so equal flows of different parts have merged into one. But "8-Chunk paths" lists every
-// part with its own way from origin to destination, so there each path is an address of its own, and the
-// volumes of a demand's paths must sum to one chunk. Volumes are decimals and are added exactly; TE-CCL
-// rounds each to six decimals and leaves parts of up to 0.00001 out, so a sum of k of them may be off by
-// 0.00001 and k units of the sixth decimal.
+// must hold it in the end. A split chunk travels in parts, and the file does not say which part a flow
+// carries: "7-Flows" is a set, so equal flows of different parts are merged. But "8-Chunk paths" lists every
+// part with its path from origin to destination, so there each path is an address of its own, and the volumes
+// of a demand's paths must sum to one chunk. Volumes are decimals and are added exactly; TE-CCL rounds each
+// to six decimals and omits parts of up to 0.00001, so a sum of k of them may be off by 0.00001 and k units
+// of the sixth decimal.
 //
-// When a transfer arrives depends on the links, which are in TE-CCL's input and not here. All-gathers say by
-// which epoch each demand was met, which is when that chunk reached that node; otherwise a transfer is taken
-// to end with its epoch, the earliest there is.
+// When a transfer arrives depends on the links, which are in TE-CCL's input but not in this file. All-gathers
+// give the epoch by which each demand was met, which is when that chunk reached that node; otherwise a
+// transfer is assumed to end with its epoch, the earliest possible.
 
 #include "verify/plan/epoch_chunks.hpp"
 #include "verify/plan/findings.hpp"
@@ -114,7 +114,7 @@ class EpochVerifier {
             }
         }
         std::map<std::pair<std::int32_t, EpochChunkName>, std::int64_t> met;
-        // Only all-gathers say when a demand was met by what had arrived; others name the last departure.
+        // Only all-gathers give the arrival that met a demand; others name the last departure.
         if (schedule_.all_gathered) {
             for (const EpochDemand& demand : schedule_.demands)
                 met[{chunks_.dense(demand.node), chunks_.name(demand.origin, demand.chunk)}] = demand.met;
@@ -205,7 +205,7 @@ class EpochVerifier {
         verdict_.steps = schedule_.flows.size();
         tell_lacks();
         tell_cost();
-        // Faults of the file itself first: what follows from them comes after.
+        // Faults of the file itself come before their consequences.
         add_renamed(sends_violations_, violations_);
         add_renamed(sends_warnings_, warnings_);
         settle(verdict_,

@@ -13,7 +13,7 @@ class Messages {
         for (const plan::Op& op : program.ops) {
             if (op.message_from != plan::kNoOp) read[op.message_from] = true;
         }
-        std::size_t total = 1;  // 0 stands for "nobody receives it"
+        std::size_t total = 1;  // 0 means that no op receives it
         for (std::size_t op = 0; op < program.ops.size(); ++op) {
             if (!read[op] || program.ops[op].moves == 0) continue;
             begin_[op] = total;
@@ -21,7 +21,7 @@ class Messages {
         }
         values_.resize(total, Sums::kUndefined);
     }
-    /// Null if nobody receives it.
+    /// Null if no op receives it.
     [[nodiscard]] SumId* of(plan::OpId op) { return begin_[op] == 0 ? nullptr : values_.data() + begin_[op]; }
 
   private:

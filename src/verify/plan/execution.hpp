@@ -9,8 +9,8 @@
 
 namespace tutti::verify {
 
-/// What the places hold when a program has run, in the order of the graph. Where no race reaches an output,
-/// every other order gives the same outputs.
+/// The values of all places after running a program in the order of the graph. Where no race reaches an
+/// output, every other order gives the same outputs.
 class Execution {
   public:
     Execution(const plan::Program& program, const ProgramGraph& graph, const PlaceIndex& places, Sums& sums);
@@ -37,7 +37,7 @@ class Execution {
     bool any_packets_ = false;
 };
 
-/// What a memory's place holds before anything ran.
+/// The initial value of a place.
 [[nodiscard]] SumId initial_value(const plan::Memory& memory, std::int64_t place, Sums& sums);
 
 }  // namespace tutti::verify

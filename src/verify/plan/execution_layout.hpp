@@ -18,12 +18,12 @@ struct ExecutionSizes {
     std::int64_t block = 0;                ///< of one rank's share, where the goal has shares
 };
 
-/// Nothing, and a violation `chunks`, if the declared sizes do not fit the collective. In place, a size of 0
-/// follows from the other one.
+/// Nothing, and a violation `chunks`, if the declared sizes do not fit the collective. In place, a declared 0
+/// is derived from the other size.
 [[nodiscard]] std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, CollectiveKind goal,
                                                      Findings& violations);
 
-/// Where the buffers of each GPU lie. In place, input and output share a memory; packets have one of their
+/// The memories of each GPU's buffers. In place, input and output share a memory; packets have one of their
 /// own.
 class ExecutionLayout {
   public:
@@ -35,7 +35,7 @@ class ExecutionLayout {
     [[nodiscard]] std::int64_t room(Rank gpu, plan::Buffer buffer) const {
         return ranks_[gpu.index()].room[static_cast<std::size_t>(buffer)];
     }
-    /// Memory and place of a buffer's place; of the packets in scratch.
+    /// Memory and place of a buffer's place; the second function for packets in scratch.
     [[nodiscard]] plan::Range at(Rank gpu, plan::Buffer buffer, std::int64_t place) const {
         const plan::Range& first = ranks_[gpu.index()].at[static_cast<std::size_t>(buffer)];
         return {first.memory, first.first + place};

@@ -87,7 +87,7 @@ class LimitCheck {
         check_faults(op);
     }
 
-    /// What the executor does otherwise than the plan says.
+    /// Where the executor deviates from the plan.
     void check_faults(const Operation& op) {
         const auto other_index = [&](std::size_t i) {
             return i < op.dst.size() && op.src[i].index != op.dst[i].index;

@@ -5,8 +5,8 @@
 
 namespace tutti::verify {
 
-/// What the executor of MSCCL++ 0.9 would refuse, ignore or compute wrongly about this plan, as warnings with
-/// the codes `limit-…` and `target-…` (docs/mscclpp-json.md).
+/// Warns of what the executor of MSCCL++ 0.9 would reject, ignore or compute wrongly in this plan, with the
+/// codes `limit-…` and `target-…` (docs/mscclpp-json.md).
 void warn_of_execution_limits(const plan::ExecutionPlan& plan, Findings& warnings);
 
 }  // namespace tutti::verify

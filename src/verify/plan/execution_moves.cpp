@@ -13,7 +13,7 @@ using plan::OperandRole;
 using plan::Operation;
 using plan::OperationType;
 
-/// A hundred times what the executor takes; every two of them are compared.
+/// A hundred times the executor's limit; all pairs are compared.
 constexpr std::size_t kMostOperands = 1024;
 /// Ranges of all moves together: 16 bytes each. Groups of a switch have one for every rank.
 constexpr std::size_t kMostRanges = std::size_t{1} << 24U;
@@ -113,7 +113,7 @@ void ExecutionMoves::add_move(const Operation& op, std::span<const Operand> src,
     const std::int64_t count = size * places_ / parts;
     if (count == 0 || reads_.empty() || writes_.empty()) return;
     if (reads_.size() == 1) {
-        // What is copied onto itself stays as it is.
+        // Copying a place onto itself has no effect.
         std::erase_if(writes_, [&](const plan::Range& to) {
             return to.memory == reads_[0].memory && to.first == reads_[0].first;
         });
@@ -141,7 +141,7 @@ void ExecutionMoves::push_move(std::int64_t count) {
     program_.moves.push_back(move);
 }
 
-/// The threads of a block do not wait for each other: what one of them writes another may read too early.
+/// The threads of a block do not wait for each other: another thread may read a place before one writes it.
 void ExecutionMoves::check_overlap(std::int64_t count) {
     const auto clash = [&](const plan::Range& a, const plan::Range& b) {
         const std::int64_t apart = a.first > b.first ? a.first - b.first : b.first - a.first;
@@ -156,7 +156,7 @@ void ExecutionMoves::check_overlap(std::int64_t count) {
     }
 }
 
-/// The pairs of a put on port channels are transferred side by side.
+/// The pairs of a put on port channels are transferred concurrently.
 void ExecutionMoves::check_port_pairs(std::size_t first_move) {
     const auto moves = std::span(program_.moves).subspan(first_move);
     const auto touches = [&](const plan::Range& a, const plan::Move& of_a, const plan::Range& b,
@@ -177,7 +177,7 @@ void ExecutionMoves::check_port_pairs(std::size_t first_move) {
     }
 }
 
-/// Appends the ranges that an operand means: one, or one per rank of a switch group.
+/// Appends the ranges of an operand: one, or one per rank of a switch group.
 void ExecutionMoves::locate(const Operation& op, const Operand& operand, OperandRole role,
                             std::vector<plan::Range>& to) {
     switch (role) {

@@ -12,8 +12,8 @@
 
 namespace tutti::verify {
 
-/// Operands as ranges of memories: the moves of data operations. What does not fit is a violation of the step
-/// that `names` is at.
+/// Converts operands to ranges of memories: the moves of data operations. Errors are violations of the
+/// current step of `names`.
 class ExecutionMoves {
   public:
     ExecutionMoves(const plan::ExecutionPlan& plan, const ExecutionLayout& layout, ExecutionNames& names,
@@ -27,7 +27,7 @@ class ExecutionMoves {
 
     /// Appends the operation's moves to the program.
     void add(const plan::Operation& op);
-    /// There were more than fit; the rest was left out.
+    /// Whether there were too many ranges; the rest was left out.
     [[nodiscard]] bool too_large() const { return too_large_; }
 
   private:

@@ -47,7 +47,7 @@ std::optional<std::size_t> ExecutionNames::channel(plan::ChannelType type, plan:
         return std::nullopt;
     }
     const std::size_t id = ids[slot.index()].index();
-    if (id >= wires().count(type)) return std::nullopt;  // told of the thread block
+    if (id >= wires().count(type)) return std::nullopt;  // reported for the thread block
     return id;
 }
 
@@ -61,7 +61,7 @@ const plan::RemoteBuffer* ExecutionNames::remote_buffer(const plan::Operand& ope
     }
     const std::size_t id = ids[operand.id.index()].index();
     const auto& remote = plan_.gpus[gpu_.index()].remote_buffers;
-    if (id >= remote.size()) return nullptr;  // told of the thread block
+    if (id >= remote.size()) return nullptr;  // reported for the thread block
     if (remote[id].rank.index() >= plan_.gpus.size()) return nullptr;
     return &remote[id];
 }

@@ -13,23 +13,23 @@
 
 namespace tutti::verify {
 
-/// The numbers by which the operations of one thread block call channels and remote buffers, and the step at
-/// hand that complaints are about.
+/// Resolves the numbers by which operations of one thread block refer to channels and remote buffers. Holds
+/// the current step, for messages.
 class ExecutionNames {
   public:
     ExecutionNames(const plan::ExecutionPlan& plan, const ExecutionWiring& wiring, Findings& violations)
         : plan_(plan), wiring_(wiring), violations_(violations) {}
 
-    /// Takes up a block of a GPU; ids that the GPU does not have are violations.
+    /// Sets the current block; ids that the GPU does not have are violations.
     void enter(Rank gpu, const plan::ExecutionBlock& block);
-    /// The step that is resolved now.
+    /// Sets the current step.
     void at(const ExecutionStep& step) { step_ = step; }
 
     [[nodiscard]] Rank gpu() const { return gpu_; }
     [[nodiscard]] const GpuWires& wires() const { return wiring_.gpus[gpu_.index()]; }
-    /// The GPU's channel that the block calls `slot`; nothing, and a violation, if there is none.
+    /// The GPU's channel in the block's `slot`; nothing, and a violation, if there is none.
     [[nodiscard]] std::optional<std::size_t> channel(plan::ChannelType type, plan::Slot slot);
-    /// The remote buffer that an operand of the step means; null, and a violation, if there is none.
+    /// The remote buffer of an operand; null, and a violation, if there is none.
     [[nodiscard]] const plan::RemoteBuffer* remote_buffer(const plan::Operand& operand);
 
     /// A violation of the step.

@@ -10,32 +10,30 @@
 
 // Happens-before of an execution plan, section 3 of docs/mscclpp-json.md.
 //
-// Threads. A data operation is shared out among the threads of its block, and only `nop` and `barrier` let
-// them wait for each other; so between two of these *fences* the data operations of a block are not ordered,
-// neither with each other nor with its signals and waits. Signals, waits, semaphores, flushes and the
-// operations that a port's proxy carries out are ordered among themselves: they and the fences are the
-// block's *chain*.
+// Threads. A data operation is divided among the threads of its block, and only `nop` and `barrier`
+// synchronise these; so between two of these *fences* the data operations of a block are not ordered, neither
+// with each other nor with its signals and waits. Signals, waits, semaphores, flushes and the operations of a
+// port's proxy are ordered among themselves: they and the fences are the block's *chain*.
 //
-// Place by place. Two data operations with exactly the same range between the same fences are ordered after
-// all: the same thread touches the same bytes. But that orders them place by place, not as a whole: copy
+// Place by place. Two data operations with exactly the same range between the same fences are ordered,
+// because the same thread accesses the same bytes. But they are ordered place by place, not as a whole: copy
 // i[0..2) to s[0..2), then s[0..2) to s[4..6), then s[4..6) to i[1..3) without fences may overwrite i[1]
-// before it was read (by another thread). The same holds for packets: who has read one knows that *this*
-// place was written, not that the writer is done with the rest. Such operations become one op per place (a
-// *piece*), with an edge from piece k to piece k; any path over such edges keeps the place within the
-// operation, so what it orders is really ordered. All other operations stay whole.
+// before another thread has read it. The same holds for packets: reading one proves that *this* place was
+// written, not that the writer has finished the rest. Such operations become one op per place (a *piece*),
+// with an edge from piece k to piece k; any path over such edges stays at the same place within the
+// operation, so the order it implies is real. All other operations stay whole.
 //
-// Counters. Channels and semaphores count. Where one block raises a counter and one block lowers it, the k-th
-// lower comes after the (k - initial)-th raise. In general let Y raise it n(Y) times in all, and let a lower
-// be the j-th of its own block. Were the i-th raise of Y not done, at most initial + i - 1 + (the raises of
-// all others) tokens could have been given, and j are needed. So the lower comes after the i-th raise of Y
-// exactly if  initial + i - 1 + sum of n(others) < j;  raises that follow the lower in its own block do not
-// count. This holds in every interleaving and needs no guess about who took which token. It asks for no more
-// than one pass, and knows nothing of other orders between the blocks (which could exclude more raises): then
-// it may miss an order that is there, and report a race that is none, but never the other way round. Relaxed
-// signals and waits order nothing.
+// Counters. Channels and semaphores are counters. Where one block raises a counter and one block lowers it,
+// the k-th lower comes after the (k - initial)-th raise. In general let Y raise it n(Y) times in total, and
+// let a lower be the j-th of its own block. Before the i-th raise of Y, the counter was raised at most to
+// initial + i - 1 + (the raises of all others), and the lower needs j. So the lower comes after the i-th
+// raise of Y exactly if  initial + i - 1 + sum of n(others) < j;  raises that follow the lower in its own
+// block do not count. This holds in every interleaving, whichever lower took which raise. It is one pass and
+// ignores other orders between the blocks (which could exclude more raises). So it may miss an existing order
+// and report a false race, but never the reverse. Relaxed signals and waits order nothing.
 //
-// Chains. The decision procedure is fast for ops on chains, so a data op that shares the stretch between two
-// fences with no signal or wait is put on the chain; of several such one only, as they are not ordered.
+// Chains. The decision procedure is fast for ops on chains, so a data op is put on the chain if there is no
+// signal or wait between the same two fences; of several such ops only one, as they are not ordered.
 
 namespace tutti::verify {
 namespace {
@@ -197,7 +195,7 @@ class Ordering {
         if (by_place_[move]) order_same_ranges(whole, first);
     }
 
-    /// Edges from the moves of the stretch that used exactly one of this move's ranges last.
+    /// Edges from the moves between the same fences that last used exactly one of this move's ranges.
     void order_same_ranges(const plan::Move& move, OpId first) {
         const auto note = [&](const plan::Range& range) {
             if (steps_.program.memories[range.memory].packets) return;
@@ -218,7 +216,7 @@ class Ordering {
         since_fence_.clear();
         last_fence_ = op;
         if (step.barrier == ExecutionStep::kNone || steps_.meetings[step.barrier].size() < 2) return;
-        // Coming and leaving are two ops; between them all blocks meet in a third.
+        // Entering and leaving are two ops; between them a third joins all blocks.
         OpId& joint = joint_[step.barrier];
         if (joint == kNoOp) joint = add_op(at, plan::Op::kNoChain);
         edge(op, joint, EdgeKind::Barrier);
@@ -290,7 +288,7 @@ class Ordering {
     std::vector<OpId> op_of_;  ///< of each chained step
     PacketOrder packets_;
     OrderedExecution result_;
-    // Of the block at hand:
+    // The current block:
     OpId last_chained_ = kNoOp, last_fence_ = kNoOp;
     std::vector<OpId> since_fence_;       ///< data ops that are not on the chain
     std::map<RangeKey, OpId> last_user_;  ///< its first piece

@@ -16,10 +16,10 @@ struct OrderedExecution {
     std::vector<std::uint32_t> step_of{};  ///< of each op
 };
 
-/// Ops that are made of one step: one, or one per place where threads are ordered place by place.
+/// The number of ops: one per step, or one per place where threads are ordered place by place.
 [[nodiscard]] std::uint64_t pieces_of(const ExecutionSteps& steps);
 
-/// `places` is of steps.program. Precondition: the steps come to their end (`progress`).
+/// `places` is of steps.program. Precondition: the steps terminate (`progress`).
 [[nodiscard]] OrderedExecution order(const ExecutionSteps& steps, const PlaceIndex& places,
                                      const ExecutionProgress& progress);
 

@@ -1,8 +1,7 @@
-// An execution plan of MSCCL++ becomes a program in three passes. resolve() looks up every name and turns
-// operations into moves between memories and uses of counters. progress_of() decides whether it can hang:
-// that is about who waits for whom, relaxed or not. order() writes down what happens before what: that is
-// about memory, and much weaker. Races, values and postconditions are then decided on the program, by the
-// same procedure as for every other kind of plan.
+// An execution plan of MSCCL++ becomes a program in three passes. resolve() looks up every name and converts
+// operations to moves between memories and uses of counters. progress_of() decides whether it can hang; this
+// depends on all waits, relaxed or not. order() computes happens-before for memory, which is much weaker.
+// Races, values and postconditions are then decided on the program, as for every other kind of plan.
 
 #include "verify/plan/execution_program.hpp"
 
@@ -13,9 +12,9 @@
 namespace tutti::verify {
 namespace {
 
-/// Places that all operands together touch: some 30 bytes and 100 ns each.
+/// The most places that all operands together touch: some 30 bytes and 100 ns each.
 constexpr std::int64_t kMostPlaces = std::int64_t{1} << 24U;
-/// Ops of the program: some 200 bytes each.
+/// The most ops of the program: some 200 bytes each.
 constexpr std::uint64_t kMostPieces = std::uint64_t{1} << 22U;
 
 std::int64_t places_touched(const plan::Program& program) {
@@ -27,7 +26,7 @@ std::int64_t places_touched(const plan::Program& program) {
     return places;
 }
 
-/// Ids must be positions before anything is looked up by them.
+/// Ids must be positions, because they are used as indices below.
 bool ids_fit(const plan::ExecutionPlan& plan, Findings& violations) {
     for (const Rank gpu : plan::ranks_below(std::ssize(plan.gpus))) {
         const plan::ExecutionGpu& of = plan.gpus[gpu.index()];
@@ -47,8 +46,8 @@ bool ids_fit(const plan::ExecutionPlan& plan, Findings& violations) {
     return violations.empty();
 }
 
-/// Signals and waits, releases and acquires, must balance: a wait too many hangs, a signal too many is taken
-/// for its own by the next run.
+/// Signals and waits, releases and acquires, must balance: an extra wait hangs, an extra signal is consumed
+/// by the next run.
 class Balance {
   public:
     explicit Balance(const ExecutionSteps& steps)

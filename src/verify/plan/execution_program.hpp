@@ -19,17 +19,17 @@ struct ExecutionProgram {
     OrderedExecution ordered{};
 };
 
-/// Where the findings of a lowering go.
+/// Collects the findings of a lowering.
 struct ExecutionFindings {
     Findings& violations;
-    /// What is wrong but leaves the meaning clear; reported after what the program's own decision finds.
+    /// Violations that do not prevent lowering; reported after those found in the program.
     Findings& later;
     Findings& warnings;
     bool too_large = false;  ///< the plan was not judged
 };
 
-/// Nothing if the structure is wrong or the plan hangs; `findings` say why. `root`: of gather and scatter,
-/// where their in-place alias is. The plan must outlive the result. Near-linear in the operands and, where
+/// Nothing if the structure is wrong or the plan hangs; `findings` say why. `root`: for gather and scatter,
+/// the rank with the in-place alias. The plan must outlive the result. Near-linear in the operands and, where
 /// operations touch packets or share ranges without a nop between them, in their places.
 [[nodiscard]] std::optional<ExecutionProgram> program_of(const plan::ExecutionPlan& plan,
                                                          const ExecutionSizes& sizes,

@@ -8,42 +8,42 @@
 #include <algorithm>
 #include <set>
 
-// Does a plan hang? A thread block does its operations in turn: each thread does, and every thread has a part
-// in every data operation, so an operation is complete only after those before it (happens-before says much
-// less: it is about memory, this is about progress; relaxed signals order no memory but do wake). What blocks
-// is a counter (channel or semaphore) that is too low, a barrier, or a packet that has not come.
+// Decides whether a plan can hang. A thread block executes its operations in order: every thread has a part
+// in every data operation, so an operation is complete only after its predecessors. (Happens-before is much
+// weaker: it concerns memory, this concerns progress; relaxed signals order no memory but do wake.) A block
+// waits for a counter (channel or semaphore) that is too low, for a barrier, or for a packet.
 //
-// Raising a counter, coming to a barrier and writing a packet never block anybody, and only one thread block
-// lowers most counters. As long as that is so, steps commute: whatever can run next can still run later, and
-// one run, in any order, decides for all.
+// Raising a counter, entering a barrier and writing a packet never block another step, and most counters are
+// lowered by only one thread block. In that case steps commute: a step that can run now can still run later,
+// and one run, in any order, decides for all.
 //
-// Semaphores that several thread blocks acquire are different: who takes the token matters. First a run is
-// tried in which such an acquire asks for enough that it would get a token whoever came before: with d
-// acquires in other blocks and j-1 before it in its own, initial + releases >= j + d. If that run ends, every
-// run ends. (Suppose another one is stuck. Take the first step of the good run that the stuck one has not
+// Semaphores that several thread blocks acquire are different: it matters which block takes the token. First
+// a cautious run is tried, in which such an acquire waits until it is sure of a token: with d acquires in
+// other blocks and j-1 before it in its own, until initial + releases >= j + d. If that run terminates, every
+// run does. (Suppose another one is stuck. Take the first step of the cautious run that the stuck one has not
 // done. All before it are done, so initial + releases >= j + d there too, but at most j - 1 + d acquires can
-// have been done: a token is left, and the step is not stuck.) If it does not end, the choices are searched:
-// everything that does not compete runs first, so only the orders of competing acquires are told apart.
-// Deciding this is NP-hard in general; past kMostStates the answer is "cannot be told".
+// have been done: a token is left, and the step is not stuck.) If it does not terminate, the choices are
+// searched: all other steps run first, so only the orders of competing acquires are distinguished. Deciding
+// this is NP-hard in general; beyond kMostStates the answer is "undecided".
 
 namespace tutti::verify {
 namespace {
 
 constexpr std::size_t kMostStates = 20'000;
-/// What all states together may hold, in words.
+/// The most memory of all states together, in machine words.
 constexpr std::size_t kMostWork = std::size_t{1} << 24U;
 
-/// The chain of who waits for whom, in words.
-class Story {
+/// Describes the chain of waits.
+class WaitChain {
   public:
-    Story(const plan::ExecutionPlan& plan, const ExecutionSteps& steps, const ExecutionRun& run)
+    WaitChain(const plan::ExecutionPlan& plan, const ExecutionSteps& steps, const ExecutionRun& run)
         : plan_(plan), steps_(steps), run_(run) {}
 
     [[nodiscard]] plan::PlanFinding finding() const {
         std::vector<std::uint32_t> walk;
         std::uint32_t block = 0;
         while (run_.done(block)) ++block;
-        // One that nobody can ever wake says most.
+        // Prefer a block that no step can ever wake.
         constexpr std::uint32_t kMostAsked = 256;
         for (std::uint32_t other = block; other < std::min(block + kMostAsked, steps_.blocks()); ++other) {
             if (run_.done(other) || run_.blocked(other).provider != ExecutionProgress::kNone) continue;
@@ -123,7 +123,7 @@ class Story {
 
 enum class Search { AllEnd, Hang, TooMany };
 
-/// Tells the orders of competing acquires apart. `run` becomes one that hangs, or one that ends.
+/// Searches the orders of competing acquires. `run` becomes one that hangs, or one that terminates.
 Search explore(ExecutionRun& run) {
     std::vector<ExecutionRun> open{run};
     std::set<std::vector<std::uint32_t>> seen;
@@ -168,7 +168,7 @@ ExecutionProgress progress_of(const plan::ExecutionPlan& plan, const ExecutionSt
                     {}};
         }
     }
-    if (!run.ended()) return {Story(plan, steps, run).finding(), {}};
+    if (!run.ended()) return {WaitChain(plan, steps, run).finding(), {}};
     return {std::nullopt, run.first_writers()};
 }
 

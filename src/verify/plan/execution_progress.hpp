@@ -11,15 +11,15 @@
 namespace tutti::verify {
 
 struct ExecutionProgress {
-    /// `deadlock`: some interleaving hangs; `semaphore`: that cannot be told. Nothing: all come to their end.
+    /// `deadlock`: some interleaving hangs; `semaphore`: undecided. Nothing: all terminate.
     std::optional<plan::PlanFinding> hang{};
-    /// Of one run that came to its end: the step that was the first to write each packet place, by the
-    /// place's number; kNone where none did.
+    /// From one run that terminated: the first step that wrote each packet place, by the place's number;
+    /// kNone where none did.
     std::vector<std::uint32_t> first_writer{};
     static constexpr std::uint32_t kNone = UINT32_MAX;
 };
 
-/// Whether every interleaving of the steps comes to its end.
+/// Whether every interleaving of the steps terminates.
 [[nodiscard]] ExecutionProgress progress_of(const plan::ExecutionPlan& plan, const ExecutionSteps& steps,
                                             const PlaceIndex& places);
 

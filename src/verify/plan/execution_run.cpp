@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <map>
 
-// The rules of progress are in execution_progress.cpp. A run keeps, per block, the step that it is at. A
-// blocked block waits in a list of the one thing that it lacks first, and is looked at again when that
-// changes.
+// The rules of progress are in execution_progress.cpp. The state of a run is the current step of each block.
+// A blocked block is in the wait list of the first condition that it lacks, and is retried when that changes.
 
 namespace tutti::verify {
 
@@ -30,7 +29,7 @@ ExecutionRules::ExecutionRules(const ExecutionSteps& steps, const PlaceIndex& pl
             if (only[use.counter] != step.block) competes_[use.counter] = any_competes_ = true;
         }
     }
-    std::vector<std::int64_t> own(counters, 0);  // lowers of the block at hand
+    std::vector<std::int64_t> own(counters, 0);  // lowers of the current block
     for (std::uint32_t block = 0; block < steps.blocks(); ++block) {
         const auto each_lower = [&](auto visit) {
             for (std::uint32_t at = steps.block_begin[block]; at < steps.block_begin[block + 1]; ++at) {

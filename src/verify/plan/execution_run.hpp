@@ -10,7 +10,7 @@
 
 namespace tutti::verify {
 
-/// What a run of the steps needs to know and never changes.
+/// The immutable data of runs.
 class ExecutionRules {
   public:
     ExecutionRules(const ExecutionSteps& steps, const PlaceIndex& places);
@@ -20,10 +20,10 @@ class ExecutionRules {
     /// Whether several thread blocks lower a counter; any counter.
     [[nodiscard]] bool competes(std::uint32_t counter) const { return competes_[counter]; }
     [[nodiscard]] bool competes() const { return any_competes_; }
-    /// A step has more competing uses than a run can tell apart.
+    /// Whether a step has more competing uses than a run can represent.
     [[nodiscard]] bool too_wide() const { return too_wide_; }
-    /// initial + raises that a use (of ExecutionSteps::uses) waits for if it shall get one whoever came
-    /// before.
+    /// The value of initial + raises at which a use (of ExecutionSteps::uses) is sure of a token, whichever
+    /// blocks came before.
     [[nodiscard]] std::int64_t cautious_need(std::uint32_t use) const { return need_[use]; }
     /// The steps that raise a counter, in order of their numbers.
     [[nodiscard]] const std::vector<std::uint32_t>& raisers(std::uint32_t counter) const {
@@ -46,7 +46,7 @@ class ExecutionRun {
     enum class Acquires { Cautious, Chosen };
     ExecutionRun(const ExecutionRules& rules, Acquires acquires);
 
-    /// Does all that can be done.
+    /// Executes all steps that can run.
     void advance();
     [[nodiscard]] bool ended() const { return running_ == 0; }
     [[nodiscard]] bool done(std::uint32_t block) const {
@@ -61,12 +61,12 @@ class ExecutionRun {
     void take(const Choice& choice);
     /// Equal for equal states.
     [[nodiscard]] std::vector<std::uint32_t> key() const;
-    /// What a copy costs, about.
+    /// The approximate cost of a copy.
     [[nodiscard]] std::size_t weight() const {
         return position_.size() + raised_.size() + first_writer_.size();
     }
 
-    /// Why a block does not go on, and a step not yet done that would help; kNone: there is none.
+    /// Why a block waits, and a pending step that would wake it; kNone: there is none.
     struct Blocked {
         enum class Cause { Counter, Barrier, Packet };
         Cause cause = Cause::Counter;
@@ -91,7 +91,7 @@ class ExecutionRun {
     [[nodiscard]] bool satisfied(std::uint32_t block, std::uint32_t use) const;
     [[nodiscard]] std::optional<std::uint32_t> missing_packet(const ExecutionStep& step) const;
     void perform(std::uint32_t step);
-    /// The block has done the step that it is at.
+    /// Moves the block to its next step.
     void step_on(std::uint32_t block);
     void wake(const Obstacle& obstacle);
     [[nodiscard]] std::uint32_t provider_of(const Obstacle& obstacle) const;

@@ -10,8 +10,8 @@
 #include <numeric>
 
 // Every name in an operation is looked up once: a thread block's channel becomes a counter, its remote buffer
-// and its switch channel become ranges of memories, a barrier becomes a meeting of steps. Whatever leads
-// nowhere is a violation, and no later part of the verifier looks at an id again.
+// and its switch channel become ranges of memories, the k-th use of a barrier by all its blocks becomes one
+// set of steps. A dangling name is a violation; later parts of the verifier use no ids.
 //
 // Thread block groups. Part k of g of a range of s chunks is s/g chunks long, which need not be whole; so all
 // memories are counted in places, places_per_chunk of them to a chunk: the least number that makes every part
@@ -25,7 +25,7 @@ using plan::Operand;
 using plan::Operation;
 using plan::OperationType;
 
-/// Finer slices than this are refused: no executor cuts a chunk so small.
+/// Finer slices are rejected: no executor divides a chunk so finely.
 constexpr std::int64_t kMostPlacesPerChunk = 1 << 16;
 
 std::optional<std::int64_t> places_per_chunk(const plan::ExecutionPlan& plan) {
@@ -136,7 +136,7 @@ class StepResolver {
         }
     }
 
-    /// The k-th time that each of its thread blocks comes to a barrier is one meeting.
+    /// Joins the k-th use of a barrier by each of its thread blocks.
     void form_meetings() {
         for (const auto& [key, steps] : barriers_) {
             std::map<std::uint32_t, std::vector<std::uint32_t>> by_block;

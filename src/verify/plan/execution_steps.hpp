@@ -16,9 +16,9 @@
 
 namespace tutti::verify {
 
-/// What an execution plan's operations touch, with every name resolved: the first half of its lowering
-/// (execution_program.hpp). Thread blocks of all GPUs are numbered 0, 1, …; their operations, pipelines laid
-/// open, are steps.
+/// An execution plan's operations with every name resolved: the first half of its lowering
+/// (execution_program.hpp). Thread blocks of all GPUs are numbered 0, 1, …; their operations, with pipelines
+/// flattened, are steps.
 
 struct CounterUse {
     std::uint32_t counter = 0;
@@ -60,13 +60,13 @@ struct ExecutionSteps {
     }
 };
 
-/// Nothing if the plan's structure is wrong (`violations`). `later` gets what is wrong but leaves the meaning
-/// clear. The plan must outlive the result. O(operands), whatever their sizes.
+/// Nothing if the plan's structure is wrong (`violations`). `later` gets violations that do not prevent
+/// lowering. The plan must outlive the result. O(operands), whatever their sizes.
 [[nodiscard]] std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan,
                                                     const ExecutionSizes& sizes, std::optional<Rank> root,
                                                     Findings& violations, Findings& later);
 
-/// "put i[0..2) -> s[4..6) of gpu 3": a step as messages give it.
+/// "put i[0..2) -> s[4..6) of gpu 3": a step in messages.
 [[nodiscard]] std::string text_of(const plan::ExecutionPlan& plan, const ExecutionStep& step);
 
 }  // namespace tutti::verify

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-// Steps and counters in words. Nothing here trusts an id: messages are also written about plans whose ids
-// lead nowhere.
+// Text for steps and counters. Every id is checked, because messages are also written for plans with dangling
+// ids.
 
 namespace tutti::verify {
 namespace {

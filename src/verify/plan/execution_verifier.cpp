@@ -1,4 +1,5 @@
-// A plan of MSCCL++: lowered to a program (execution_program), then decided like every other plan.
+// Verifies a plan of MSCCL++: it is lowered to a program (execution_program) and decided like every other
+// plan.
 
 #include "verify/plan/execution_limits.hpp"
 #include "verify/plan/execution_program.hpp"
@@ -14,7 +15,8 @@ namespace tutti::verify {
 namespace {
 using plan::PlanClass;
 
-/// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
+/// Up to this many ranks, in-place gathers and scatters are tried with every root; above, the root must be
+/// given.
 constexpr std::int32_t kMostRoots = 64;
 
 class ExecutionVerifier {

@@ -10,7 +10,7 @@
 
 namespace tutti::verify {
 
-/// A number that some steps raise and others wait for and lower: the inbound side of a channel, or a
+/// A counter that some steps raise and others wait for and lower: the inbound side of a channel, or a
 /// semaphore.
 struct Counter {
     std::int64_t initial = 0;
@@ -43,8 +43,8 @@ struct GpuWires {
     }
 };
 
-/// The n-th memory (port) channel of rank a towards rank b meets the n-th of b towards a. One that meets none
-/// raises a counter that nobody waits for. Ids that lead nowhere are violations `channel` and `buffer`.
+/// The n-th memory (port) channel of rank a to rank b is paired with the n-th of b to a. An unpaired one
+/// raises a counter that no step waits for. Dangling ids are violations `channel` and `buffer`.
 struct ExecutionWiring {
     std::vector<GpuWires> gpus{};
     std::vector<Counter> counters{};

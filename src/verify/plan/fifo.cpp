@@ -43,7 +43,7 @@ class Simulation {
     }
 
   private:
-    /// Does what the block can do now; true when it has come to its end.
+    /// Executes what the block can do now; true when it has finished.
     bool advance(std::uint32_t block) {
         const auto& steps = structure_.blocks[block].block->steps;
         while (next_[block] < steps.size()) {
@@ -115,7 +115,7 @@ class Simulation {
 std::int64_t least_capacity(Simulation simulation) {
     std::int64_t enough = 1;
     while (!simulation.ends(enough)) enough *= 2;
-    std::int64_t least = enough / 2 + 1;  // half of it was not enough
+    std::int64_t least = enough / 2 + 1;  // enough / 2 was too small
     while (least < enough) {
         const std::int64_t middle = least + (enough - least) / 2;
         if (simulation.ends(middle)) {

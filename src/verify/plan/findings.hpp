@@ -8,7 +8,7 @@
 
 namespace tutti::verify {
 
-/// Findings of one kind, the first of them kept and all counted.
+/// Findings of one kind: the first ones are kept, all are counted.
 class Findings {
   public:
     explicit Findings(std::size_t most) : most_(most) {}
@@ -28,7 +28,7 @@ class Findings {
     }
 
     [[nodiscard]] bool empty() const { return count_ == 0; }
-    /// Whether another message would still be kept: not worth wording otherwise.
+    /// Whether another finding would be kept; otherwise its message need not be made.
     [[nodiscard]] bool open() const { return kept_.size() < most_; }
     void count_one() { ++count_; }
     [[nodiscard]] std::uint64_t count() const { return count_; }
@@ -41,14 +41,14 @@ class Findings {
     std::vector<plan::PlanFinding> kept_;
 };
 
-/// Plans without buffers have nothing that a condition could be about.
+/// Conditions do not apply to plans without buffers.
 template <class Reading>
 void warn_of_condition(const Reading& reading, Findings& warnings) {
     if (reading.condition)
         warnings.add("ignored", "conditions are for plans with buffers; this one is not used");
 }
 
-/// Ends a verdict: what was found, and what it comes to.
+/// Completes a verdict with the findings and the resulting class.
 inline void settle(plan::PlanVerdict& verdict, plan::PlanClass comes_to, Findings& violations,
                    Findings& warnings) {
     verdict.verdict = comes_to;

@@ -5,8 +5,8 @@
 
 namespace tutti::verify {
 
-/// Lays the smaller of a rank's buffers into the larger one, as in-place calls do: `shift` is the place of
-/// the rank's share in there.
+/// Places the smaller of a rank's buffers inside the larger one, as in-place calls do: `shift` is the
+/// position of the rank's share there.
 inline void share_memory(CollectiveKind goal, std::int64_t shift, plan::Range& in, plan::Range& out) {
     switch (goal) {
         case CollectiveKind::AllGather:

@@ -1,4 +1,4 @@
-// Dependencies: the step whose signal each step waits for, and nops that runtimes take in another way.
+// Dependencies: the step whose signal each step waits for, and nops that runtimes interpret differently.
 
 #include "verify/plan/msccl_structure.hpp"
 
@@ -28,21 +28,23 @@ class DependencyResolver {
                 step.dep_block && step.dep_step && (*step.dep_block).index() < blocks.size() &&
                 (*step.dep_step).index() < blocks[(*step.dep_block).index()].block->steps.size();
             if (!exists) {
-                violations_.add("dependency",
-                                told(id, fmt::format("depends on tb {} step {}, which gpu {} does not have",
-                                                     plan::file_number(step.dep_block),
-                                                     plan::file_number(step.dep_step), own.gpu)),
-                                structure_.place(id));
+                violations_.add(
+                    "dependency",
+                    step_message(id, fmt::format("depends on tb {} step {}, which gpu {} does not have",
+                                                 plan::file_number(step.dep_block),
+                                                 plan::file_number(step.dep_step), own.gpu)),
+                    structure_.place(id));
                 continue;
             }
             const std::uint32_t on = structure_.first_block[own.gpu.index()] + (*step.dep_block).value();
             const plan::OpId named = structure_.blocks[on].first + (*step.dep_step).value();
-            if (on == structure_.block_of[id] && named < id) continue;  // its own past
+            if (on == structure_.block_of[id] && named < id) continue;  // an earlier step of the same block
             if (on == structure_.block_of[id]) {
-                violations_.add("deadlock",
-                                told(id, named == id ? "depends on itself"
-                                                     : "depends on a later step of its own thread block"),
-                                structure_.place(id), {structure_.place(named)});
+                violations_.add(
+                    "deadlock",
+                    step_message(id, named == id ? "depends on itself"
+                                                 : "depends on a later step of its own thread block"),
+                    structure_.place(id), {structure_.place(named)});
                 continue;
             }
             depend(id, named, on, signals[on]);
@@ -59,17 +61,19 @@ class DependencyResolver {
                 const bool depends = steps[i].dep_block.has_value();
                 if (steps[i].type == StepType::Nop) {
                     if (!depends)
-                        warnings_.add("idle-nop",
-                                      told(id, "has no dependency: runtimes miscount the steps after it"),
-                                      place);
+                        warnings_.add(
+                            "idle-nop",
+                            step_message(id, "has no dependency: runtimes miscount the steps after it"),
+                            place);
                     pending = pending || depends;
                 } else {
                     if (pending && !depends) {
-                        warnings_.add("nop-dependency",
-                                      told(id,
-                                           "follows dependency nops but has no dependency of its own: "
-                                           "runtimes refuse the file"),
-                                      place);
+                        warnings_.add(
+                            "nop-dependency",
+                            step_message(id,
+                                         "follows dependency nops but has no dependency of its own: "
+                                         "runtimes refuse the file"),
+                            place);
                     }
                     pending = false;
                 }
@@ -85,7 +89,7 @@ class DependencyResolver {
     }
 
   private:
-    [[nodiscard]] std::string told(plan::OpId id, std::string_view what) const {
+    [[nodiscard]] std::string step_message(plan::OpId id, std::string_view what) const {
         return fmt::format("{} {}", structure_.named(id), what);
     }
 
@@ -103,11 +107,12 @@ class DependencyResolver {
         const std::uint32_t serving = signals[named - block.first];
         const Place place = structure_.place(id), other = structure_.place(named);
         if (serving == block.block->steps.size()) {
-            violations_.add("deadlock",
-                            told(id, fmt::format("waits for ever for {}: neither it nor a later step of that "
-                                                 "thread block signals (hasdep=1)",
-                                                 text_of(other))),
-                            place, {other});
+            violations_.add(
+                "deadlock",
+                step_message(id, fmt::format("waits for ever for {}: neither it nor a later step of that "
+                                             "thread block signals (hasdep=1)",
+                                             text_of(other))),
+                place, {other});
             return;
         }
         structure_.waits_for[id] = block.first + serving;

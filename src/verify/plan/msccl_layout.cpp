@@ -65,7 +65,7 @@ void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& siz
     const bool known = sizes.goal != CollectiveKind::Custom;
     std::int64_t input = known ? sizes.input : gpu.input_chunks;
     std::int64_t output = known ? sizes.output : gpu.output_chunks;
-    // Only the root has that buffer; as long as nobody knows which rank that is, whoever declares it.
+    // Only the root has that buffer; while the root is unknown, every rank that declares it.
     if (sizes.goal == CollectiveKind::Gather && rank != root) {
         output = !root ? std::min<std::int64_t>(output, gpu.output_chunks) : 0;
     }
@@ -96,7 +96,7 @@ void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& siz
     holder.known_first = in.first;
     holder.known_last = in.first + input;
 
-    // Seen through an alias, a chunk is declared if either name declares it: producers use one of the two.
+    // With an alias, a chunk is declared if either buffer declares it: producers use one of the two.
     const std::int64_t in_end = in.first + gpu.input_chunks, out_end = out.first + gpu.output_chunks;
     const std::int64_t end = std::max(in_end, out_end);
     at.room[0] = std::min(input, aliased ? std::max<std::int64_t>(end - in.first, 0) : gpu.input_chunks);

@@ -11,7 +11,7 @@
 
 namespace tutti::verify {
 
-/// The sizes that follow from the collective, not from the declarations (docs/msccl-xml.md, section 4).
+/// The sizes required by the collective, independent of the declarations (docs/msccl-xml.md, section 4).
 struct MscclSizes {
     CollectiveKind goal = CollectiveKind::Custom;
     std::int64_t block = 0;              ///< chunks of one rank's share, where the goal has shares
@@ -21,8 +21,8 @@ struct MscclSizes {
 /// Nothing if chunks would have to be divided and cannot be.
 [[nodiscard]] std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, CollectiveKind goal);
 
-/// Where the buffers of a GPU lie. In place input and output share a memory; which shift that needs depends
-/// on the collective and the rank.
+/// The memories of a GPU's buffers. In place, input and output share a memory, with a shift that depends on
+/// the collective and the rank.
 class MscclLayout {
   public:
     /// `root`: of gather and scatter, whose in-place alias exists there only.
@@ -31,8 +31,8 @@ class MscclLayout {
 
     /// The memory and first place that an address means. Precondition: it fits.
     [[nodiscard]] plan::Range resolve(Rank gpu, const plan::Address& address) const;
-    /// How many chunks the buffer may use: what the collective gives it and what is declared, seen through
-    /// the alias.
+    /// How many chunks of the buffer may be used: limited by the collective and by the declaration, with
+    /// aliases resolved.
     [[nodiscard]] std::int64_t room(Rank gpu, plan::Buffer buffer) const;
 
     void describe_to(plan::Program& program) const;

@@ -1,4 +1,4 @@
-// Connections and messages: which thread block sends what to which. The k-th send of a connection meets the
+// Connections and messages: which thread block sends what to which. The k-th send of a connection matches the
 // k-th receive.
 
 #include "verify/plan/msccl_structure.hpp"

@@ -55,7 +55,7 @@ class Lowering {
         return reduces_received(step.type) && by_destination ? step.dst : step.src;
     }
 
-    /// Whether all that the step names lies in its buffers.
+    /// Whether the step stays inside its buffers.
     bool fits(plan::OpId id, const Step& step) {
         bool fits = true;
         const auto check = [&](const Address& address) {

@@ -1,5 +1,5 @@
-// Ids and peers; msccl_messages and msccl_dependencies do the rest. Violations of ids end the work at once,
-// since nothing can be named then; all others are collected first, so that one run tells everything.
+// Ids and peers; msccl_messages and msccl_dependencies do the rest. Wrong ids end the check at once, because
+// nothing can be looked up then; all other violations are collected, so that one run reports them all.
 
 #include "verify/plan/msccl_structure.hpp"
 
@@ -105,8 +105,8 @@ class Resolver {
         find_connections(reading_, structure_, violations_, warnings_);
     }
 
-    /// "gpu 0, tb 1, step 2 (s i[3] to gpu 1) " and what is to be said of it.
-    [[nodiscard]] std::string told(plan::OpId id, std::string_view what) const {
+    /// "gpu 0, tb 1, step 2 (s i[3] to gpu 1) " followed by `what`.
+    [[nodiscard]] std::string step_message(plan::OpId id, std::string_view what) const {
         return fmt::format("{} {}", structure_.named(id), what);
     }
     [[nodiscard]] std::size_t ranks() const { return static_cast<std::size_t>(plan_.ranks); }
@@ -138,15 +138,18 @@ class Resolver {
             }
             if (step.count < 1 && step.type != StepType::Nop) {
                 violations_.add(
-                    "count", told(id, fmt::format("moves {} chunks; at least one is expected", step.count)),
+                    "count",
+                    step_message(id, fmt::format("moves {} chunks; at least one is expected", step.count)),
                     structure_.place(id));
             }
             if (sends(step.type) && !block.block->send_peer) {
-                violations_.add("connection", told(id, "sends, but its thread block has no send peer"),
+                violations_.add("connection",
+                                step_message(id, "sends, but its thread block has no send peer"),
                                 structure_.place(id));
             }
             if (receives(step.type) && !block.block->recv_peer) {
-                violations_.add("connection", told(id, "receives, but its thread block has no recv peer"),
+                violations_.add("connection",
+                                step_message(id, "receives, but its thread block has no recv peer"),
                                 structure_.place(id));
             }
             communicates = communicates || sends(step.type) || receives(step.type);

@@ -52,7 +52,7 @@ struct MscclStructure {
     [[nodiscard]] std::string named(plan::OpId step) const;
 };
 
-/// Nothing if violations were found that make the rest meaningless.
+/// Nothing if violations were found that prevent further checks.
 [[nodiscard]] std::optional<MscclStructure> resolve(const plan::MscclPlan& plan, const PlanReading& reading,
                                                     Findings& violations, Findings& warnings);
 
@@ -64,7 +64,7 @@ void find_connections(const PlanReading& reading, MscclStructure& structure, Fin
 /// The k-th send of each connection with its k-th receive.
 void match_messages(const PlanReading& reading, MscclStructure& structure, Findings& violations,
                     Findings& warnings);
-/// The step that each step waits for; warns of nops that runtimes take in another way.
+/// The step that each step waits for; warns of nops that runtimes interpret differently.
 void resolve_dependencies(const PlanReading& reading, MscclStructure& structure, Findings& violations,
                           Findings& warnings);
 

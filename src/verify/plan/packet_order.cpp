@@ -6,13 +6,12 @@
 #include <optional>
 #include <tuple>
 
-// A packet place has one writer nearly always, and every reader comes after it. Writing it again is allowed
-// with the same value (a rank that packs its own chunk and then broadcasts it to all, itself included), and
-// then a reader comes after the first write, whoever that is. A writer that reads the place itself is not the
+// A packet place nearly always has one writer, and every reader comes after it. Writing it again is allowed
+// with the same value (a rank packs its own chunk and then broadcasts it to all, itself included). Then a
+// reader comes after the first write, whichever that is. A writer that reads the place itself is not the
 // first. Of the others, one is first for a reader if it happens before all those that do not happen after
-// that reader. Where no such writer is found, the reader knows of none; it still has to run after one of them
-// when values are computed, and a weak edge says so. That all writers write the same is checked with the
-// values.
+// that reader. If there is no such writer, the reader is ordered after none; a weak edge makes it run after
+// one of them when values are computed. Whether all writers write the same value is checked with the values.
 
 namespace tutti::verify {
 namespace {
@@ -21,7 +20,7 @@ using plan::Edge;
 using plan::EdgeKind;
 using plan::OpId;
 
-/// Edges that are looked at to find the first of several writers: some tenths of a second.
+/// The most edges visited to find the first of several writers: some tenths of a second.
 constexpr std::size_t kMostVisits = std::size_t{1} << 24U;
 
 /// Successors of every op, by all edges that order memory.

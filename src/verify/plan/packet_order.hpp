@@ -13,7 +13,7 @@ namespace tutti::verify {
 
 struct OrderedExecution;
 
-/// Packets: who reads one comes after who wrote it first.
+/// The order by packets: a reader comes after the first writer.
 class PacketOrder {
   public:
     explicit PacketOrder(const ExecutionSteps& steps) : steps_(steps) {}
@@ -22,7 +22,7 @@ class PacketOrder {
     void note(plan::OpId op, const PlaceIndex& places, std::uint32_t move, std::int64_t first,
               std::int64_t count);
 
-    /// Adds the edges from writers to readers. Call once, when all other edges are there.
+    /// Adds the edges from writers to readers. Call once, after all other edges were added.
     void order(OrderedExecution& execution, const ExecutionProgress& progress);
 
   private:

@@ -6,8 +6,8 @@
 
 namespace tutti::verify {
 
-/// What a runtime of the MSCCL family would refuse or silently ignore about this plan, as warnings with the
-/// codes `limit-…` and `target-…`.
+/// Warns of what a runtime of the MSCCL family would reject or silently ignore in this plan, with the codes
+/// `limit-…` and `target-…`.
 void warn_of_limits(const plan::MscclPlan& plan, const MscclStructure& structure, plan::Target target,
                     Findings& warnings);
 

@@ -1,4 +1,4 @@
-// A plan of the MSCCL family: structure first, then one program per call mode, decided for every
+// Verifies a plan of the MSCCL family: the structure, then one program per call mode, decided for every
 // interleaving, then the capacity that its connections need.
 
 #include "verify/plan/plan_verifier.hpp"
@@ -19,11 +19,12 @@ namespace tutti::verify {
 namespace {
 using plan::PlanClass;
 
-/// Plans that move more chunks are refused: each costs some 50 bytes and 200 ns, and a file of a kilobyte can
-/// ask for very many. Large files may.
+/// Plans that move more chunks are rejected, because a file of a kilobyte can name very many, and each costs
+/// some 50 bytes and 200 ns. Large files have a larger limit.
 constexpr std::int64_t kMostChunksMoved = std::int64_t{1} << 23U;
 constexpr std::int64_t kMostChunksPerStep = 32;
-/// In-place gathers and scatters are tried with every root up to here; beyond, the root must be given.
+/// Up to this many ranks, in-place gathers and scatters are tried with every root; above, the root must be
+/// given.
 constexpr std::int32_t kMostRootsTried = 64;
 
 struct Modes {
@@ -126,7 +127,7 @@ class MscclVerifier {
         const bool root_moves_memory =
             in_place && (goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter);
         const bool search = root_moves_memory && !reading_.root && plan_.ranks <= kMostRootsTried;
-        Findings nearest(reading_.max_findings);  // of the root for which least is wrong
+        Findings nearest(reading_.max_findings);  // those of the root with the fewest
         bool nearest_ran = false;
         for (const Rank root : plan::ranks_below(search ? plan_.ranks : 1)) {
             Findings found(reading_.max_findings), warned(reading_.max_findings);
@@ -166,7 +167,7 @@ class MscclVerifier {
         if (answer.root) verdict_.root = answer.root;
         if (rooted_memory && !root && answer.root && answer.violations.empty()) {
             const MscclLayout by_root(structure.gpus, sizes, in_place, *answer.root);
-            // It says what others than the root do not have.
+            // Reports accesses to buffers that only the root has.
             (void)program_of(structure, by_root, reading_, found);
         }
         found.add_all(std::move(answer.violations), answer.violation_count);

@@ -26,8 +26,7 @@ struct PlanReading {
     bool strict_dependencies = false;            ///< a dependency must name a step that signals
     bool strict_descriptors = false;             ///< unused address halves of matched steps must agree
     std::optional<plan::Condition> condition{};  ///< a pre- and postcondition from outside
-    /// Whose limits the plan is held against: what that runtime would refuse or silently ignore becomes a
-    /// warning.
+    /// The runtime whose limits are checked: what it would reject or silently ignore becomes a warning.
     std::optional<plan::Target> target{};
     std::size_t max_findings = 20;
 };

@@ -9,7 +9,7 @@
 
 namespace tutti::verify {
 
-/// What the outputs must hold. Counted in places (Program::places_per_chunk of them are a chunk).
+/// The required outputs, in places (Program::places_per_chunk of them are a chunk).
 struct Postcondition {
     CollectiveKind goal = CollectiveKind::Custom;
     std::int32_t ranks = 0;
@@ -21,9 +21,9 @@ struct Postcondition {
     [[nodiscard]] bool demands_anything() const {
         return condition != nullptr || goal != CollectiveKind::Custom;
     }
-    /// Whether any place of that rank's output is asked for.
+    /// Whether any place of that rank's output is constrained.
     [[nodiscard]] bool demands_of(Rank rank) const;
-    /// The sum that a place of that rank's output must hold; nothing: it is free.
+    /// The sum that a place of that rank's output must hold; nothing: it is unconstrained.
     [[nodiscard]] std::optional<SumId> expected(Rank rank, std::int64_t place, Sums& sums) const;
 };
 

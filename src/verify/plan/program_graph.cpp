@@ -41,8 +41,8 @@ ProgramGraph::ProgramGraph(const plan::Program& program) {
     std::vector<plan::OpId> after;
     group(program, &plan::Edge::from, &plan::Edge::to, first_after, after);
 
-    // Depth first along the chains: an op's successors are taken up at once, so that ops which touch the same
-    // places lie near each other in the order.
+    // Depth first along the chains: an op's successors follow at once, so that ops which touch the same
+    // places are near each other in the order.
     std::vector<std::uint32_t> waiting(program.ops.size());
     for (std::size_t op = 0; op < waiting.size(); ++op) waiting[op] = first_[op + 1] - first_[op];
     order_.reserve(program.ops.size());
@@ -65,7 +65,7 @@ std::vector<plan::OpId> ProgramGraph::cycle() const {
     const std::size_t ops = first_.size() - 1;
     std::vector<bool> stuck(ops, true);
     for (const plan::OpId op : order_) stuck[op] = false;
-    // Every stuck op has a stuck predecessor: walking back must come round.
+    // Every stuck op has a stuck predecessor, so walking back must reach a cycle.
     std::vector<std::uint32_t> seen_at(ops, 0);
     std::vector<plan::OpId> walk;
     auto op = static_cast<plan::OpId>(std::ranges::find(stuck, true) - stuck.begin());
@@ -77,7 +77,7 @@ std::vector<plan::OpId> ProgramGraph::cycle() const {
     }
     walk.erase(walk.begin(), walk.begin() + (seen_at[op] - 1));
 
-    // The walk goes round some ring; a breadth-first search from its first op finds the shortest ring there.
+    // The walk is on a cycle; a breadth-first search from its first op finds the shortest cycle through it.
     const plan::OpId start = walk.front();
     std::vector<plan::OpId> towards(ops, plan::kNoOp);
     std::vector<plan::OpId> queue{start};

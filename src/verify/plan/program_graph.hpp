@@ -8,13 +8,13 @@
 
 namespace tutti::verify {
 
-/// The order that a program enforces, ready for sweeps: predecessors of each op, and one order of execution.
+/// The order that a program enforces: predecessors of each op, and one topological order.
 /// O(ops + edges).
 class ProgramGraph {
   public:
     explicit ProgramGraph(const plan::Program& program);
 
-    /// By all edges that order memory, so not by weak ones.
+    /// Over all edges that order memory, so without weak ones.
     [[nodiscard]] std::span<const plan::OpId> before(plan::OpId op) const {
         const auto all = sources(op);
         return weak_.empty() ? all : all.first(all.size() - weak_[op]);
@@ -23,8 +23,8 @@ class ProgramGraph {
     /// Ties are broken by number, so the order is the same in every run.
     [[nodiscard]] const std::vector<plan::OpId>& order() const { return order_; }
     [[nodiscard]] bool has_cycle() const { return order_.size() + 1 < first_.size(); }
-    /// Ops that wait for each other in a ring, each for the next one and the last for the first. As short as
-    /// a search from one of them finds it. Precondition: has_cycle().
+    /// Ops that wait for each other, each for the next one and the last for the first: the shortest cycle
+    /// through one of them. Precondition: has_cycle().
     [[nodiscard]] std::vector<plan::OpId> cycle() const;
 
   private:

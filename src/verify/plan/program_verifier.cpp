@@ -1,8 +1,7 @@
-// Every interleaving, decided by one. First the order that the plan enforces (ProgramGraph): if it has a
-// cycle, some ops wait for each other for ever. Otherwise the ops are run once, symbolically, in an order
-// that it allows (Execution). Were there no race, every other order would give the same values; so the
-// outputs are compared with the postcondition, and races that could reach an output (find_races) are reported
-// on their own.
+// Decides for every interleaving by running one. First the order that the plan enforces (ProgramGraph): if it
+// has a cycle, some ops wait for each other for ever. Otherwise the ops are run once, symbolically, in a
+// topological order (Execution). Without races every other order gives the same values; so the outputs are
+// compared with the postcondition, and races that could reach an output (find_races) are reported separately.
 
 #include "verify/plan/program_verifier.hpp"
 
@@ -24,7 +23,7 @@ namespace {
 using plan::Place;
 using plan::PlanFinding;
 
-/// Wrong places of an output that are counted before the rest is left uncounted.
+/// At most this many wrong places of an output are counted.
 constexpr std::uint64_t kMostCounted = 100'000;
 
 class Decision {
@@ -62,7 +61,7 @@ class Decision {
     [[nodiscard]] std::int64_t outputs() const { return std::ssize(program_.outputs); }
     [[nodiscard]] bool is_rank(Rank rank) const { return rank.index() < program_.outputs.size(); }
 
-    /// What a condition asks for must be there to be asked for; otherwise a slip of its author would pass.
+    /// The ranks and chunks of a condition must exist; otherwise a mistake in it would go unnoticed.
     void check_condition(const plan::Condition& condition) {
         const auto complain = [&](OptionalId<Rank> rank, OptionalId<plan::ChunkOffset> chunk,
                                   const std::string& what) {
@@ -167,7 +166,8 @@ class Decision {
         return "the next one";
     }
 
-    /// The places whose values matter: those the postcondition asks for; all outputs if it asks for nothing.
+    /// The places whose values matter: those that the postcondition constrains; all outputs if there are
+    /// none.
     [[nodiscard]] std::vector<bool> needed(const Postcondition& post) const {
         std::vector<bool> needed(places_->places(), false);
         for (const Rank rank : plan::ranks_below(outputs())) {
@@ -189,7 +189,7 @@ class Decision {
 
     void report_races(const Postcondition& post) {
         for (Race race : find_races(program_, graph_, *places_, needed(post))) {
-            // Where nobody says which data matters, all of it does.
+            // Without a postcondition all data matters.
             race.live = race.live || !post.demands_anything();
             if (race.first > race.second) {
                 std::swap(race.first, race.second);
@@ -224,7 +224,8 @@ class Decision {
         }
     }
 
-    /// Calls visit(place of the output, value, writer) for each place of that rank's output until it says no.
+    /// Calls visit(place of the output, value, writer) for each place of that rank's output until it returns
+    /// false.
     template <typename Visit>
     void for_each_output(Rank rank, Visit visit) {
         const plan::Range& output = program_.outputs[rank.index()];
@@ -248,7 +249,7 @@ class Decision {
         untouched(last);
     }
 
-    /// Only the root of a gather has an output for everybody's shares, and only declarations say who that is.
+    /// Only the root of a gather has an output for all shares, and only declarations show which rank that is.
     [[nodiscard]] bool output_complete(const Postcondition& post, Rank rank) const {
         const std::int64_t places = program_.output_places[rank.index()];
         return places >= (post.goal == CollectiveKind::Gather ? post.block * post.ranks : 1);
@@ -263,7 +264,7 @@ class Decision {
         return right;
     }
 
-    /// A root with which the outputs are right; otherwise the likeliest one, to say what is wrong with it.
+    /// A root with which the outputs are right; otherwise the most likely one, for the messages.
     [[nodiscard]] Rank found_root(Postcondition post) {
         const bool root_gets = post.goal == CollectiveKind::Reduce || post.goal == CollectiveKind::Gather;
         if (root_gets) {

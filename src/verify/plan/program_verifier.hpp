@@ -11,11 +11,11 @@
 
 namespace tutti::verify {
 
-/// What is asked about a program.
+/// How a program is judged.
 struct ProgramQuestion {
     Postcondition postcondition{};  ///< its root is ignored where `root` is not given
     std::optional<Rank> root{};     ///< nothing: any root that fits; it is reported
-    /// An op as its file writes it, for messages: "rrc i[2] -> o[2]".
+    /// An op in the file's notation, for messages: "rrc i[2] -> o[2]".
     std::function<std::string(plan::OpId)> describe{};
     std::size_t max_findings = 20;
 };

@@ -1,7 +1,7 @@
-// Whether queues run empty does not depend on how long transfers take: nodes only gain chunks, so a link that
-// can send now can send for ever. Times decide only the makespan, and which of two copies comes first. One
-// replay in order of time gives both. O(sends log sends); memory that of the sends, whatever the file says
-// there are of nodes and chunks.
+// Whether all queues become empty does not depend on transfer times: nodes only gain chunks, so a link that
+// can send now can send later. Times determine only the makespan, and which of two copies comes first. One
+// replay in order of time gives both. O(sends log sends); memory O(sends), whatever numbers of nodes and
+// chunks the file declares.
 
 #include "verify/plan/queue_replay.hpp"
 
@@ -60,7 +60,7 @@ class QueueReplay {
         return start_.holder(place.chunk, plan_.nodes) == place.node || received_.contains(place);
     }
 
-    /// Times stop at the end of time.
+    /// Saturates at the largest time.
     [[nodiscard]] static std::int64_t later(std::int64_t now, const TacosLink& link) {
         constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
         const std::int64_t duration = link.alpha + link.beta;

@@ -9,7 +9,8 @@
 
 namespace tutti::verify {
 
-/// Where the chunks of a plan of queues start: TACOS numbers those of an all-gather round by round.
+/// The initial holders of the chunks of a plan of queues: TACOS numbers those of an all-gather round by
+/// round.
 struct QueueStart {
     CollectiveKind goal = CollectiveKind::AllGather;  ///< AllGather or Broadcast
     std::int32_t root = 0;
@@ -18,7 +19,7 @@ struct QueueStart {
     }
 };
 
-/// Plays the links' queues: a link sends its chunks in order, each when its source has it and the link is
+/// Replays the links' queues: a link sends its chunks in order, each when its source has it and the link is
 /// free. Reports queues that stop (`deadlock`, or `not-held` where no link ever brings the chunk) and chunks
 /// that a node lacks in the end (`value`). Returns when the last chunk arrives, in picoseconds.
 std::int64_t replay_queues(const plan::TacosPlan& plan, const QueueStart& start, Findings& violations,

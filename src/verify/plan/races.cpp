@@ -12,8 +12,8 @@
 namespace tutti::verify {
 namespace {
 
-/// A place with more accesses than this, or a program with more questions, is judged by its neighbouring
-/// accesses only: what fails there counts as live if any access of the place is marked.
+/// A place with more accesses, or a program with more queries, is judged by its neighbouring accesses only:
+/// an unordered pair counts as live if any access of the place is marked.
 constexpr std::size_t kMostAccesses = 2048;
 constexpr std::size_t kMostQuestions = std::size_t{1} << 22U;
 
@@ -27,7 +27,7 @@ bool in_packets(const plan::Program& program, std::uint32_t range) {
     return program.memories[program.ranges[range].memory].packets;
 }
 
-/// Calls on_read(place), then on_write(place), for the op; packets know no races and are left out.
+/// Calls on_read(place), then on_write(place), for the op; packets have no races and are left out.
 template <typename OnRead, typename OnWrite>
 void for_each_access(const plan::Program& program, const PlaceIndex& places, plan::OpId id, OnRead on_read,
                      OnWrite on_write) {
@@ -125,7 +125,7 @@ struct Access {
     bool writes, marked;
 };
 
-/// Walks back from what is needed and marks the accesses of the suspected places.
+/// Marks the accesses of suspected places, backwards from the needed places.
 class Marking {
   public:
     Marking(const plan::Program& program, const ProgramGraph& graph, const PlaceIndex& places,

@@ -9,7 +9,7 @@
 
 namespace tutti::verify {
 
-/// Two accesses of one place, at least one of them a write, that nothing orders.
+/// Two unordered accesses of one place, at least one of them a write.
 struct Race {
     plan::OpId first = plan::kNoOp, second = plan::kNoOp;
     std::uint32_t place = 0;
@@ -17,18 +17,18 @@ struct Race {
     bool live = false;  ///< it can reach an output
 };
 
-/// All races, the live ones first; of each pair of ops one place.
+/// All races, the live ones first; one place for each pair of ops.
 ///
 /// The accesses of a place, taken in the graph's order, are all ordered if every write is ordered with the
 /// reads since the write before it (or with that write if there are none) and every read with the write
-/// before it: O(accesses) questions. Only at places where one of these fails are all pairs looked at.
+/// before it: O(accesses) queries. All pairs are checked only at places where one of these fails.
 ///
 /// A race is live if one of its accesses is *marked*: the last write of a needed place is marked; a marked
 /// write marks its op's reads, and a marked read the write that it takes its value from. If every marked
 /// access is ordered with every write of its place, each marked read takes the same value in every execution,
 /// and so do the outputs.
 ///
-/// `needed`, by the place's number: what the outputs ask for.
+/// `needed`, by the place's number: the places whose final values matter.
 /// Precondition: the graph has no cycle.
 [[nodiscard]] std::vector<Race> find_races(const plan::Program& program, const ProgramGraph& graph,
                                            const PlaceIndex& places, const std::vector<bool>& needed);

@@ -31,7 +31,7 @@ std::vector<bool> Reachability::answers(const std::vector<OrderQuestion>& questi
     for (std::size_t i = 0; i < questions.size(); ++i) {
         if (!answers[i]) open.push_back(static_cast<std::uint32_t>(i));
     }
-    // Questions about one chain lie together, and so do those about one GPU's chains.
+    // Groups queries about one chain, and those about one GPU's chains.
     std::ranges::stable_sort(open, {}, [&](std::uint32_t i) { return chain_[questions[i].from]; });
     for (std::size_t begin = 0; begin < open.size();) {
         std::size_t end = begin, lanes = 0;
@@ -50,7 +50,7 @@ std::vector<bool> Reachability::answers(const std::vector<OrderQuestion>& questi
 }
 
 void Reachability::first_look(const std::vector<OrderQuestion>& questions, std::vector<bool>& answers) const {
-    // Per asked op its questions; then every chain is walked with a table of what it has waited for so far.
+    // Per queried op its queries; then every chain is walked with a table of what it has waited for so far.
     std::vector<std::uint32_t> by_target(questions.size());
     for (std::size_t i = 0; i < by_target.size(); ++i) by_target[i] = static_cast<std::uint32_t>(i);
     std::ranges::sort(by_target, {}, [&](std::uint32_t i) {
@@ -98,7 +98,7 @@ void Reachability::by_clocks(const std::vector<OrderQuestion>& questions,
         std::uint32_t& lane = lane_of_chain[chain_[questions[i].from]];
         if (lane == kLanes) lane = static_cast<std::uint32_t>(lanes++);
     }
-    // Only what lies between the first op asked about and the last one that is asked can matter.
+    // Only ops between the first `from` and the last `to` matter.
     std::uint32_t begin = std::numeric_limits<std::uint32_t>::max(), end = 0;
     for (const std::uint32_t i : open) {
         begin = std::min(begin, turn_[questions[i].from]);

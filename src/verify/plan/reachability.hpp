@@ -14,15 +14,15 @@ struct OrderQuestion {
     plan::OpId from = plan::kNoOp, to = plan::kNoOp;
 };
 
-/// Answers many such questions about one program. Precondition: the graph has no cycle.
+/// Answers many such queries about one program. Precondition: the graph has no cycle.
 ///
-/// Idea. A chain (a thread block's ops) is reached up to some position, so one number per chain and op says
-/// what an op has waited for: a vector clock. Clocks for all chains would take ops x chains numbers, so they
-/// are made for kLanes chains at a time, one cache line per op, and only for chains that are asked about and
-/// that a first look did not settle. That first look knows only what the asked op's own chain has waited for
-/// directly; it settles nearly everything in plans that order their buffers by explicit dependencies.
+/// An op comes after a prefix of each chain (a thread block's ops), so one number per chain and op suffices:
+/// a vector clock. Clocks for all chains would take ops x chains numbers, so they are computed for kLanes
+/// chains at a time, one cache line per op, and only for queried chains that a first pass did not settle. The
+/// first pass uses only what the queried op's own chain has waited for directly; it settles nearly all
+/// queries in plans that order their buffers by explicit dependencies.
 ///
-/// O(edges + questions) for the first look, then O(edges * kLanes) for every kLanes chains left.
+/// O(edges + queries) for the first pass, then O(edges * kLanes) for every kLanes chains left.
 class Reachability {
   public:
     Reachability(const plan::Program& program, const ProgramGraph& graph);

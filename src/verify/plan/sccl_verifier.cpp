@@ -1,5 +1,5 @@
-// A plan of SCCL or TACCL: its clock says how the sends are replayed, and the chunks' nodes say whether it is
-// the collective that was asked for.
+// Verifies a plan of SCCL or TACCL: its clock determines how the sends are replayed, and the chunks' nodes
+// whether it is the requested collective.
 
 #include "verify/plan/findings.hpp"
 #include "verify/plan/plan_verifier.hpp"
@@ -64,7 +64,7 @@ class ScclVerifier {
         for (const std::int64_t each : plan_.rounds) rounds = std::min(rounds + each, std::int64_t{1} << 60U);
         const auto steps = static_cast<std::int64_t>(plan_.rounds.size());
         verdict_.own_cost = fmt::format("{} steps, {} rounds", steps, rounds);
-        // msccl-tools itself holds an algorithm to its instance only where extra rounds were granted.
+        // msccl-tools itself checks an algorithm against its instance only where extra rounds were allowed.
         const std::int64_t extra = plan_.extra_rounds.value_or(0);
         if (extra > 0 && rounds > steps + extra) {
             warnings_.add("claim", fmt::format("the steps take {} rounds, the instance allows {}", rounds,
@@ -72,7 +72,7 @@ class ScclVerifier {
         }
     }
 
-    /// What the file's own chunks make, against what was asked for.
+    /// Compares the collective that the file's chunks form with the requested one.
     void check_goal() {
         const ChunkShape shape(plan_.chunks, plan_.nodes);
         const CollectiveKind found = shape.goal();

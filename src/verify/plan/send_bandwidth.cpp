@@ -1,9 +1,9 @@
-// What links and switches carry in each step.
+// The loads of links and switches in each step.
 //
 // Loads are counted per limit (a link, or a switch entry with its sets of sources and destinations) and step,
-// in a sorted list of the pairs that occur: memory is that of the sends, however many limits there are. A
-// send finds the switches it goes through by the smaller of their two sets, and looks itself up in the other:
-// real switches have one node on one side, so that is as many lookups as ports.
+// in a sorted list of the pairs that occur: memory is O(sends), however many limits there are. A send finds
+// its switches by the smaller of their two sets, and checks membership in the other: real switches have one
+// node on one side, so that is as many lookups as ports.
 //
 // Pipelined plans start the next run before the last has ended: steps s, s + p, s + 2p, … run at once, so
 // their loads add up, from the last to the first.

@@ -1,12 +1,12 @@
-// When sends leave and arrive.
+// When sends start and arrive.
 //
-// TACCL's times are truncated to whole units, so of two exact times a <= b the written ones may be up to one
-// unit too close: what arrives less than one unit after a send starts counts as there in time.
+// TACCL's times are truncated to whole units, so two written times may be up to one unit closer than the
+// exact ones: an arrival less than one unit after a send's start counts as in time.
 //
-// TACCL makes an all-reduce of a reduce-scatter (sends that add) and an all-gather (sends that replace), and
-// starts the second one unit of the topology after the last send of the first has *started*; its own
-// lowering goes by steps and so keeps them apart. Times within each phase are right, so the second phase is
-// taken as much later as the first needs to end.
+// TACCL builds an all-reduce from a reduce-scatter (sends that add) and an all-gather (sends that replace),
+// and starts the second one unit of the topology after the last send of the first has *started*; its own
+// lowering goes by steps and so separates them. Times within each phase are right, so the second phase is
+// delayed until the first has ended.
 
 #include "verify/plan/send_flights.hpp"
 
@@ -107,7 +107,7 @@ class TimedFlights {
         }
     }
 
-    /// At most an age, so that times can be added.
+    /// Saturates, so that times can be added.
     [[nodiscard]] static std::int64_t duration(const Batch& batch) {
         __extension__ using Wide = __int128;
         constexpr Wide kAge = Wide{1} << 60U;

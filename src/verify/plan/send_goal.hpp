@@ -9,17 +9,17 @@
 
 namespace tutti::verify {
 
-/// What chunks with their nodes before and after come to as a collective, whatever they are numbered. A node
-/// that holds a chunk at first need not be named among those that must have it.
+/// Recognises the collective that chunks with their initial and final nodes form, whatever their numbers. An
+/// initial holder need not be listed among the final nodes.
 class ChunkShape {
   public:
     ChunkShape(std::span<const plan::SendChunk> chunks, std::int32_t nodes);
 
-    /// Whether they make that collective on all nodes: each rank with the same number of chunks.
+    /// Whether they form that collective on all nodes: each rank with the same number of chunks.
     [[nodiscard]] bool makes(CollectiveKind goal) const;
-    /// The first collective that they make; None: none that has a name.
+    /// The first collective that they form; None: none that has a name.
     [[nodiscard]] CollectiveKind goal() const;
-    /// Of a collective with a root that they make.
+    /// The root, if they form that collective and it has one.
     [[nodiscard]] std::optional<Rank> root(CollectiveKind goal) const;
 
   private:

@@ -1,11 +1,11 @@
 // The values of a plan of sends.
 //
-// A node's value at an address is a multiset of contributions, the chunks that have that address, numbered in
-// the order in which the file lists them. A chunk that is alone at its address is a sum of one contribution,
-// so that all collectives are judged alike. Sends read when they start; what is usable at t is read at t.
+// A node's value at an address is a multiset of contributions: the chunks with that address, numbered in the
+// order of the file. A chunk that is alone at its address is a sum of one contribution, so all collectives
+// are judged alike. Sends read when they start; data that is usable at t is read at t.
 //
-// Sums are interned (sums.hpp), so a copy costs a number. A contribution counted twice is reported where it
-// happens and then taken as counted once, so that one fault is told once.
+// Sums are interned (sums.hpp), so a copy costs one number. A contribution counted twice is reported at once
+// and then treated as counted once, so that one fault is reported once.
 //
 // Memory is O(sends + nodes named by chunks) and the runs of all sums that occur; the latter is bounded.
 
@@ -30,7 +30,7 @@ using plan::SendChunk;
 using plan::SendProgram;
 
 constexpr std::size_t kMostRuns = std::size_t{1} << 24U;
-/// A sum of more runs than this is not told apart from others like it.
+/// Sums of more runs are not distinguished from each other.
 constexpr std::size_t kMostRunsOfOne = std::size_t{1} << 16U;
 
 class Replay {
@@ -94,7 +94,7 @@ class Replay {
     [[nodiscard]] SumId added(SumId a, SumId b) {
         return a == Sums::kUndefined ? b : b == Sums::kUndefined ? a : counted(sums_.sum(a, b));
     }
-    /// The sum of runs that do not overlap, by halves: their partial sums are few.
+    /// The sum of disjoint runs, by divide and conquer: there are few partial sums.
     SumId sum_of(std::span<const SumRun> runs) {
         if (runs.size() == 1) return counted(sums_.of({runs.front()}));
         return added(sum_of(runs.first(runs.size() / 2)), sum_of(runs.subspan(runs.size() / 2)));
@@ -198,7 +198,7 @@ class Replay {
                    : node_name(plan_, chunk.pre.front());
     }
 
-    /// Per address: who must have which contributions, as runs by node.
+    /// Per address: which contributions each node must have, as runs.
     void judge_end() {
         std::vector<std::pair<std::int32_t, std::int32_t>> wanted;  // node, contribution
         for (std::uint32_t address = 0; address < addresses_.size() && !too_large_; ++address) {

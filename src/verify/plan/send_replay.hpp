@@ -8,10 +8,10 @@
 
 namespace tutti::verify {
 
-/// Plays the flights in order of time: what each send carries (`not-held` if nothing), what it makes of the
+/// Replays the flights in order of time: what each send carries (`not-held` if nothing), how it changes the
 /// destination's value (`value` if a contribution is counted twice), and what every node has in the end
-/// (`value`). Warns of chunks sent where they were already (`redundant`). Sends that name no node there is
-/// carry nothing. False, with a `too-large` violation, if the sums take too much memory.
+/// (`value`). Warns of chunks sent to nodes that already have them (`redundant`). Sends with nonexistent
+/// nodes carry nothing. False, with a `too-large` violation, if the sums take too much memory.
 bool replay(const plan::SendProgram& plan, std::span<const Flight> flights, Findings& violations,
             Findings& warnings);
 

@@ -1,6 +1,6 @@
-// A tree's sends stand in any order. Every node but the root must be the destination of
-// exactly one of them; then a walk from the root reaches all nodes unless some send to each other in a
-// circle. O(sends + trees) time and O(nodes) memory besides the plan.
+// A tree's sends may be listed in any order. Every node but the root must be the destination of exactly one
+// of them; then a search from the root reaches all nodes unless there is a cycle. O(sends + trees) time and
+// O(nodes) memory besides the plan.
 
 #include "verify/plan/send_trees.hpp"
 

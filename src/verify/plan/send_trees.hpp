@@ -5,9 +5,9 @@
 
 namespace tutti::verify {
 
-/// Of ForestColl's trees: each is a tree from its root (`tree`, `not-held`) that reaches every node
-/// (`value`), and the trees of each node carry all of its share and no more (`value`). Warns of heights that
-/// are not so (`claim`). Returns the greatest height.
+/// Checks ForestColl's trees: each is a tree from its root (`tree`, `not-held`) that reaches every node
+/// (`value`), and the trees of each node carry exactly its share (`value`). Warns of wrong stated heights
+/// (`claim`). Returns the greatest height.
 std::int64_t check_trees(const plan::ForestCollPlan& plan, Findings& violations, Findings& warnings);
 
 }  // namespace tutti::verify

@@ -36,13 +36,13 @@ void append(std::vector<SumRun>& to, const SumRun& run) {
     to.push_back(run);
 }
 
-/// A counter that stays at its end: a contribution counted that often is wrong anyway.
+/// A saturating counter: a contribution counted that often is wrong anyway.
 std::uint32_t saturated(std::uint32_t a, std::uint32_t b) {
     constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
     return a > kMost - b ? kMost : a + b;
 }
 
-/// The multiset sum: both lists swept from left to right, cut where they overlap.
+/// The multiset sum: both lists are merged from left to right and split where they overlap.
 void add(std::span<const SumRun> left, std::span<const SumRun> right, std::vector<SumRun>& into) {
     into.clear();
     std::size_t i = 0, j = 0;
@@ -112,7 +112,7 @@ SumId Sums::sum(SumId a, SumId b) {
     if (a == kUndefined || b == kUndefined) return kUndefined;
     if (a == kTooMany || b == kTooMany) return kTooMany;
     const std::uint64_t key = (std::uint64_t{std::min(a, b)} << 32U) | std::max(a, b);
-    // Short sums are added anew faster than they are remembered.
+    // Adding short sums again is faster than caching them.
     const bool remember = runs(a).size() + runs(b).size() > 8;
     if (remember) {
         if (const auto known = added_.find(key); known != added_.end()) return known->second;

@@ -21,19 +21,19 @@ struct SumRun {
     friend bool operator==(const SumRun&, const SumRun&) = default;
 };
 
-/// All values that occur in a plan. Multisets, so that what is counted twice is seen; exact, so that a
-/// verdict is a proof. Ranks that add the same chunk mostly are neighbours, so a multiset is kept as runs of
-/// ranks.
+/// All values that occur in a plan, interned. Multisets, so that double counting is detected; exact (no
+/// hashes), so that a verdict is a proof. Ranks that add the same chunk are usually consecutive, so a
+/// multiset is stored as runs of ranks.
 class Sums {
   public:
     static constexpr SumId kUndefined = 0;
-    /// Sums of more runs than any right result has are not told apart: wrong is wrong.
+    /// Stands for all sums of more runs than a right result can have.
     static constexpr SumId kTooMany = 1;
 
     explicit Sums(std::size_t most_runs);
 
     [[nodiscard]] SumId single(std::int32_t rank, std::int64_t chunk);
-    /// Undefined if one of them is. O(runs), O(1) if it was asked before.
+    /// Undefined if one of them is. O(runs), O(1) if cached.
     [[nodiscard]] SumId sum(SumId a, SumId b);
     [[nodiscard]] SumId of(std::vector<SumRun> runs);
     /// Sorted by chunk, then rank; neighbours joined. Precondition: neither undefined nor too many.

@@ -1,4 +1,4 @@
-// A schedule of TACOS: where its chunks start follows from the collective; the queues are replayed.
+// Verifies a schedule of TACOS: the collective gives the initial holders; the queues are replayed.
 
 #include "verify/plan/findings.hpp"
 #include "verify/plan/plan_verifier.hpp"

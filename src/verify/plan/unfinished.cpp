@@ -5,7 +5,8 @@
 #include <set>
 #include <utility>
 
-// Backwards over the program's order, every op collects the GPUs that do something after it: one bit each.
+// Backwards over the program's order, every op collects the GPUs that execute something after it: one bit
+// each.
 
 namespace tutti::verify {
 namespace {

@@ -6,56 +6,56 @@
 #include <map>
 #include <vector>
 
-// What the checks of all certificates share: the needs of an instance, and cheapest ways through its network.
-// Written for the checker alone, so that no mistake of src/bounds can hide in it.
+// Shared by the checks of all certificates: the needs of an instance, and shortest paths in its network.
+// Independent of src/bounds, so that a mistake there is detected.
 
 namespace tutti::verify {
 
-/// Wide enough for every sum of ticks or lengths over a way, and for every sum of those over all chunks.
+/// Wide enough for every sum of ticks or lengths over a path, and for every sum of those over all chunks.
 __extension__ using Wide = __int128;
-/// "Cannot get there"; larger than any such sum.
+/// Infinity (unreachable); larger than any such sum.
 inline constexpr Wide kNever = Wide{1} << 120;
 
-/// So many chunks of one collective with the same size, holders and receivers; `chunk` is one of them.
+/// `count` chunks of one collective with the same size, holders and receivers; `chunk` is one of them.
 struct Need {
     ChunkId chunk;
     std::uint64_t count = 1;
 };
 
-/// The chunks that must move at all, equal ones side by side counted together.
+/// The chunks that must move at all; consecutive equal ones are counted together.
 [[nodiscard]] std::vector<Need> needs_of(const Instance& instance);
 
 /// Whether the chunks of this collective may use the link.
 [[nodiscard]] bool may_use(const Instance& instance, LinkId link, CollectiveId collective);
 
 /// The least time from a start on the link to the next start of the same chunk beyond it, or to its arrival:
-/// alpha + beta, but alpha alone into a cut-through switch, because beta is paid once, on the last leg.
+/// alpha + beta, but only alpha into a cut-through switch, because beta is paid once, on the last link.
 [[nodiscard]] Ticks transit(const Instance& instance, LinkId link, ChunkId chunk);
 
 /// The least time from a start on the link to the arrival at its end, also at a cut-through switch.
 [[nodiscard]] Ticks arrival(const Instance& instance, LinkId link, ChunkId chunk);
 
-/// How long at least the link is busy with a chunk of that many bytes or more.
+/// The least time for which the link is busy with a chunk of that many bytes or more.
 [[nodiscard]] Ticks busy(const Instance& instance, LinkId link, Bytes bytes);
 
 enum class Direction { Forwards, Backwards };
 
 using Price = std::function<Wide(LinkId)>;
 
-/// Per node the least sum of prices (>= 0) of a way from a start (backwards: to one) that the collective's
+/// Per node the least sum of prices (>= 0) of a path from a start (backwards: to one) that the collective's
 /// chunks may take; `at` gives each node's price of starting there, kNever for none. Dijkstra.
-[[nodiscard]] std::vector<Wide> cheapest_ways(const Instance& instance, CollectiveId collective,
-                                              Direction direction, std::vector<Wide> at, const Price& price);
+[[nodiscard]] std::vector<Wide> shortest_paths(const Instance& instance, CollectiveId collective,
+                                               Direction direction, std::vector<Wide> at, const Price& price);
 
 /// Per node the least price for a chunk to get there from any of `starts`.
 using PricesFrom = std::function<std::vector<Wide>(ChunkId chunk, std::span<const NodeId> starts)>;
 
-/// What a need must pay per chunk at least: a plain chunk the price of its dearest receiver, a reduction that
-/// of its dearest contribution to its dearest receiver (one only: contributions may merge on their way). With
-/// a target only that receiver counts; 0 if it is none.
-class DearestPrices {
+/// A lower bound of the price per chunk of a need: for a plain chunk the price of its most expensive
+/// receiver, for a reduction that of its most expensive contribution to its most expensive receiver (only
+/// one, because contributions may merge). With a target only that receiver counts; 0 if it is none.
+class MinimumPrices {
   public:
-    DearestPrices(const Instance& instance, PricesFrom prices_from, std::optional<NodeId> target = {})
+    MinimumPrices(const Instance& instance, PricesFrom prices_from, std::optional<NodeId> target = {})
         : instance_(instance), prices_from_(std::move(prices_from)), target_(target) {}
     [[nodiscard]] Wide of(const Need& need);
 
@@ -68,8 +68,8 @@ class DearestPrices {
     std::size_t entries_ = 0;  ///< in known_
 };
 
-/// When a link can carry what is counted: no start before `first`, none after T - `last`, and each `busy`
-/// ticks one.
+/// When a link can carry the counted chunks: no start before `first`, none after T - `last`, one per `busy`
+/// ticks.
 struct LinkUse {
     Wide first = kNever;
     Wide last = kNever;
@@ -78,13 +78,13 @@ struct LinkUse {
     [[nodiscard]] Wide transfers_by(Wide makespan) const;
 };
 
-/// A chunk (one or more of them) on its way from any of the nodes `from` to any of the nodes `to`.
+/// One or more chunks that travel from any of the nodes `from` to any of the nodes `to`.
 struct Trip {
     ChunkId chunk;
     std::span<const NodeId> from, to;
 };
 
-/// Of each need: from its holders to its receivers.
+/// For each need a trip from its holders to its receivers.
 [[nodiscard]] std::vector<Trip> trips_of(const Instance& instance, const std::vector<Need>& needs);
 
 /// Per link, for these trips (all of chunks of at least `bytes`): the first tick at which one can be at its

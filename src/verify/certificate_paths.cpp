@@ -1,4 +1,4 @@
-#include "verify/certificate_ways.hpp"
+#include "verify/certificate_paths.hpp"
 
 #include <algorithm>
 #include <queue>
@@ -22,7 +22,7 @@ bool alike(const Demand& a, const Demand& b) {
            a.holders.data() == b.holders.data() && a.receivers.data() == b.receivers.data();
 }
 
-/// More than this many known prices are not kept: 1 GiB.
+/// The most prices that are cached: 1 GiB.
 constexpr std::size_t kMaxKnownPrices = std::size_t{1} << 26;
 
 }  // namespace
@@ -59,8 +59,8 @@ Ticks busy(const Instance& instance, LinkId link, Bytes bytes) {
     return instance.busy(link, instance.topology().beta(link, bytes));
 }
 
-std::vector<Wide> cheapest_ways(const Instance& instance, CollectiveId collective, Direction direction,
-                                std::vector<Wide> at, const Price& price) {
+std::vector<Wide> shortest_paths(const Instance& instance, CollectiveId collective, Direction direction,
+                                 std::vector<Wide> at, const Price& price) {
     const Topology& topology = instance.topology();
     using Entry = std::pair<Wide, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -71,7 +71,7 @@ std::vector<Wide> cheapest_ways(const Instance& instance, CollectiveId collectiv
     const auto end_of = [&](LinkId link) {
         return forwards ? topology.link(link).dst : topology.link(link).src;
     };
-    // Prices only fall from here on, so a start from which no link leads to a dearer node never will.
+    // Prices only fall from here on, so a start without a link to a more expensive node never improves one.
     for (std::size_t v = 0; v < at.size(); ++v) {
         if (at[v] >= kNever) continue;
         const auto leads_on = [&](LinkId link) { return at[v] < at[end_of(link).index()]; };
@@ -94,7 +94,7 @@ std::vector<Wide> cheapest_ways(const Instance& instance, CollectiveId collectiv
     return at;
 }
 
-const std::vector<Wide>& DearestPrices::prices(ChunkId chunk, std::span<const NodeId> starts) {
+const std::vector<Wide>& MinimumPrices::prices(ChunkId chunk, std::span<const NodeId> starts) {
     const Demand demand = instance_.demand(chunk);
     std::tuple key{demand.collective, demand.bytes, std::vector<NodeId>(starts.begin(), starts.end())};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
@@ -107,7 +107,7 @@ const std::vector<Wide>& DearestPrices::prices(ChunkId chunk, std::span<const No
     return known_.emplace(std::move(key), std::move(prices)).first->second;
 }
 
-Wide DearestPrices::of(const Need& need) {
+Wide MinimumPrices::of(const Need& need) {
     const Demand demand = instance_.demand(need.chunk);
     std::span<const NodeId> receivers = demand.receivers;
     if (target_) {
@@ -115,17 +115,17 @@ Wide DearestPrices::of(const Need& need) {
         if (found == receivers.end() || *found != *target_) return 0;
         receivers = receivers.subspan(static_cast<std::size_t>(found - receivers.begin()), 1);
     }
-    Wide dearest = 0;
+    Wide highest = 0;
     const auto consider = [&](std::span<const NodeId> starts) {
         const auto& to = prices(need.chunk, starts);
-        for (const NodeId receiver : receivers) dearest = std::max(dearest, to[receiver.index()]);
+        for (const NodeId receiver : receivers) highest = std::max(highest, to[receiver.index()]);
     };
     if (demand.reduction) {
         for (std::size_t h = 0; h < demand.holders.size(); ++h) consider(demand.holders.subspan(h, 1));
     } else {
         consider(demand.holders);
     }
-    return dearest;
+    return highest;
 }
 
 Wide LinkUse::transfers_by(Wide makespan) const {
@@ -174,8 +174,9 @@ std::vector<LinkUse> uses_of_links(const Instance& instance, const std::vector<T
             for (const NodeId node : trip->to) sinks[node.index()] = 0;
         }
         const auto time = [&](LinkId link) { return Wide{transit(instance, link, chunk).count()}; };
-        const auto first = cheapest_ways(instance, kind.first, Direction::Forwards, std::move(sources), time);
-        const auto last = cheapest_ways(instance, kind.first, Direction::Backwards, std::move(sinks), time);
+        const auto first =
+            shortest_paths(instance, kind.first, Direction::Forwards, std::move(sources), time);
+        const auto last = shortest_paths(instance, kind.first, Direction::Backwards, std::move(sinks), time);
         for (std::size_t e = 0; e < uses.size(); ++e) {
             const Link& link = topology.link(LinkId(e));
             if (!may_use(instance, LinkId(e), kind.first)) continue;

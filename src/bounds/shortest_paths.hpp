@@ -13,11 +13,11 @@ namespace tutti::bounds {
 enum class Direction { Forwards, Backwards };
 
 /// The least cost from a set of nodes to every other (forwards) or from every other to the set (backwards);
-/// `never` where there is no way. `step(link, next)` is the cost of taking a link to the next node in that
+/// `never` where there is no path. `step(link, next)` is the cost of taking a link to the next node in that
 /// direction, at least 0, or `never`. Dijkstra's algorithm, O(links log nodes).
 template <class Cost, class Step>
-[[nodiscard]] std::vector<Cost> cheapest_ways(const Topology& topology, std::span<const NodeId> set,
-                                              Direction direction, Cost never, Step step) {
+[[nodiscard]] std::vector<Cost> shortest_paths(const Topology& topology, std::span<const NodeId> set,
+                                               Direction direction, Cost never, Step step) {
     std::vector<Cost> costs(topology.nodes(), never);
     using Entry = std::pair<Cost, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
