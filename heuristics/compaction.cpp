@@ -1,12 +1,12 @@
-// Each transfer starts as early as it can: when its chunk is there, in the first gap of its links. Transfers
-// are taken in the order of their old starts. Who depends on whom is read off the old schedule: a send reads
-// the sum of all that had arrived at its source by its start, so it must wait for all of that again. A
-// delivery that arrived by the old start of a transfer was itself started before it, so its new arrival is
-// known by then: deliveries are gone through in the order of their old arrivals, beside the transfers, and
-// one table holds for each node and chunk the latest new arrival that counts so far.
+// Each transfer is moved to its earliest start: when its chunk is there, in the first gap of its links.
+// Transfers are processed in the order of their old starts. Dependencies are taken from the old schedule: a
+// send reads the sum of all that had arrived at its source by its start, so it must wait for all of that
+// again. A delivery that arrived by the old start of a transfer was started before it, so its new arrival is
+// already known: deliveries are processed in the order of their old arrivals, merged with the transfers, and
+// one table holds the latest new arrival so far for each node and chunk.
 //
-// Both orders come from a radix sort, the table is an array where that is not much larger than the moves,
-// else a hash table with open addressing: no step is slower than linear but the search for gaps.
+// Both orders come from a radix sort; the table is an array where that is not much larger than the moves,
+// else a hash table with open addressing. Everything is linear except the search for gaps.
 
 #include "heuristics/compaction.hpp"
 
@@ -122,7 +122,7 @@ std::vector<Move> retimed(std::vector<Move> moves) {
 }
 
 std::vector<Move> compacted(const std::vector<Move>& moves) {
-    // Through rigid hops a transfer may fall behind one that now fills the gap before it.
+    // With rigid hops a transfer may be delayed by one that now fills the gap before it.
     auto result = retimed(moves);
     return makespan_of(result) <= makespan_of(moves) ? result : moves;
 }

@@ -5,7 +5,7 @@
 
 namespace tutti::heuristics {
 
-/// A transfer that knows whose hop it takes and what it does to its destination.
+/// A transfer with the graph of its hop and its op at the destination.
 struct Move {
     const HopGraph* graph;
     Transfer transfer;
@@ -20,10 +20,10 @@ struct Move {
 [[nodiscard]] Ticks makespan_of(const std::vector<Move>& moves);
 
 /// Starts every transfer as early as its chunk, its links and the releases allow, in the order of the given
-/// starts, keeping who depends on whom. What is given need not fit the links. O(moves log moves).
+/// starts, with the same dependencies. The given starts may overlap on links. O(moves log moves).
 [[nodiscard]] std::vector<Move> retimed(std::vector<Move> moves);
 
-/// The same, unless that would end later than what is given. Closes the gaps between the halves of an
+/// The same, unless that would be longer than the given schedule. Closes the gaps between the halves of an
 /// all-reduce and between collectives.
 [[nodiscard]] std::vector<Move> compacted(const std::vector<Move>& moves);
 

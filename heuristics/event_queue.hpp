@@ -11,15 +11,15 @@
 
 namespace tutti::heuristics {
 
-/// The queue of all simulations here: events in order of time, those of one time together, in the order in
-/// which they were pushed. So ties have a defined order, the same on every machine.
+/// The event queue of all simulations here: events in order of time, those of one time in one batch, in the
+/// order in which they were pushed. So ties have a defined order, the same on every machine.
 ///
-/// It is a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990): time never goes back, so an event lies in a
-/// bucket by the highest bit in which its time differs from the last one popped, and only the lowest bucket
-/// is ever sorted out. An event moves at most 64 times, mostly once or twice: where all links take equally
-/// long, a whole tick's events change hands in one swap. Equal times are always in one bucket, and buckets
-/// keep their order. Physical units with their billions of ticks cost no more than unit times. Against a
-/// queue of one lane per delay, which it replaced, it takes 0.7 times as long with unit times, 1.04 with
+/// It is a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990): time never goes back, so an event is in the
+/// bucket of the highest bit in which its time differs from the last one popped, and only the lowest bucket
+/// is ever redistributed. An event moves at most 64 times, usually once or twice: where all links take
+/// equally long, a whole tick's events move in one swap. Equal times are always in one bucket, and buckets
+/// keep their order. Physical units with their billions of ticks cost no more than unit times. Compared with
+/// a queue of one lane per delay, which it replaced, it takes 0.7 times as long with unit times, 1.04 with
 /// alpha > 0, 0.75 where every link has its own delay (512 hops, 200 000 starts).
 ///
 /// `Event` has a member `time` of type std::int64_t, >= 0.
@@ -55,7 +55,7 @@ class EventQueue {
         const int lowest = std::countr_zero(filled_);
         auto& bucket = buckets_[static_cast<std::size_t>(lowest)];
         filled_ &= filled_ - 1;
-        if (lowest == 0) {  // they differ from the last time in one bit only: all are equal
+        if (lowest == 0) {  // they differ from the last time in the lowest bit only: all are equal
             now_ = bucket.front().time;
             std::swap(level_, bucket);
             return;

@@ -1,17 +1,18 @@
-// From demands to a schedule, in two phases.
+// Makes a schedule from demands, in two phases.
 //
-// 1. Reductions gather. On the network turned round, with time running backwards, a reduction at a root is a
-//    chunk that spreads from the root to all contributors; played backwards the tree gathers, and each
+// 1. Reductions gather. On the reversed network, with time running backwards, a reduction at a root is a
+// chunk
+//    that spreads from the root to all contributors; reversed in time, the tree gathers, and each
 //    contribution is added exactly once. All reductions are spread at once; the mirrored transfers then end
 //    at tick T1 (plus the latest release, before which nothing may start).
 // 2. Everything else spreads forwards, at once, in the gaps that phase 1 left and after it: plain chunks from
 //    their holders, and the sums of reductions with several receivers from their root, once they are complete
-//    there. An all-reduce is so a reduce-scatter and an all-gather that overlap where the links allow it.
+//    there. So an all-reduce is a reduce-scatter and an all-gather that overlap where the links allow it.
 //
-// Each phase takes the best of the portfolio. All-reduces on networks of NPUs alone are also tried as one
-// flow (pipelined_all_reduce). At the end all transfers are moved as early as possible. Where one-way links
-// leave a reduction without a common root, it is summed up at several (rootless_reduction), between the
-// phases.
+// Each phase takes the best result of the portfolio. All-reduces on networks without switches are also tried
+// as one flow (pipelined_all_reduce). At the end all transfers are moved as early as possible. Where one-way
+// links leave a reduction without a common root, it is summed at several roots (rootless_reduction), between
+// the phases.
 
 #include "heuristics/greedy.hpp"
 
@@ -29,7 +30,7 @@ namespace {
 
 class Greedy {
   public:
-    /// `at_switches`: sums that several want are made at switches, where there are such that can.
+    /// `at_switches`: reductions with several receivers have their root at a switch that can reduce, if any.
     Greedy(const Instance& instance, const GreedyRequest& request, bool at_switches, Rng& rng)
         : instance_(instance),
           request_(request),
@@ -43,7 +44,7 @@ class Greedy {
     GreedyResult run() {
         sort_demands();
         const bool flow_alone = request_.alone != nullptr && request_.alone->as<FlowHeuristic>() != nullptr;
-        // Where one flow is possible it is the better use of time.
+        // Where one flow is possible, the time is better spent on it.
         const bool may_overlap = flow_alone || (request_.alone == nullptr && can_overlap());
         if (may_overlap) phases_ = Effort::Quick;
         if (!flow_alone && !in_phases()) return std::move(result_);
@@ -74,14 +75,14 @@ class Greedy {
     }
 
   private:
-    /// A reduction: gathered at the root, or at several, then spread to the other receivers.
+    /// A reduction: gathered at one or several roots, then spread to the other receivers.
     struct Reduction {
         ChunkId chunk;
         std::vector<NodeId> roots;
         [[nodiscard]] bool is_separate() const { return roots.size() > 1; }
     };
 
-    /// What the portfolio says of one phase.
+    /// The portfolio's candidates for one phase.
     struct Part {
         std::string name, winner;
         std::vector<Candidate> candidates;
@@ -96,7 +97,7 @@ class Greedy {
             const ChunkId chunk(c);
             const Demand demand = instance_.demand(chunk);
             if (demand.reduction && demand.holders.size() > 1) {
-                // Roots take turns, so that no receiver sums up more than its share.
+                // Roots rotate, so that no receiver sums up more than its share.
                 const std::size_t turn = shares[demand.collective.index()]++;
                 const bool shared = at_switches_ && demand.receivers.size() > 1;
                 auto root = shared ? roots.at_switch(chunk, turn) : std::nullopt;
@@ -108,26 +109,26 @@ class Greedy {
         }
     }
 
-    /// What the second phase leaves to the first.
+    /// The first phase's share of the time.
     [[nodiscard]] Stop part_of_the_time() const {
         const auto left = request_.stop.remaining();
         return left ? request_.stop.within(*left * request_.options.reduction_share) : request_.stop;
     }
 
-    /// Sums first, then everything else. False: stopped, or no way was found.
+    /// Reductions first, then everything else. False: stopped, or no solution was found.
     bool in_phases() {
         if (!gather()) return false;
         reduce_without_root();
         if (!spread()) return false;
         has_moves_ = true;
-        // Separate sums depend on what is overwritten when, which moving transfers would change.
-        // What meets the target cannot become shorter.
+        // With several roots the result depends on which copy is overwritten when, which moving transfers
+        // would change. A schedule that meets the target cannot become shorter.
         Ticks makespan = makespan_of(moves_);
         if (!has_rootless_sums_ && makespan > request_.target) {
             moves_ = compacted(moves_);
             makespan = makespan_of(moves_);
         }
-        tell_whole(makespan);
+        report_whole(makespan);
         return true;
     }
 
@@ -163,7 +164,7 @@ class Greedy {
             const Ticks mirrored = solution->makespan - start - gather_graph_.transit(hop, chunk);
             moves_.push_back({&gather_graph_, {hop, chunk, mirrored + release}, Op::Reduce});
         }
-        // Mirrored, rigid hops may meet at a switch that they passed at different ticks backwards.
+        // Mirrored rigid hops may collide at a switch that they passed at different ticks backwards.
         moves_ = gather_graph_.is_simple() ? compacted(moves_) : retimed(moves_);
         for (const Move& move : moves_) {
             const auto& [hop, chunk, start] = move.transfer;
@@ -208,7 +209,7 @@ class Greedy {
         return true;
     }
 
-    /// Chunks that are where they are wanted already need nobody.
+    /// Removes chunks that all their receivers already hold.
     static void leave_out_settled(SpreadProblem& problem) {
         std::erase_if(problem.spreads, [](const Spread& spread) {
             return std::ranges::all_of(spread.targets, [&](NodeId target) {
@@ -221,15 +222,15 @@ class Greedy {
     std::optional<SpreadSolution> solve(SpreadProblem& problem, const char* part, const Stop& stop) {
         if (request_.alone != nullptr) leave_out_settled(problem);
         SpreadResult found = best_spread(problem, {phases_, request_.threads, request_.alone}, rng_, stop);
-        // What is where it is wanted already tells nothing of those who left it there.
+        // A solution without transfers says nothing about the heuristics.
         if (!found.solution || !found.solution->transfers.empty())
             parts_.push_back({part, std::move(found.heuristic), std::move(found.candidates)});
-        if (!found.solution) tell_parts();
+        if (!found.solution) report_parts();
         return std::move(found.solution);
     }
 
-    /// Enters the parts' candidates. One part alone is the whole.
-    void tell_parts() {
+    /// Reports the parts' candidates. A single part is the whole.
+    void report_parts() {
         for (Part& part : parts_) {
             for (Candidate& candidate : part.candidates) {
                 if (parts_.size() > 1) candidate.part = part.name;
@@ -238,8 +239,8 @@ class Greedy {
         }
     }
 
-    /// Enters the parts' candidates, and what they come to together.
-    void tell_whole(Ticks makespan) {
+    /// Reports the parts' candidates, and the combined result.
+    void report_whole(Ticks makespan) {
         Candidate whole;
         whole.makespan = makespan;
         for (const Move& move : moves_) whole.sends += move.graph->hop(move.transfer.hop).legs.size();
@@ -255,7 +256,7 @@ class Greedy {
             }
         }
         result_.heuristic = whole.heuristic;
-        tell_parts();
+        report_parts();
         if (parts_.size() > 1) enter_candidate(std::move(whole));
     }
 
@@ -267,7 +268,7 @@ class Greedy {
         enter(result_.candidates, std::move(candidate));
     }
 
-    /// Why the instance is not one of all-reduces that can be one flow; empty if it is.
+    /// Why the instance's all-reduces cannot be solved as one flow; empty if they can.
     [[nodiscard]] std::string why_no_flow() const {
         if (!graph_.is_direct()) return "the network has switches";
         if (!plain_.empty()) return "there are chunks that are no sums";
@@ -278,7 +279,7 @@ class Greedy {
         return {};
     }
 
-    /// Whether all there is are sums that several want, on links between NPUs, and not too many of them.
+    /// Whether there are only reductions with several receivers, on links between NPUs, and not too many.
     [[nodiscard]] bool can_overlap() const {
         if (!why_no_flow().empty()) return false;
         std::size_t sends = 0;
@@ -310,7 +311,7 @@ class Greedy {
             candidate.makespan = sums->makespan;
             candidate.sends = sums->gather.size() + sums->spread.size();
         } else {
-            candidate.why_none = request_.stop.requested() ? "stopped" : "it found no way";
+            candidate.why_none = request_.stop.requested() ? "stopped" : "it found no path";
         }
         enter_candidate(std::move(candidate));
         if (!sums || (has_moves_ && sums->makespan >= makespan_of(moves_))) return;
@@ -334,7 +335,7 @@ class Greedy {
             }
             graph->leg_times(transfer.hop, transfer.chunk, legs);
             for (const LegTime& leg : legs) {
-                // A switch that does not reduce passes a contribution on as it is.
+                // A switch that does not reduce forwards a contribution unchanged.
                 const NodeId to = topology.link(leg.link).dst;
                 const bool passes =
                     topology.is_switch(to) && (&leg != &legs.back() || !topology.rule(to).reduce);

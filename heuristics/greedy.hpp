@@ -21,27 +21,28 @@ struct GreedyRequest {
     unsigned threads = 1;
     Stop stop{};
     SearchOptions options{};
-    /// Ask only this one; null: all that have a turn. Precondition: why_not(instance, *alone).empty().
+    /// Run only this one; null: all that the portfolio selects. Precondition: why_not(instance,
+    /// *alone).empty().
     const Heuristic* alone = nullptr;
 };
 
 struct GreedyResult {
     std::optional<Schedule> schedule{};
-    /// Who made it: a name of heuristics(), or two of them joined by " + ", where one made the sums and
-    /// another distributed the chunks.
+    /// The heuristic that made it: a name of heuristics(), or two of them joined by " + ", where one made the
+    /// reductions and another distributed the chunks.
     std::string heuristic{};
     std::vector<Candidate> candidates{};  ///< in the order of their first turns
 };
 
 /// A schedule for any instance whose receivers can be reached, by the best of several polynomial heuristics
-/// and seeds. No schedule: stopped before there was one, or one that was asked alone found none. The same
+/// and seeds. No schedule: stopped before there was one, or the heuristic that ran alone found none. The same
 /// seed and threads give the same schedule, unless stopped.
 [[nodiscard]] GreedyResult greedy_search(const Instance& instance, const GreedyRequest& request);
 
-/// Its schedule alone.
+/// Only its schedule.
 [[nodiscard]] std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& request);
 
-/// Why the heuristic cannot solve the instance alone, in words; empty if it may. O(instance).
+/// Why the heuristic cannot solve the instance alone, as a message; empty if it may. O(instance).
 [[nodiscard]] std::string why_not(const Instance& instance, const Heuristic& heuristic);
 
 }  // namespace tutti::heuristics

@@ -13,7 +13,7 @@
 
 namespace tutti::heuristics {
 
-/// What decides which heuristics are worth a turn on a problem.
+/// The properties of a problem that decide which heuristics are tried on it.
 struct SpreadTraits {
     std::size_t sends = 1;  ///< about
     std::size_t nodes = 0;
@@ -25,18 +25,18 @@ struct SpreadTraits {
 
 /// Solves one phase of an instance: reductions, backwards, or everything else.
 struct PhaseHeuristic {
-    /// Why it cannot solve the problem, in words; empty if it can.
+    /// Why it cannot solve the problem, as a message; empty if it can.
     std::string (*why_not)(const SpreadProblem&);
-    /// Whether the portfolio gives it a turn. Where several have one, they have it in the table's order.
-    bool (*has_turn)(const SpreadTraits&, const SearchOptions&);
+    /// Whether the portfolio tries it. Those that are tried run in the table's order.
+    bool (*is_tried)(const SpreadTraits&, const SearchOptions&);
     /// Its tries are those of the portfolio divided by this, at least one.
     std::size_t tries_divisor;
-    /// The best of so many tries. None: it does not know how, or `stop` came first.
+    /// The best of that many tries. None: it cannot solve the problem, or `stop` came first.
     std::optional<SpreadSolution> (*run)(const SpreadProblem&, Rng&, const Stop&, std::size_t tries);
 };
 inline constexpr std::size_t kOneTry = std::numeric_limits<std::size_t>::max();
 
-/// Improves a solution of a phase by so many moves. Alone it starts from tree-insertion.
+/// Improves a solution of a phase by local search. Alone it starts from tree-insertion.
 struct Improvement {
     std::string (*why_not)(const SpreadProblem&);
     SpreadSolution (*run)(const SpreadProblem&, SpreadSolution, Rng&, const Stop&, std::uint64_t moves);
@@ -67,12 +67,12 @@ struct Heuristic {
     }
 };
 
-/// Every heuristic, in the order in which they have their turns (heuristic_table.cpp).
+/// Every heuristic, in the order in which they are tried (heuristic_table.cpp).
 [[nodiscard]] std::span<const Heuristic> heuristics();
 /// The row of that name, or null.
 [[nodiscard]] const Heuristic* find_heuristic(std::string_view name);
 
-/// Names that the code around the table needs.
+/// Names that are used outside the table.
 inline constexpr std::string_view kSymmetry = "symmetry";
 inline constexpr std::string_view kSynchronousSteps = "synchronous-steps";
 inline constexpr std::string_view kTreeInsertion = "tree-insertion";

@@ -1,7 +1,7 @@
-// The heuristics, by name. A new one is a file of its own and a row here: for one phase of an instance (most
-// are), a function that solves a SpreadProblem, one that says in words why it cannot, and when the portfolio
-// shall give it a turn. README.md says which file has which; the order of the rows is the order of the turns,
-// and another order means other random numbers and so other schedules.
+// The table of heuristics. A new one is a file of its own and a row here. Most solve one phase of an
+// instance: the row then has a function that solves a SpreadProblem, one that explains why it cannot, and one
+// that says when the portfolio tries it. README.md lists the files. Heuristics are tried in the order of the
+// rows; another order means other random numbers and so other schedules.
 
 #include "heuristics/flood/flood_search.hpp"
 #include "heuristics/heuristic.hpp"
@@ -19,7 +19,7 @@
 namespace tutti::heuristics {
 namespace {
 
-/// The best of some tries of a heuristic that makes one solution at a time.
+/// The best of several tries of a heuristic that makes one solution per call.
 template <SpreadHeuristic kHeuristic>
 std::optional<SpreadSolution> best_try(const SpreadProblem& problem, Rng& rng, const Stop& stop,
                                        std::size_t tries) {

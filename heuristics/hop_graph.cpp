@@ -1,9 +1,9 @@
 // Rigid hops are found by breadth-first search from each stop through the switches that cannot hold a chunk.
 // All simple paths would be too many in a large fabric, so each such switch is entered by at most
-// kWaysThrough paths from one stop and each pair of stops is joined by at most kWaysBetween hops, fewer where
-// that would make more than some kMaxHops in all; the first path found is a shortest one, so whoever can be
-// reached at all is reached. Links are tried from a different one at each stop, so that the few paths kept
-// are not the same few for everybody.
+// kPathsThrough paths from one stop and each pair of stops is joined by at most kPathsBetween hops, fewer
+// where that would make more than about kMaxHops in total. The first path found is a shortest one, so every
+// reachable node is reached. At each stop the search begins with a different link, so that different stops
+// keep different paths.
 
 #include "heuristics/hop_graph.hpp"
 
@@ -12,13 +12,13 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::size_t kWaysThrough = 4;
-constexpr std::size_t kWaysBetween = 8;
+constexpr std::size_t kPathsThrough = 4;
+constexpr std::size_t kPathsBetween = 8;
 constexpr std::size_t kMaxHops = std::size_t{1} << 22;
 
 }  // namespace
 
-/// Finds the hops from one stop after the other, with the same tables for all of them.
+/// Finds the hops from each stop, reusing its tables.
 class HopGraph::RigidSearch {
   public:
     explicit RigidSearch(HopGraph& graph)
@@ -26,12 +26,12 @@ class HopGraph::RigidSearch {
           topology_(graph.instance_->topology()),
           is_stop_(topology_.nodes()),
           seen_(topology_.nodes(), 0),
-          ways_(topology_.nodes(), 0) {
+          paths_into_(topology_.nodes(), 0) {
         std::size_t stops = 0;
         for (std::size_t n = 0; n < is_stop_.size(); ++n) stops += is_stop_[n] = graph.is_stop(NodeId(n));
         const std::size_t passed = topology_.nodes() - stops;
-        ways_between_ = std::clamp<std::size_t>(kMaxHops / (stops * stops), 1, kWaysBetween);
-        ways_through_ = std::clamp<std::size_t>(kMaxHops / (stops * (passed + 1)), 1, kWaysThrough);
+        paths_between_ = std::clamp<std::size_t>(kMaxHops / (stops * stops), 1, kPathsBetween);
+        paths_through_ = std::clamp<std::size_t>(kMaxHops / (stops * (passed + 1)), 1, kPathsThrough);
     }
 
     void add_all() {
@@ -70,13 +70,14 @@ class HopGraph::RigidSearch {
         const bool stop = is_stop_[to.index()];
         if (seen_[to.index()] != from.index() + 1) {
             seen_[to.index()] = static_cast<std::uint32_t>(from.index() + 1);
-            ways_[to.index()] = 0;
+            paths_into_[to.index()] = 0;
         }
-        if (to == from || (path != 0 && ways_[to.index()] >= (stop ? ways_between_ : ways_through_))) return;
+        if (to == from || (path != 0 && paths_into_[to.index()] >= (stop ? paths_between_ : paths_through_)))
+            return;
         for (std::size_t p = path; p != 0; p = paths_[p].before) {
             if (topology_.link(paths_[p].link).dst == to) return;
         }
-        ++ways_[to.index()];
+        ++paths_into_[to.index()];
         if (!stop) {
             paths_.push_back({path, link, paths_[path].legs + 1});
             return;
@@ -95,8 +96,8 @@ class HopGraph::RigidSearch {
     HopGraph& graph_;
     const Topology& topology_;
     std::vector<bool> is_stop_;
-    std::vector<std::uint32_t> seen_, ways_;  ///< paths into a node, counted anew for each stop
-    std::size_t ways_between_, ways_through_;
+    std::vector<std::uint32_t> seen_, paths_into_;  ///< paths into a node, counted anew for each stop
+    std::size_t paths_between_, paths_through_;
     std::vector<Path> paths_;
 };
 
@@ -121,7 +122,7 @@ HopGraph::HopGraph(const Instance& instance, Use use) : instance_(&instance), us
     index_hops(to_, from_, in_begin_, in_);
 }
 
-/// Lists the hops of each node, given which end of theirs it is and which is the other.
+/// Lists the hops of each node, given their own and their other ends.
 void HopGraph::index_hops(std::span<const NodeId> own, std::span<const NodeId> other,
                           std::vector<std::uint32_t>& begin, std::vector<HopEnd>& list) const {
     begin.assign(instance_->topology().nodes() + 1, 0);

@@ -10,15 +10,15 @@ namespace tutti::heuristics {
 
 using HopId = Id<struct HopTag>;
 
-/// How a chunk gets from one stop to the next without waiting on the way: one link, or several through
-/// switches that cannot hold it.
+/// A connection from one stop to the next without waiting in between: one link, or several through switches
+/// that cannot hold a chunk.
 struct Hop {
     NodeId from;
     NodeId to;
     std::span<const LinkId> legs;
 };
 
-/// A hop as a node sees it: the node at its other end.
+/// An entry of a node's list: a hop and the node at its other end.
 struct HopEnd {
     NodeId node;
     HopId hop;
@@ -32,27 +32,27 @@ struct LegTime {
     Ticks busy;
 };
 
-/// The network as the heuristics see it. **Stops** are nodes where a chunk may wait: NPUs and switches with
-/// unlimited buffers. The other switches (cut-through, limited buffer) are passed in rigid hops that leave
-/// them at the very tick the rules allow: a schedule of hops can then never break V11 or V12, whatever the
-/// buffer.
+/// The network as the heuristics use it. **Stops** are nodes where a chunk may wait: NPUs and switches with
+/// unlimited buffers. The other switches (cut-through, limited buffer) are passed in rigid hops, which leave
+/// a switch at the earliest tick that the rules allow: a schedule of hops can never break V11 or V12,
+/// whatever the buffer.
 ///
 /// A stop **branches** if it may send what it received more than once: every NPU, and switches that copy.
 ///
-/// It is the one adjacency of all searches and simulations here: their tables of times, prices and costs are
-/// by hop, or by place in its lists. Lists are in order of the hops' numbers.
+/// It is the only adjacency structure of the searches and simulations here: their tables of times, prices and
+/// costs are indexed by hop, or by position in its lists. Lists are in order of the hops' numbers.
 class HopGraph {
   public:
     /// What the hops are for. When reductions gather, two different sums of one chunk must not wait at a
-    /// switch that copies but does not reduce: who takes its value for one that is overwritten would mix them
-    /// up. So such switches are passed in rigid hops then.
+    /// switch that copies but does not reduce, because the second overwrites the first. So for gathering such
+    /// switches are passed in rigid hops.
     enum class Use { Spread, Gather };
 
     /// The instance must outlive the graph.
     explicit HopGraph(const Instance& instance, Use use = Use::Spread);
 
-    /// The same hops, turned round: what spreads on it gathers on the original when played backwards.
-    /// Branching at switches then means reducing.
+    /// The same hops reversed: a spread on it, reversed in time, is a gather on the original. Branching at
+    /// switches then means reducing.
     [[nodiscard]] HopGraph reversed() const;
 
     [[nodiscard]] const Instance& instance() const { return *instance_; }
@@ -88,7 +88,7 @@ class HopGraph {
     /// Whether every hop is one link.
     [[nodiscard]] bool is_simple() const { return legs_.size() == to_.size(); }
 
-    /// The hop's one link, if it is one link.
+    /// The hop's link, if it has only one.
     [[nodiscard]] std::optional<LinkId> only_link(HopId id) const {
         const std::uint32_t first = leg_begin_[id.index()];
         return leg_begin_[id.index() + 1] - first == 1 ? std::optional(legs_[first]) : std::nullopt;

@@ -15,7 +15,7 @@ Ticks LinkCalendar::earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ti
     }
     graph.leg_times(hop, chunk, times_);
     while (true) {
-        // Push the start until no leg pushes it further.
+        // Delay the start until all legs find their links free.
         for (std::size_t agreed = 0, leg = 0; agreed < times_.size(); leg = (leg + 1) % times_.size()) {
             const LegTime& time = times_[leg];
             const Ticks start = earliest(time.link, ready + time.offset, time.busy) - time.offset;

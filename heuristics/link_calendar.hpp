@@ -9,14 +9,13 @@ namespace tutti::heuristics {
 
 /// The time-expanded network: for each link, when it is busy (BusyIntervals).
 ///
-/// A switch that holds nothing is also kept from passing one chunk twice at one tick: two copies that meet
-/// there could leave in each other's place.
+/// It also prevents one chunk from passing a bufferless switch twice at one tick: the two copies could be
+/// exchanged there.
 class LinkCalendar {
   public:
     explicit LinkCalendar(std::size_t links) : busy_(links) {}
 
-    /// The first start >= ready at which the hop finds all its links free. O(log intervals + intervals
-    /// skipped).
+    /// The first start >= ready at which all links of the hop are free. O(log intervals + intervals skipped).
     [[nodiscard]] Ticks earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready) const;
     /// The same for one link that is busy for `length`.
     [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const {
@@ -28,7 +27,7 @@ class LinkCalendar {
     [[nodiscard]] bool is_free(LinkId link, Ticks tick) const {
         return earliest(link, tick, Ticks(1)) == tick;
     }
-    /// Takes a booking back, on networks where every hop is one link. Precondition: it was made.
+    /// Removes a booking, on networks where every hop is one link. Precondition: it was made.
     void release(LinkId link, Ticks begin, Ticks end) { busy_[link.index()].release(begin, end); }
     /// The end of the last booking.
     [[nodiscard]] Ticks horizon() const { return horizon_; }
@@ -37,7 +36,7 @@ class LinkCalendar {
     void book(LinkId link, Ticks begin, Ticks end);
     [[nodiscard]] bool meets_itself(ChunkId chunk, Ticks start) const;
 
-    /// Which chunks pass which switches when: a hash set with open addressing.
+    /// The triples of switch, chunk and tick: a hash set with open addressing.
     class Passages {
       public:
         [[nodiscard]] bool contains(NodeId at, ChunkId chunk, Ticks when) const;
@@ -50,7 +49,7 @@ class LinkCalendar {
             Ticks when{-1};  ///< negative: an empty place
             friend bool operator==(const Passage&, const Passage&) = default;
         };
-        /// Where it is, or the empty place where it would be. Precondition: there is an empty place.
+        /// Its slot, or the empty slot where it would be. Precondition: there is an empty slot.
         [[nodiscard]] std::size_t place(const Passage& passage) const;
         std::vector<Passage> places_;  ///< a power of two, at most half full
         std::size_t count_ = 0;

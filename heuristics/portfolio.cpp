@@ -1,10 +1,11 @@
 // Which heuristics are tried on a problem, how often, and in which order.
 //
-// No heuristic wins everywhere, and which one does can be told from the problem only roughly; so all that
-// suit are tried, the most promising first (heuristic_table.cpp), until the target is met. Small problems are
-// tried many times, large ones once: the work is counted in sends, never in seconds, so that the same seed
-// gives the same schedule on every machine. With more effort the tries go on until the stop: mostly repairs
-// of the best solution, now and then a fresh start. One heuristic alone starts afresh every time.
+// No heuristic is best everywhere, and the best one can only roughly be predicted; so all that suit the
+// problem are tried, the most promising first (heuristic_table.cpp), until the target is met. Small problems
+// are tried many times, large ones once: the work is counted in sends, never in seconds, so that the same
+// seed gives the same schedule on every machine. With more effort the tries continue until the stop: mostly
+// repairs of the best solution, sometimes a fresh start. A heuristic that runs alone starts from scratch
+// every time.
 
 #include "heuristics/portfolio.hpp"
 
@@ -47,16 +48,16 @@ class Search {
     }
 
     SpreadResult run() {
-        take_turns(contenders_);
+        run_all(contenders_);
         if (effort_ == Effort::Anytime) {
             for (std::size_t round = 1; !is_done(); ++round) {
                 const bool fresh = !may_repair_ || round % options_.fresh_start == 0 || !result_.solution;
-                take_turns(fresh ? contenders_ : repairs(options_.repair_moves));
+                run_all(fresh ? contenders_ : repairs(options_.repair_moves));
             }
         } else if (may_repair_ && result_.solution &&
                    (only_repair_ || traits_.sends <= options_.repair_sends)) {
             const std::uint64_t moves = options_.repair_work / traits_.sends;
-            take_turns(repairs(only_repair_ ? std::max<std::uint64_t>(moves, 1) : moves));
+            run_all(repairs(only_repair_ ? std::max<std::uint64_t>(moves, 1) : moves));
         }
         return std::move(result_);
     }
@@ -85,7 +86,7 @@ class Search {
     void enter_contenders() {
         for (const Heuristic& heuristic : heuristics()) {
             const auto* phase = heuristic.as<PhaseHeuristic>();
-            if (phase != nullptr && phase->has_turn(traits_, options_)) enter_contender(heuristic);
+            if (phase != nullptr && phase->is_tried(traits_, options_)) enter_contender(heuristic);
         }
     }
 
@@ -101,8 +102,8 @@ class Search {
                                 }});
     }
 
-    /// All of them, `threads_` at a time.
-    void take_turns(const std::vector<Contender>& contenders) {
+    /// Runs all of them, `threads_` at a time.
+    void run_all(const std::vector<Contender>& contenders) {
         for (std::size_t i = 0; i < contenders.size() && !is_done();) {
             const std::size_t first = i;
             std::vector<std::future<Attempt>> running;
@@ -129,7 +130,7 @@ class Search {
     void take(const Heuristic& heuristic, Attempt attempt) {
         Candidate candidate{.heuristic = std::string(heuristic.name), .seconds = attempt.seconds};
         auto& best = result_.solution;
-        // A repair that gained nothing has nothing of its own.
+        // A repair that gained nothing has no solution of its own.
         const bool gained = attempt.solution &&
                             (&heuristic != &repair_ || !best || attempt.solution->makespan < best->makespan);
         if (gained) {
@@ -150,7 +151,7 @@ class Search {
         std::string why = phase != nullptr ? phase->why_not(problem_) : improvement->why_not(problem_);
         if (!why.empty()) return why;
         if (attempt.solution) return "nothing better was found";
-        return stop_.requested() ? "stopped" : "it found no way";
+        return stop_.requested() ? "stopped" : "it found no path";
     }
 
     const SpreadProblem& problem_;

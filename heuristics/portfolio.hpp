@@ -18,14 +18,14 @@ struct SpreadResult {
     std::vector<Candidate> candidates = {};  ///< in the order of their first turns
 };
 
-/// The best solution of all heuristics that have a turn on the problem, over several seeds, then repaired.
-/// Tries are drawn in a fixed order and run `threads` at a time, so the answer depends on the rng and the
-/// number of threads alone, unless stopped. Raises the problem's target to what its ports need. No solution:
-/// stopped before there was one, or a target cannot be reached, or the one that was asked alone found none.
+/// The best solution of all heuristics that are tried on the problem, over several seeds, then repaired.
+/// Tries are drawn in a fixed order and run `threads` at a time, so the result depends only on the rng and
+/// the number of threads, unless stopped. Raises the problem's target to its port bound. No solution: stopped
+/// before there was one, or a target cannot be reached, or the heuristic that ran alone found none.
 [[nodiscard]] SpreadResult best_spread(SpreadProblem& problem, const SpreadRequest& request, Rng& rng,
                                        const Stop& stop);
 
-/// Enters what a heuristic reached. One that is there already has one more try.
+/// Adds the result of a heuristic, or one more try if it is already listed.
 void enter(std::vector<Candidate>& candidates, Candidate candidate);
 
 }  // namespace tutti::heuristics

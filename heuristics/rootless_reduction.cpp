@@ -5,9 +5,9 @@
 namespace tutti::heuristics {
 namespace {
 
-/// The fewest hops from one NPU to another through nodes where the chunk means nothing yet.
-std::optional<std::vector<HopId>> quiet_way(const HopGraph& graph, const Demand& demand, NodeId from,
-                                            NodeId to) {
+/// A path of fewest hops from one NPU to another through nodes that are neither holders nor receivers.
+std::optional<std::vector<HopId>> path_avoiding_members(const HopGraph& graph, const Demand& demand,
+                                                        NodeId from, NodeId to) {
     std::vector<std::optional<HopId>> by(graph.nodes());
     std::vector<NodeId> queue{from};
     for (std::size_t next = 0; next < queue.size(); ++next) {
@@ -21,10 +21,10 @@ std::optional<std::vector<HopId>> quiet_way(const HopGraph& graph, const Demand&
         }
     }
     if (!by[to.index()]) return std::nullopt;
-    std::vector<HopId> way;
-    for (NodeId at = to; at != from; at = graph.from(way.back())) way.push_back(*by[at.index()]);
-    std::ranges::reverse(way);
-    return way;
+    std::vector<HopId> path;
+    for (NodeId at = to; at != from; at = graph.from(path.back())) path.push_back(*by[at.index()]);
+    std::ranges::reverse(path);
+    return path;
 }
 
 }  // namespace
@@ -37,12 +37,12 @@ std::optional<Ticks> reduce_without_root(const HopGraph& graph, ChunkId chunk,
     for (const NodeId root : roots) {
         for (const NodeId holder : demand.holders) {
             if (holder == root) continue;
-            const auto way = quiet_way(graph, demand, holder, root);
-            if (!way) return std::nullopt;
-            for (const HopId hop : *way) {
+            const auto path = path_avoiding_members(graph, demand, holder, root);
+            if (!path) return std::nullopt;
+            for (const HopId hop : *path) {
                 const Ticks start = calendar.earliest(graph, hop, chunk, now);
                 calendar.book(graph, hop, chunk, start);
-                moves.push_back({&graph, {hop, chunk, start}, hop == way->back() ? Op::Reduce : Op::Copy});
+                moves.push_back({&graph, {hop, chunk, start}, hop == path->back() ? Op::Reduce : Op::Copy});
                 now = start + graph.transit(hop, chunk);
             }
         }

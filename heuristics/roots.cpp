@@ -35,7 +35,7 @@ bool has_root_switch(const Topology& topology) {
 }
 
 std::vector<NodeId> Roots::nearest_switches(CollectiveId collective) const {
-    // Each takes two searches, so of very many only some are looked at.
+    // Each takes two searches, so their number is limited.
     constexpr std::size_t kMaxLookedAt = 256;
     const Instance& instance = graph_.instance();
     const Topology& topology = instance.topology();

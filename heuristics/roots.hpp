@@ -8,21 +8,21 @@
 
 namespace tutti::heuristics {
 
-/// Where reductions are summed up. On a strongly connected network any receiver will do; otherwise a root
-/// must be reached by every holder and reach every receiver, and there may be none.
+/// Chooses the roots of reductions. On a strongly connected network any receiver can be the root; otherwise a
+/// root must be reachable from every holder and reach every receiver, and there may be none.
 class Roots {
   public:
     /// The graph must outlive this.
     explicit Roots(const HopGraph& graph) : graph_(graph) {}
 
-    /// A receiver if possible, each in its turn; else another NPU; none if no single NPU can be the root.
+    /// A receiver if possible, in rotation; else another NPU; none if no single NPU can be the root.
     [[nodiscard]] std::optional<NodeId> common(ChunkId chunk, std::size_t turn);
-    /// A switch that stores, reduces and copies, where the sum is complete half way and goes down to all
-    /// receivers at once; those nearest to the farthest member in turn. None if no switch is such that all
-    /// members of the group reach it and it reaches them.
+    /// A switch that stores, reduces and copies, where the sum is complete half way and is sent to all
+    /// receivers at once; among those with the smallest distance to their farthest member, in rotation. None
+    /// if there is no such switch that all members of the group reach and that reaches them.
     [[nodiscard]] std::optional<NodeId> at_switch(ChunkId chunk, std::size_t turn);
-    /// Receivers that no other receiver can pass the sum to, and one of each set that can pass it to each
-    /// other: they must all sum up for themselves, and can serve all others.
+    /// The receivers that must be roots of their own: one of each strongly connected set of receivers that no
+    /// other receiver reaches. From them all other receivers can be served.
     [[nodiscard]] std::vector<NodeId> separate(ChunkId chunk);
 
   private:

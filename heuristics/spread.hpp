@@ -11,8 +11,8 @@
 
 namespace tutti::heuristics {
 
-/// A chunk that some nodes have and others want: what every demand comes to, a reduction after time reversal.
-/// The lists are the instance's own or the caller's: an all-to-all has millions of spreads, none owns memory.
+/// A chunk, its sources and its targets: the common form of all demands (reductions after time reversal). The
+/// lists belong to the instance or the caller: an all-to-all has millions of spreads, and none owns memory.
 struct Spread {
     ChunkId chunk;
     std::span<const NodeId> sources;
@@ -27,8 +27,7 @@ struct Transfer {
     Ticks start;
 };
 
-/// What a heuristic is asked: transfers that bring every chunk to its targets, on links that may be booked
-/// already.
+/// The input of a heuristic: spreads, on a network whose links may be booked already.
 struct SpreadProblem {
     const HopGraph& graph;
     std::vector<Spread> spreads;
@@ -43,7 +42,7 @@ struct SpreadSolution {
     Ticks makespan;
 };
 
-/// None: it does not know how, or `stop` came first.
+/// None: it cannot solve the problem, or `stop` came first.
 using SpreadHeuristic = std::optional<SpreadSolution> (*)(const SpreadProblem&, Rng&, const Stop&);
 
 }  // namespace tutti::heuristics

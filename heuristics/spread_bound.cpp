@@ -5,25 +5,25 @@
 namespace tutti::heuristics {
 namespace {
 
-/// A hop as a tap: its first transfer ends after `first`, and then one each `every`.
-struct Tap {
+/// The throughput of a hop: its first transfer ends after `first`, and then one each `every`.
+struct HopRate {
     Ticks first, every;
 };
 
-/// The least time in which the taps together deliver so many chunks.
-Ticks time_for(std::int64_t chunks, const std::vector<Tap>& taps) {
-    if (chunks <= 0 || taps.empty()) return Ticks(0);
+/// The least time in which the hops together deliver that many chunks.
+Ticks time_for(std::int64_t chunks, const std::vector<HopRate>& rates) {
+    if (chunks <= 0 || rates.empty()) return Ticks(0);
     const auto delivered = [&](std::int64_t end) {
         std::int64_t sum = 0;
-        for (const Tap& tap : taps) {
-            if (tap.first.count() > end) continue;
-            sum += (end - tap.first.count()) / std::max<std::int64_t>(tap.every.count(), 1) + 1;
+        for (const HopRate& rate : rates) {
+            if (rate.first.count() > end) continue;
+            sum += (end - rate.first.count()) / std::max<std::int64_t>(rate.every.count(), 1) + 1;
             if (sum >= chunks) break;
         }
         return sum;
     };
     std::int64_t low = 0;  // too short
-    Ticks longest = taps.front().first + taps.front().every * (chunks - 1);
+    Ticks longest = rates.front().first + rates.front().every * (chunks - 1);
     std::int64_t high = longest.count();
     while (high - low > 1) {
         const std::int64_t middle = low + (high - low) / 2;
@@ -39,9 +39,9 @@ class Ports {
         for (std::size_t h = 0; h < graph.hops(); ++h) {
             const HopId id(h);
             graph.leg_times(id, sample, times);
-            const Tap tap{graph.transit(id, sample), times.front().busy};
-            into_[graph.hop(id).to.index()].push_back(tap);
-            out_of_[graph.hop(id).from.index()].push_back(tap);
+            const HopRate rate{graph.transit(id, sample), times.front().busy};
+            into_[graph.hop(id).to.index()].push_back(rate);
+            out_of_[graph.hop(id).from.index()].push_back(rate);
         }
     }
     [[nodiscard]] Ticks to_receive(std::size_t node, std::int64_t chunks) const {
@@ -52,7 +52,7 @@ class Ports {
     }
 
   private:
-    std::vector<std::vector<Tap>> into_, out_of_;
+    std::vector<std::vector<HopRate>> into_, out_of_;
 };
 
 bool same_list(std::span<const NodeId> a, std::span<const NodeId> b) {
@@ -70,7 +70,7 @@ Ticks spread_bound(const SpreadProblem& problem) {
     Ticks ready = spreads.front().ready;
     ChunkId smallest = spreads.front().chunk;
     for (std::size_t i = 0; i < spreads.size();) {
-        // Spreads to the same list follow each other: an all-gather has one list for all its chunks.
+        // Spreads with the same list of targets are adjacent: an all-gather has one list for all its chunks.
         std::size_t end = i;
         for (; end < spreads.size() && same_list(spreads[end].targets, spreads[i].targets); ++end) {
             const Spread& spread = spreads[end];

@@ -9,15 +9,15 @@ namespace tutti::heuristics {
 
 using Word = std::uint64_t;
 inline constexpr std::size_t kWordBits = 64;
-/// Rows are aligned to and padded to so many words, one vector register.
+/// Rows are aligned and padded to this many words, one vector register.
 inline constexpr std::size_t kBlockWords = 4;
 
-/// The most words of a row that lie side by side.
+/// The most contiguous words of a row.
 inline constexpr std::size_t kWindowWords = 16;
 
-/// A matrix of bits in rows that can be read vector by vector. Long rows are cut into **windows**, and the
-/// same window of all rows lies together: who looks at one window of many rows at a time stays in the cache.
-/// The padding at the end of a row keeps the value it was filled with.
+/// A bit matrix whose rows can be read vector by vector. Long rows are divided into **windows**, and the same
+/// window of all rows is stored contiguously, so that reading one window of many rows stays in the cache. The
+/// padding at the end of a row keeps the value it was filled with.
 class BitRows {
   public:
     BitRows() = default;

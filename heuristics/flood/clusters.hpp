@@ -4,8 +4,8 @@
 
 namespace tutti::heuristics {
 
-/// The network as clusters of NPUs: those that links faster than a threshold join, seen from the slower links
-/// between them (servers, dragonfly groups, rows of an uneven torus).
+/// A partition of the NPUs into clusters: the components of the links faster than a threshold (servers,
+/// dragonfly groups, rows of an uneven torus).
 struct ClusterLevel {
     std::vector<std::uint32_t> cluster_of;              ///< per node
     std::vector<std::vector<std::uint32_t>> entrances;  ///< per cluster, the hops that lead into it
@@ -19,11 +19,11 @@ struct ClusterLevel {
     }
 };
 
-/// The most levels that are told apart.
+/// The most levels that are distinguished.
 inline constexpr std::size_t kMaxLevels = 4;
 
 /// One level for each step in the speeds of links that leaves several clusters, some of more than one NPU;
-/// the slowest step first. None on networks whose links are alike. O(hops log hops).
+/// the slowest step first. None on networks whose links are equal. O(hops log hops).
 [[nodiscard]] std::vector<ClusterLevel> cluster_levels(const FloodNetwork& network);
 
 }  // namespace tutti::heuristics

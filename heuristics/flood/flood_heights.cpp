@@ -18,7 +18,7 @@ Heights::Heights(const FloodNetwork& network, const std::vector<Spread>& spreads
     }
     heights_.resize(rows.size() * nodes_);
 
-    // No way is longer than the sum over all nodes of the slowest hop; scaled to fit 32 bits.
+    // No path is longer than nodes times the slowest hop; scaled to fit 32 bits.
     Ticks slowest(1);
     for (std::size_t h = 0; h < network.hops(); ++h) slowest = std::max(slowest, network.times(0, h).transit);
     const Ticks longest = slowest * static_cast<std::int64_t>(nodes_);

@@ -4,15 +4,15 @@
 
 namespace tutti::heuristics {
 
-/// How much lies behind each node: for a chunk at a node, the longest time it still needs, from there, to
-/// nodes that it reaches soonest through this one. A chunk with much behind it is urgent when latency counts.
+/// Heights in the shortest-path trees: for a chunk at a node, the longest time from there to the nodes that
+/// it reaches soonest through this one. A chunk with a large height is urgent when latency matters.
 class Heights {
   public:
     /// O(distinct sources * hops * log nodes) time, O(distinct sources * nodes) memory. Incomplete if
     /// stopped.
     Heights(const FloodNetwork& network, const std::vector<Spread>& spreads, const Stop& stop);
 
-    /// In a unit of its own.
+    /// In scaled units.
     [[nodiscard]] std::uint32_t at(std::size_t spread, std::size_t node) const {
         return heights_[row_of_[spread] * nodes_ + node];
     }

@@ -1,26 +1,28 @@
 // Event-driven matching of chunks to free links, in continuous integer time.
 //
-// Each node has two sets of chunks: those it `has`, and those it has `claimed`, which are there, under way to
-// it, or not wanted at all. A link u -> v may carry any chunk of has[u] minus claimed[v]; that set grows only
+// Each node has two sets of chunks: those it `has`, and those it has `claimed`, which are there, in flight to
+// it, or not wanted. A link u -> v may carry any chunk of has[u] minus claimed[v]; that set grows only
 // by arrivals at u and shrinks only by claims, so nothing is sent twice. Links that become free or useful at
 // one tick are served fastest first, otherwise in random order. Each takes
 //
-//  - a chunk that fewest of v's out-neighbours have claimed (local rarity: v can then pass it on),
-//  - among those, where latency counts, one with the longest path to go (Heights),
+//  - a chunk that the fewest of v's out-neighbours have claimed (local rarity: v can then forward it),
+//  - among those, where latency matters, one with the longest remaining path (Heights),
 //  - else any. Index order instead of random loses 25-60 %.
 //
-// Where some links are slower than others (ClusterLevel), what a slow link brings into a cluster twice is
-// lost when the cluster's entrances are the bottleneck: there it brings only what no member has claimed.
+// Where some links are slower than others (ClusterLevel), a second copy of a chunk over a slow link into a
+// cluster is wasted if the links into the cluster are the bottleneck: there it carries only chunks that no
+// member has claimed.
 // Where the nodes' own links are the bottleneck the second copy is no loss, and forbidding it costs 10-20 %.
-// So the rule holds while the entrances are tight: while now + missing chunks * period >= tightness * target.
+// So the rule applies while the links into the cluster are tight: while now + missing chunks * period >=
+// tightness * target.
 //
-// While it obeys the rule a slow link also prefers chunks that make no detour (ClusterWays), and of those
-// what the fewest clusters around have: local rarity one level up. At the end of a run slow links take chunks
-// that fast ones would bring sooner; a deadline forbids it (flood_search tries which).
+// While the rule applies a slow link also prefers chunks that make no detour (ClusterDetours), and of those
+// the ones that the fewest neighbouring clusters have: local rarity one level up. At the end of a run slow
+// links take chunks that fast ones would deliver sooner; a deadline forbids it (flood_search tries several).
 //
 // All sets are bit rows over the chunks; rarity is counted for 256 chunks at a time (flood_rarest). More than
-// 1024 chunks are cut into windows of 512; all links that are served at one tick look at the same one first,
-// a random one, so that it stays in the cache, and go on only if it has nothing for them. An event costs
+// 1024 chunks are divided into windows of 512; all links that are served at one tick first search the same
+// random window, so that it stays in the cache, and others only if it has nothing for them. An event costs
 // O(1): see EventQueue.
 //
 // Tried and dropped: oldest or newest first, farthest source first, exact
@@ -41,7 +43,7 @@ FloodMatcher::FloodMatcher(const SpreadProblem& problem)
     least_ = std::max(least_, least_by_ingress());
 }
 
-/// When the busiest node could have all it wants, were its links never idle.
+/// When the busiest node could have all its chunks if its links were never idle.
 Ticks FloodMatcher::least_by_ingress() const {
     std::vector<std::int64_t> wanted(network_.nodes(), 0);
     for (const Spread& spread : problem_.spreads) {
@@ -68,7 +70,7 @@ std::vector<FloodOptions> FloodMatcher::variants() const {
         list.push_back({.tightness = 0, .levels = 1});
     }
     list.push_back({.levels = 0});
-    // Heights take nodes^2 words, and time that only small instances have.
+    // Heights take nodes^2 words, and too much time on large instances.
     if (network_.nodes() <= problem_.options.matching_height_nodes) {
         if (has_levels) list.push_back({.tightness = 0, .levels = 1, .by_height = true});
         list.push_back({.levels = 0, .by_height = true});
@@ -86,10 +88,11 @@ std::optional<SpreadSolution> FloodMatcher::run(const FloodOptions& options, Rng
     if (options.by_height && heights_ == nullptr) {
         heights_ = std::make_unique<Heights>(network_, problem_.spreads, stop);
     }
-    for (std::size_t l = ways_.size(); l < std::min(options.levels, levels_.size()); ++l) {
-        ways_.emplace_back(network_, levels_[l], problem_.spreads);
+    for (std::size_t l = detours_.size(); l < std::min(options.levels, levels_.size()); ++l) {
+        detours_.emplace_back(network_, levels_[l], problem_.spreads);
     }
-    return FloodRun({problem_, network_, levels_, ways_, heights_.get(), options, least_}, rng, stop).run();
+    return FloodRun({problem_, network_, levels_, detours_, heights_.get(), options, least_}, rng, stop)
+        .run();
 }
 
 std::optional<SpreadSolution> flood(const SpreadProblem& problem, Rng& rng, const Stop& stop) {

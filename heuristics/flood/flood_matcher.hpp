@@ -1,6 +1,6 @@
 #pragma once
 
-#include "heuristics/flood/cluster_ways.hpp"
+#include "heuristics/flood/cluster_detours.hpp"
 #include "heuristics/flood/flood_heights.hpp"
 
 #include <memory>
@@ -9,16 +9,16 @@ namespace tutti::heuristics {
 
 /// How the matcher chooses.
 struct FloodOptions {
-    /// Slow links into a cluster bring only chunks that no member has or expects, while the chunks that it
-    /// still lacks would take at least this share of the time that is left until the target. 0: always;
-    /// above 1 hardly ever. See flood_matcher.cpp.
+    /// Slow links into a cluster carry only chunks that no member has claimed, while the chunks that it still
+    /// lacks would take at least this share of the time left until the target. 0: always; above 1 hardly
+    /// ever. See flood_matcher.cpp.
     double tightness = 0.98;
-    /// At so many levels of clusters, from the slowest links on. 0: the rule is off.
+    /// The number of levels of clusters with that rule, from the slowest links on. 0: the rule is off.
     std::size_t levels = kMaxLevels;
-    /// Among equally rare chunks, take the one with the longest path to go instead of any.
+    /// Among equally rare chunks, take the one with the longest remaining path instead of any.
     bool by_height = false;
-    /// No transfer starts that would arrive later, so that slow links leave the last chunks to fast ones.
-    /// Where not all is done in time, the rest follows without a deadline. 0: none.
+    /// No transfer that would arrive later is started, so that slow links leave the last chunks to fast ones.
+    /// Chunks that miss it follow without a deadline. 0: none.
     Ticks deadline = {};
 };
 
@@ -30,13 +30,13 @@ class FloodMatcher {
     /// The problem must outlive this. O(hops log hops + spreads).
     explicit FloodMatcher(const SpreadProblem& problem);
 
-    /// Whether it knows how; false: run() returns none.
+    /// Whether it can solve the problem; false: run() returns none.
     [[nodiscard]] bool is_supported() const { return problem_.graph.is_direct(); }
-    /// What is worth trying here, the most promising first; no two of them do the same.
+    /// The options worth trying on this problem, the most promising first, without duplicates.
     [[nodiscard]] std::vector<FloodOptions> variants() const;
     /// Whether deadlines can make a difference: on links of different speeds.
     [[nodiscard]] bool has_several_speeds() const { return network_.ranks > 1; }
-    /// Hardly any schedule is shorter; the problem's target, if that says more. Not proven.
+    /// An estimate that hardly any schedule beats (not proven), or the problem's target if that is larger.
     [[nodiscard]] Ticks least() const { return least_; }
 
     /// The transfers come in order of start. None: stopped, or a chunk cannot reach its targets through
@@ -51,8 +51,8 @@ class FloodMatcher {
     FloodNetwork network_;
     Ticks least_;
     std::vector<ClusterLevel> levels_;
-    std::vector<ClusterWays> ways_;     ///< per level; made when first asked for
-    std::unique_ptr<Heights> heights_;  ///< made when first asked for
+    std::vector<ClusterDetours> detours_;  ///< per level; made when first asked for
+    std::unique_ptr<Heights> heights_;     ///< made when first asked for
 };
 
 /// One run of the most promising variant.

@@ -4,7 +4,7 @@
 
 namespace tutti::heuristics {
 
-/// A SpreadProblem laid out for simulation: its graph, with the times of all hops looked up once. Spreads are
+/// A SpreadProblem prepared for simulation: its graph, with a table of the times of all hops. Spreads are
 /// numbered as the problem lists them; chunks of equal bytes share a **size**.
 struct FloodNetwork {
     struct Times {
@@ -31,11 +31,11 @@ struct FloodNetwork {
     std::vector<std::uint32_t> size_of;  ///< per spread
     std::vector<std::uint32_t> rank;     ///< per hop: 0 for the fastest
     std::size_t ranks = 0;
-    /// Distinct delays between a start and what it causes: an arrival, a hop that is free, or both. What
-    /// happens at one tick is ordered by lane.
+    /// Distinct delays between a start and its effect: an arrival, a hop that becomes free, or both. Events
+    /// of one tick are ordered by lane.
     std::size_t lanes = 0;
-    /// Whether a lane's delay is always longer than the next one's: events that come in the order in which
-    /// they were caused are ordered by lane then.
+    /// Whether delays decrease from lane to lane: then events in the order of their causes are ordered by
+    /// lane.
     bool lanes_fall = true;
 
   private:

@@ -1,6 +1,6 @@
 // Local rarity for 256 chunks at a time. The rows are added into up to four bit planes, carry by carry: plane
 // p of a chunk is bit p of the number of rows that have it. The choice is then narrowed from the highest
-// plane down: those whose bit is 0, if there are any, are in fewer rows than all others. Exact, and some 20
+// plane down: chunks whose bit is 0, if there are any, are in fewer rows than the others. Exact, and some 20
 // times faster than scoring chunks one by one.
 
 #include "heuristics/flood/flood_rarest.hpp"

@@ -6,7 +6,7 @@
 
 namespace tutti::heuristics {
 
-/// The same window of some rows of bits, as many as are counted one by one.
+/// The same window of some bit rows, up to the number that can be counted.
 class RowList {
   public:
     static constexpr std::size_t kMax = 15;
@@ -26,7 +26,7 @@ struct alignas(kBlockWords * sizeof(Word)) Choice {
     std::size_t count;  ///< of words in use: a multiple of kBlockWords
 };
 
-/// Has minus claimed minus all that is barred; `count` words of each. Whether that is anything.
+/// Computes has minus claimed minus barred, `count` words of each. Whether the result is not empty.
 [[nodiscard]] bool candidates(const Word* has, const Word* claimed, const RowList& barred, std::size_t count,
                               Choice& choice);
 

@@ -8,9 +8,9 @@
 namespace tutti::heuristics {
 namespace {
 
-/// Hops served between two looks at the clock.
+/// Hops served between two polls of the stop.
 constexpr std::uint32_t kServedPerPoll = 4096;
-/// How many hops ahead their rows are fetched, where they do not fit the nearest caches.
+/// How many hops ahead rows are prefetched, where they do not fit the nearest caches.
 constexpr std::size_t kAhead = 4;
 /// Candidates whose heights are compared.
 constexpr int kMaxCompared = 64;
@@ -142,7 +142,7 @@ std::optional<SpreadSolution> FloodRun::run() {
     return std::move(solution_);
 }
 
-/// All that happens at one tick.
+/// Processes all events of one tick.
 void FloodRun::advance() {
     events_.pop(happening_);
     now_ = Ticks(happening_.front().time);
@@ -166,7 +166,7 @@ std::uint32_t FloodRun::lane(const Event& event) const {
     return 1 + ((flags & kBrings) != 0 ? times.arrival_lane : times.free_lane);
 }
 
-/// The events of a tick by lane, those of one lane in the order in which they were caused.
+/// Sorts the events of a tick by lane, those of one lane in the order of their causes.
 void FloodRun::order_by_lane() {
     lanes_.clear();
     for (const Event& event : happening_) lanes_.push_back(lane(event));
@@ -200,7 +200,7 @@ void FloodRun::wake_all() {
     for (std::size_t h = 0; h < net_.hops(); ++h) wake(h);
 }
 
-/// When nothing moves any more: gives up the rules that may have forbidden the only way. Whether there is
+/// When nothing moves any more: drops the rules that may have forbidden the only path. Whether there is
 /// anything left to try.
 bool FloodRun::relax() {
     if (!use_clusters_ && deadline_ == Ticks::max()) return false;
@@ -210,7 +210,7 @@ bool FloodRun::relax() {
     return true;
 }
 
-/// At random, but fastest first.
+/// Fastest first, otherwise random.
 void FloodRun::order_ready() {
     if (net_.ranks == 1) {
         rng_.shuffle(batch_);
@@ -226,7 +226,7 @@ void FloodRun::order_ready() {
                            [](std::uint64_t key) { return static_cast<std::uint32_t>(key); });
 }
 
-/// Asks for the rows that the hop will look at.
+/// Prefetches the rows that the hop will read.
 void FloodRun::prefetch(std::size_t hop) const {
     __builtin_prefetch(has_.window(net_.from(hop), first_window_));
     __builtin_prefetch(claimed_.window(net_.to(hop), first_window_));
@@ -259,7 +259,7 @@ bool FloodRun::serve() {
 void FloodRun::send(std::size_t hop, std::size_t spread) {
     const FloodNetwork::Times& times = net_.times(net_.size_of[spread], hop);
     const std::uint32_t to = net_.to(hop);
-    states_[hop] = State::Busy;  // first: claims may wake hops, and not this one
+    states_[hop] = State::Busy;  // before the claims, which must not wake this hop
     claimed_.set(to, spread);
     if (use_clusters_) claim_for_clusters(to, spread);
     --missing_;
@@ -299,7 +299,7 @@ bool FloodRun::is_tight(std::size_t level, std::size_t cluster) const {
                static_cast<double>(task_.levels[level].slack[cluster].count());
 }
 
-/// The levels whose rule the hop must obey now, as a set of bits.
+/// The levels whose rule applies to the hop now, as a bit set.
 unsigned FloodRun::tight_levels(std::size_t hop) {
     unsigned tight = 0;
     for (std::size_t l = 0; l < levels_.size(); ++l) {
@@ -321,7 +321,7 @@ void FloodRun::add_some(std::size_t size, RowList& rows, RowAt&& row_at) {
     }
 }
 
-/// What the hop may bring of one window of chunks. Whether that is anything.
+/// The chunks of one window that the hop may carry. Whether there are any.
 bool FloodRun::look(std::size_t hop, unsigned tight, std::size_t window, Choice& choice) {
     const std::size_t node = net_.to(hop);
     RowList barred;
@@ -335,10 +335,10 @@ bool FloodRun::look(std::size_t hop, unsigned tight, std::size_t window, Choice&
         return false;
     }
     if (tight != 0) {
-        // The coarsest level speaks first: no detours, then what the clusters around lack.
+        // The coarsest level first: no detours, then chunks that neighbouring clusters lack.
         const auto l = static_cast<std::size_t>(std::countr_zero(tight));
         RowList detours, clusters;
-        detours.add(task_.ways[l].detours().window(task_.ways[l].crossing(hop), window));
+        detours.add(task_.detours[l].detours().window(task_.detours[l].crossing(hop), window));
         keep_rarest(detours, choice);
         const auto& exits = task_.levels[l].exits[task_.levels[l].cluster_of[node]];
         add_some(exits.size(), clusters,
@@ -379,7 +379,7 @@ std::size_t FloodRun::any_of(const Choice& choice) {
     return word * kWordBits + bit;
 }
 
-/// The bit with the greatest height at the node, the first met from a random place on among equals.
+/// The bit with the greatest height at the node; among equals the first from a random position on.
 std::size_t FloodRun::highest_of(const Choice& choice, std::size_t first, std::size_t node) {
     const auto& chosen = choice.words;
     const std::size_t words = choice.count;

@@ -9,13 +9,13 @@
 
 namespace tutti::heuristics {
 
-/// What a run looks at and does not change.
+/// The immutable input of a run.
 struct FloodTask {
     const SpreadProblem& problem;
     const FloodNetwork& network;
     const std::vector<ClusterLevel>& levels;
-    const std::vector<ClusterWays>& ways;  ///< for as many levels as the options ask for
-    const Heights* heights;                ///< may be none if the options do not ask for them
+    const std::vector<ClusterDetours>& detours;  ///< for as many levels as the options ask for
+    const Heights* heights;                      ///< may be none if the options do not ask for them
     FloodOptions options;
     Ticks least;  ///< FloodMatcher's
 };
@@ -37,7 +37,7 @@ class FloodRun {
         std::uint32_t what;  ///< the hop, or the node of a release; then the flags
         std::uint32_t spread;
     };
-    /// What a cluster lacks: chunks that a member wants and no member has claimed.
+    /// The chunks that a cluster lacks: a member wants them and no member has claimed them.
     struct LevelState {
         BitRows claimed;  ///< per cluster
         std::vector<std::size_t> missing;

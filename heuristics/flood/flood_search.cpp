@@ -1,7 +1,7 @@
-// Which rules suit a network shows only when they are tried. First every variant runs once. On links of
-// different speeds the end is then the problem: slow links take chunks that fast ones would bring sooner. A
-// deadline forbids that, and the right one is the makespan itself, which is not known: so the best variants
-// run with deadlines between the least conceivable makespan and the best found.
+// Which rules suit a network can only be found by trying them. First every variant runs once. With links of
+// different speeds the end of the run is the weak point: slow links take chunks that fast ones would deliver
+// sooner. A deadline forbids that. The right deadline is the makespan itself, which is not known: so the best
+// variants run with deadlines between a lower estimate of the makespan and the best found.
 
 #include "heuristics/flood/flood_search.hpp"
 
@@ -44,7 +44,7 @@ class FloodSearch {
         return stop_.requested() || (best_ && best_->makespan <= problem_.target);
     }
 
-    /// The least first, then halfway, just below the best, and none.
+    /// The lower estimate first, then half way, just below the best, and none.
     [[nodiscard]] Ticks deadline(std::size_t round) const {
         if (!matcher_.has_several_speeds() || !best_) return Ticks(0);
         const std::int64_t least = std::min(matcher_.least(), best_->makespan).count();

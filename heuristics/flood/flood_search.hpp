@@ -6,9 +6,9 @@
 
 namespace tutti::heuristics {
 
-/// The best of so many runs of the matcher: every variant, then those that did best, with deadlines. Ends
-/// early at the problem's target. After `stop` the best so far; none if there is none, or where flooding does
-/// not know how. The same rng and runs give the same result, unless stopped. Transfers in order of start.
+/// The best of the given number of runs of the matcher: every variant, then the best ones with deadlines.
+/// Ends early at the problem's target. After `stop` the best so far; none if there is none, or where flooding
+/// does not apply. The same rng and runs give the same result, unless stopped. Transfers in order of start.
 [[nodiscard]] std::optional<SpreadSolution> flood_search(const SpreadProblem& problem, Rng& rng,
                                                          const Stop& stop, std::size_t runs);
 

@@ -1,10 +1,10 @@
 // Where the lockstep engine applies, and what its steps mean in ticks.
 //
 // All links have the same alpha and beta, so transfers can start in steps of the time for which they keep the
-// link busy. What starts in step k arrives alpha + beta later and can be sent on in the first step after
+// link busy. A transfer of step k arrives alpha + beta later and can be forwarded in the first step after
 // that: the next one if the link is busy all that time (alpha = 0, or "busy": "alpha+beta"), otherwise 1 +
-// ceil(alpha / beta) steps later. Nothing is lost by steps where alpha is a multiple of beta (or 0); where it
-// is not, each hop waits for less than beta.
+// ceil(alpha / beta) steps later. Steps lose nothing where alpha is a multiple of beta (or 0); where it is
+// not, each hop waits for less than beta.
 
 #include "heuristics/lockstep/lockstep.hpp"
 
@@ -17,7 +17,7 @@ namespace tutti::heuristics {
 namespace {
 
 /// Transfers in flight are listed one by one: above this delay that takes too much memory, and latency
-/// counts more than what the engine is good at.
+/// matters more than the throughput that the engine optimises.
 constexpr std::int64_t kLongestDelay = 64;
 
 struct Pace {
@@ -61,11 +61,11 @@ std::optional<Pace> pace_of(const Instance& instance) {
     return common ? common : Pace{Ticks(1), Ticks(1)};
 }
 
-/// Whether two sets of NPUs are everybody together. Demands share their sets, so most are settled by a look
-/// at the address.
-class Everybody {
+/// Whether two sets of NPUs together are all NPUs. Demands share their sets, so most checks compare addresses
+/// only.
+class AllNpus {
   public:
-    explicit Everybody(std::size_t npus) : npus_(npus), seen_(npus) {}
+    explicit AllNpus(std::size_t npus) : npus_(npus), seen_(npus) {}
     [[nodiscard]] bool are(std::span<const NodeId> receivers, std::span<const NodeId> holders) {
         if (receivers.size() == npus_ && receivers.data() == known_) return true;
         if (receivers.size() + holders.size() < npus_) return false;
@@ -112,14 +112,14 @@ bool fits_lockstep(const Instance& instance) {
     if (topology.switches() > 0) return false;
     const auto pace = pace_of(instance);
     if (!pace || pace->delay() > kLongestDelay) return false;
-    Everybody everybody(topology.npus());
+    AllNpus all_npus(topology.npus());
     const Demand first = instance.demand(ChunkId(0));
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const ChunkId chunk(c);
         const Demand demand = instance.demand(chunk);
         if (demand.reduction || demand.bytes != first.bytes ||
             instance.release(chunk) != instance.release(ChunkId(0)) ||
-            !everybody.are(demand.receivers, demand.holders)) {
+            !all_npus.are(demand.receivers, demand.holders)) {
             return false;
         }
     }
@@ -156,14 +156,14 @@ std::span<const Send> LockstepGather::next() {
 
 namespace {
 
-/// A problem as the engine sees it.
+/// A problem in the engine's representation.
 struct InSteps {
     LockstepProblem whole;
     Pace pace{Ticks(1), Ticks(1)};
     Ticks begin{};
 };
 
-/// Or the reason why it is not of that kind.
+/// Or the reason why the engine does not apply.
 std::variant<InSteps, std::string> in_steps(const SpreadProblem& problem) {
     const HopGraph& graph = problem.graph;
     if (!graph.is_direct() || graph.instance().topology().switches() > 0) return "the network has switches";
@@ -183,11 +183,11 @@ std::variant<InSteps, std::string> in_steps(const SpreadProblem& problem) {
     if (steps.pace.delay() > kLongestDelay) return "the latency of the links is too long";
     if (!is_strongly_connected(graph)) return "some NPU cannot be reached from another";
     whole.delay = static_cast<std::size_t>(steps.pace.delay());
-    Everybody everybody(graph.nodes());
+    AllNpus all_npus(graph.nodes());
     steps.begin = problem.calendar.horizon();
     for (const Spread& spread : problem.spreads) {
         if (graph.instance().demand(spread.chunk).bytes != bytes) return "chunks have different sizes";
-        if (!everybody.are(spread.targets, spread.sources)) return "not every NPU wants every chunk";
+        if (!all_npus.are(spread.targets, spread.sources)) return "not every NPU wants every chunk";
         steps.begin = std::max(steps.begin, spread.ready);
         add_chunk(whole, spread.sources);
     }

@@ -9,13 +9,12 @@
 
 namespace tutti::heuristics {
 
-/// Whether everybody wants every chunk and all transfers take the same time: a strongly connected network of
-/// NPUs alone with equal links, plain chunks of equal sizes and releases, each wanted by every NPU. O(links +
-/// chunks).
+/// Whether every NPU wants every chunk and all transfers take the same time: a strongly connected network
+/// without switches, with equal links, and plain chunks of equal sizes and releases. O(links + chunks).
 [[nodiscard]] bool fits_lockstep(const Instance& instance);
 
-/// A schedule of any size that is made while it is read: it never exists as a whole. Memory is one bit per
-/// NPU and chunk, two where a transfer takes longer than it keeps its link busy.
+/// A schedule of any size that is generated while it is read and never held. Memory is one bit per NPU and
+/// chunk, two where a transfer takes longer than it keeps its link busy.
 class LockstepGather final : public SendSource {
   public:
     /// Precondition: fits_lockstep(instance). The instance and the stop must outlive this.
@@ -40,9 +39,9 @@ class LockstepGather final : public SendSource {
     std::vector<Send> sends_;
 };
 
-/// The same as a heuristic for schedules in memory. Knows how if every hop is a link between NPUs, all take
-/// the same time and every spread goes to everybody; starts after all links are free and all spreads ready.
-/// Worth its while from some thousand NPUs on, where flood() slows down.
+/// The same as a heuristic for schedules in memory. Applies if every hop is a link between NPUs, all take the
+/// same time and every spread goes to all NPUs; starts after all links are free and all spreads ready. Useful
+/// from some thousand NPUs on, where flood() slows down.
 [[nodiscard]] std::optional<SpreadSolution> lockstep(const SpreadProblem& problem, Rng& rng,
                                                      const Stop& stop);
 

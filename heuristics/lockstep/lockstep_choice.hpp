@@ -4,8 +4,8 @@
 
 #include <bit>
 
-// How the lockstep engine chooses a chunk for a link, and where its randomness comes from: inlined into its
-// two loops, of no use to anybody else.
+// How the lockstep engine chooses a chunk for a link, and its random numbers: inlined into its two loops, not
+// for use elsewhere.
 
 namespace tutti::heuristics::lockstep_choice {
 
@@ -40,7 +40,7 @@ typedef std::int8_t Flags __attribute__((vector_size(8)));
     return *reinterpret_cast<const Lanes*>(line.words.data());
 }
 
-/// A random chunk of theirs that is not our own, if possible one that is in neither of the near lines.
+/// A random chunk of `theirs` that is not in `own`, if possible one that is in neither of the near lines.
 [[gnu::always_inline]] inline std::uint32_t choice(const ChunkLine& theirs, const Lanes& own,
                                                    const ChunkLine& near1, const ChunkLine& near2,
                                                    std::uint64_t random) {

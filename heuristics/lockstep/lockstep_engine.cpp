@@ -1,31 +1,33 @@
-// Every chunk to every node, 10^7 to 2 * 10^9 sends, at the rate at which the in-links of the worst node can
-// take them. Nothing but bits: one for each node and chunk, claimed (arrived or in flight) or not; a link
-// u -> v can carry what u has and v has not claimed, so nothing is ever sent twice.
+// Every chunk to every node, 10^7 to 2 * 10^9 sends, at the rate of the in-links of the worst node. The state
+// is one bit for each node and chunk: claimed (arrived or in flight) or not. A link u -> v can carry what u
+// has and v has not claimed, so nothing is sent twice.
 //
-// Random access to N^2 bits would cost a cache miss or two per send. So chunks are dealt at random into
-// blocks of 512, one cache line per node, and the matrix is kept block by block. Each step has a **primary
-// block**, in turn; node after node reads the lines of its in-neighbours, which lie together, and takes one
-// chunk over each in-link. New lines are written to a spare block that then takes the place of the old one,
-// so all decisions of a step are made on the state at its start, whatever the order. On tori 97 of 100 sends
-// come from the primary block. The other links search the other blocks one by one: only those of which the
-// source has something and the destination lacks something (two bitmaps of blocks per node), many searches in
-// turn so that they wait for memory together.
+// Random access to N^2 bits would cost a cache miss or two per send. So chunks are assigned at random to
+// blocks of 512, one cache line per node, and the matrix is stored block by block. Each step has a **primary
+// block**, in rotation; each node reads the lines of its in-neighbours, which are close in memory, and takes
+// one chunk over each in-link. New lines are written to a spare block that then replaces the old one, so all
+// decisions of a step use the state at its start, in any order. On tori 97 of 100 sends come from the primary
+// block. The other links search the other blocks one by one: only those in which the source has something and
+// the destination lacks something (two bitmaps of blocks per node). Many searches are interleaved, so that
+// their cache misses overlap.
 //
 // Which chunk: at random among those that two out-neighbours of v, other than u, have not claimed either;
-// otherwise at random. u must not be one of the two (it has the chunk). This, the same rule in the searches
-// and the first steps below came together, and took a 100 x 100 torus from 9 steps too many to none; which of
-// them did it was not tried apart. The randomness is a hash of seed, step and link.
+// otherwise at random. u must not be one of the two (it has the chunk). This rule, the same rule in the
+// searches and the urgent first steps (below) were introduced together, and reduced a 100 x 100 torus from 9
+// steps above the bound to none; they were not measured separately. The random numbers are a hash of seed,
+// step and link.
 //
-// To meet the bound, the nodes with the least slack must not miss a chance.
+// To meet the bound, the nodes with the least slack must receive over all their in-links in every step.
 // - A node is **urgent** if it needs about as many more steps as the worst one. An urgent node searches all
-//   blocks; others look into a few and then leave a starved link alone for up to 32 steps. In a mesh only the
-//   corners are urgent, and most of the time goes by without them.
-// - Who has nothing for an urgent node is urgent for a while: so the chain that feeds a node is served too.
-// - In the first steps everybody is urgent, because the few chunks around are in few blocks. (Before,
-//   the corners of a 100 x 100 mesh lost 15 chances, all in steps 6 to 24, and ended 2 steps late.)
-// - When all blocks have nothing for an urgent link, another in-link of the node may have taken the one chunk
-//   that this one could bring, and have others to bring: they exchange. On tori of odd sizes (65 x 65), where
-//   not one chance may be missed, this makes the difference of one step.
+//   blocks; others search a few and then skip a starved link for up to 32 steps. In a mesh only the corners
+//   are urgent, so few nodes search all blocks.
+// - A node that has nothing for an urgent node becomes urgent for a while, so that the chain that feeds an
+//   urgent node is served too.
+// - In the first steps all nodes are urgent, because the few spread chunks are in few blocks. (Before, the
+//   corners of a 100 x 100 mesh lost 15 receptions, all in steps 6 to 24, and ended 2 steps late.)
+// - When no block has anything for an urgent link, another in-link of the node may have taken the only chunk
+//   that this one could carry, and could carry others: they exchange. On tori of odd sizes (65 x 65), where
+//   not one reception may be lost, this saves one step.
 // When few nodes are left (the corners of a mesh, for half of the time) there is no primary block any more.
 //
 // Measured on one core of a very busy machine (few runs, so rather too much): 40 to 50 ns per send on tori of
@@ -50,7 +52,7 @@ using namespace lockstep_choice;
 
 namespace {
 
-constexpr std::uint64_t kRefresh = 8;  // steps between two looks at who is urgent
+constexpr std::uint64_t kRefresh = 8;  // steps between two updates of the urgent nodes
 
 }  // namespace
 
@@ -107,7 +109,7 @@ void LockstepEngine::place_chunks(const LockstepProblem& problem, Rng& rng) {
     }
     std::ranges::fill(node_missing_, static_cast<std::uint32_t>(problem.chunks()));
     missing_ = problem.chunks() * nodes_;
-    // Dealt out in turn, so that no block is short.
+    // Assigned in rotation, so that blocks have equal sizes.
     for (std::size_t i = 0; i < order.size(); ++i) {
         const auto block = static_cast<std::uint32_t>(i % blocks_);
         const auto index = static_cast<std::uint32_t>(i / blocks_);
@@ -229,7 +231,7 @@ void LockstepEngine::serve_from_primary(std::uint32_t block) {
                     unserved_.push_back({node, in_link});
                     continue;
                 }
-                // In one piece: what is written by the word cannot be read by the line at once.
+                // Written as a whole line: a line load right after a word store would stall.
                 own |= lanes_of(kOneLane[index / 64]) & (Word{1} << (index % 64));
                 ++taken;
                 carried_[hop(in_link)] = chunk_at[index];

@@ -12,21 +12,21 @@
 
 namespace tutti::heuristics {
 
-/// What the engine spreads: every chunk to every node, over links that all take the same time.
+/// The input of the engine: every chunk goes to every node, over links that all take the same time.
 struct LockstepProblem {
     const HopGraph& graph;  ///< every hop is one link
     /// Who has chunk c at the start: holders[first_holder[c] … first_holder[c + 1]).
     std::vector<std::uint32_t> holders{};
     std::vector<std::uint64_t> first_holder = {0};
-    /// After how many steps what was sent can be sent on. At least 1.
+    /// How many steps after its send a chunk can be forwarded. At least 1.
     std::size_t delay = 1;
 
     [[nodiscard]] std::size_t chunks() const { return first_holder.size() - 1; }
 };
 
-/// Spreads all chunks to all nodes in equal steps, in each of which a link carries at most one chunk. Makes
-/// one step at a time and forgets it: memory is one bit per node and chunk (two with a delay above 1).
-/// Deterministic per seed.
+/// Spreads all chunks to all nodes in equal steps; in each step a link carries at most one chunk. Only the
+/// current step is held: memory is one bit per node and chunk (two with a delay above 1). Deterministic per
+/// seed.
 class LockstepEngine {
   public:
     struct Pick {
@@ -53,7 +53,7 @@ class LockstepEngine {
     struct Bit {
         std::uint32_t block, index;
     };
-    /// A claim that is entered at the end of the step, or at arrival.
+    /// A claim that is recorded at the end of the step, or at arrival.
     struct Claim {
         std::uint32_t node;
         std::uint32_t previous;  ///< of the same node in the same step: its place in claims_
@@ -64,7 +64,7 @@ class LockstepEngine {
         std::uint32_t node, in_link;
     };
 
-    /// A search for a chunk in the blocks other than the primary one, from a random one on, round.
+    /// A search for a chunk in the blocks other than the primary one, cyclically from a random one on.
     struct Search {
         std::uint32_t node = 0, in_link = 0;
         std::uint32_t near1 = 0, near2 = 0;
@@ -74,7 +74,7 @@ class LockstepEngine {
         bool urgent = false;
         std::uint64_t random = 0;
     };
-    /// The out-neighbours of a node other than the one it is served by: `count` from `start` on, round.
+    /// The out-neighbours of a node other than the one that serves it: `count`, cyclically from `start` on.
     struct Others {
         std::uint32_t start, count;
     };
@@ -89,7 +89,7 @@ class LockstepEngine {
         const auto degree = static_cast<std::uint32_t>(graph_.in(NodeId(node)).size());
         return degree == 0 ? 0 : (node_missing_[node] + degree - 1) / degree;
     }
-    /// Two nodes that the node can serve, other than the one it is served by, where there are such.
+    /// Two nodes that the node can serve, other than the one that serves it, if they exist.
     [[nodiscard, gnu::always_inline]] inline std::pair<std::uint32_t, std::uint32_t> neighbours(
         std::uint32_t node, std::uint32_t in_link, std::uint64_t random) const {
         const std::span<const HopEnd> outs = graph_.out(NodeId(node));
@@ -106,11 +106,11 @@ class LockstepEngine {
     [[nodiscard]] std::uint32_t next_block(std::uint32_t from, std::uint32_t node, std::uint32_t primary,
                                            std::uint32_t start, std::uint32_t end) const;
     [[nodiscard]] Search begin_search(const Unserved& unserved) const;
-    /// To the next block that may help. False: there is none.
+    /// Moves to the next block that may contain a chunk. False: there is none.
     [[nodiscard]] bool advance(Search& search, std::uint32_t primary) const;
     /// Takes a chunk of the block that the search is at. False: there is none.
     [[nodiscard]] bool look(const Search& search, std::uint32_t primary);
-    /// Another link of the node leaves its chunk to this one and takes another. False: none can.
+    /// Another link of the node gives its chunk to this one and takes another. False: none can.
     [[nodiscard]] bool exchange(const Search& search, std::uint32_t primary);
     void give_up(const Search& search, std::uint32_t primary);
     /// What the node could send when the step began.

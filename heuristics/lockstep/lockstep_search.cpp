@@ -1,5 +1,5 @@
 // The second half of a step of the lockstep engine: links that found nothing in the primary block search the
-// others. The essay is in lockstep_engine.cpp.
+// others. lockstep_engine.cpp explains the engine.
 
 #include "heuristics/lockstep/lockstep_engine.hpp"
 
@@ -15,10 +15,10 @@ using namespace lockstep_choice;
 namespace {
 
 constexpr std::uint64_t kPatience = 16;  // steps for which the supplier of a starved urgent node is urgent
-constexpr std::uint32_t kTries = 4;      // blocks a node that has time looks into, after the primary one
+constexpr std::uint32_t kTries = 4;  // blocks that a node that is not urgent searches, after the primary one
 constexpr std::uint8_t kLongestBackOff = 5;  // 2^5 steps
-constexpr std::uint32_t kExchanges = 256;    // failed exchanges in a step before it is left at that
-constexpr std::size_t kWindow = 32;          // searches whose memory is fetched ahead
+constexpr std::uint32_t kExchanges = 256;    // failed exchanges after which a step tries no more
+constexpr std::size_t kWindow = 32;          // searches whose memory is prefetched
 
 }  // namespace
 
@@ -38,8 +38,8 @@ std::uint32_t LockstepEngine::next_block(std::uint32_t from, std::uint32_t node,
 }
 
 void LockstepEngine::serve_from_others(std::uint32_t primary) {
-    // Each look into another block costs a few cache misses, so that many searches take turns: while one
-    // waits for its lines, the others look into theirs.
+    // Searching another block costs a few cache misses, so many searches are interleaved: while one waits for
+    // its lines, the others use theirs.
     exchanges_ = kExchanges;
     std::array<Search, kWindow> window;
     std::size_t open = 0;
@@ -107,7 +107,7 @@ bool LockstepEngine::look(const Search& search, std::uint32_t primary) {
     const std::uint32_t node = search.node, in_link = search.in_link, block = search.block;
     const Line& theirs = (delay_ == 1 ? claimed_ : arrived_)[block][from(in_link)];
     Line own = claimed_[block][node];
-    // What the node takes in this step over its other links is not entered yet.
+    // The node's claims of this step over its other links are not recorded yet.
     for (std::uint32_t c = last_claim_[node]; c != kNone; c = claims_[c].previous) {
         const Bit bit = claims_[c].bit;
         if (bit.block == block) own.add(bit.index);

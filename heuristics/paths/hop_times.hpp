@@ -7,9 +7,9 @@
 
 namespace tutti::heuristics {
 
-/// How long hops take, for loops that ask millions of times: a table over hops and sizes of chunks. A
-/// **kind** is the position of a chunk's size among the distinct sizes of the problem. Times are counted in
-/// units of so many ticks as divide all of them. Memory O(kinds * hops).
+/// A table of hop times by hop and chunk size, for inner loops. A **kind** is the position of a chunk's size
+/// among the distinct sizes of the problem. The unit of time is the greatest common divisor of all times, in
+/// ticks. Memory O(kinds * hops).
 class HopTimes {
   public:
     explicit HopTimes(const SpreadProblem& problem);

@@ -1,11 +1,11 @@
 // Forward-backward improvement, as it is known for project scheduling (Tormos and Lova 2001; Valls, Ballestin
 // and Quintanilla 2005, "Justification and RCPSP").
 //
-// A list schedule wastes time at both ends: links far from the sources idle at first, and at the end a few of
-// them still work off what came in bursts. Moving everything as late as possible, within the makespan, in
-// order of falling arrival, opens gaps at the beginning; moving it back as early as possible, in order of
-// rising start, closes them, and what had to wait for a gap now finds one. Neither move can make the schedule
-// longer, because each transfer could stay where it is.
+// A list schedule wastes time at both ends: links far from the sources idle at first, and at the end a few
+// links are still busy with what arrived in bursts. Moving all transfers as late as possible, within the
+// makespan, in order of decreasing arrival, opens gaps at the beginning; moving them back as early as
+// possible, in order of increasing start, closes the gaps, and transfers that had to wait find one. Neither
+// move can make the schedule longer, because each transfer can stay where it is.
 
 #include "heuristics/paths/justification.hpp"
 
@@ -41,7 +41,7 @@ class Justifier {
     [[nodiscard]] Ticks start(std::size_t arc) const { return times_.ticks(arcs_[arc].start); }
 
     void move_late() {
-        // A child may end with its parent's start only after the parent is placed: children first.
+        // A parent's latest start depends on its children, so they are placed first.
         sort([&](std::uint32_t a) { return -(arcs_[a].start + arcs_[a].transit); });
         std::ranges::fill(bound_, makespan_);
         for (Busy& busy : busy_) busy.clear();
@@ -80,7 +80,7 @@ class Justifier {
     template <class Key>
     void sort(const Key& key) {
         ++round_;
-        // Equals in an order that differs from round to round, so that the rounds do not repeat themselves.
+        // The order of equals differs from round to round, so that rounds do not repeat.
         const std::uint32_t turn = round_ * 0x9E3779B1U;
         const auto lot = [turn](std::uint32_t a) { return (a ^ turn) * 0x85EBCA6BU; };
         std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {

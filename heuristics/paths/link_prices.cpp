@@ -28,7 +28,7 @@ LinkPrices::LinkPrices(const SpreadProblem& problem, const HopTimes& times, cons
                 busy_.push_back(busy);
                 grain_[leg.link.index()] = std::max(grain_[leg.link.index()], busy);
             }
-            toll_.push_back(shape.toll * static_cast<double>(times.transit(HopId(h), kind)));
+            penalty_.push_back(shape.penalty * static_cast<double>(times.transit(HopId(h), kind)));
         }
     }
     if (graph.is_simple() && times.kinds() == 1) {

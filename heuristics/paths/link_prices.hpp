@@ -7,16 +7,16 @@
 
 namespace tutti::heuristics {
 
-/// What it costs to send one more chunk over a hop, given what its links carry already. The price of a link
-/// grows exponentially with its load, so that the sum of prices along a way is about that of the fullest link
-/// on it, and ways that avoid full links win even if they are longer. At a load of `base` a link costs its
-/// busy time; kSteepness decides how soon before that it becomes cheap. Besides, every hop has a **toll**, a
-/// little of its transit time, so that nobody makes detours through an empty network for nothing.
+/// The price of sending one more chunk over a hop, given the loads of its links. The price of a link grows
+/// exponentially with its load, so the sum of prices along a path is about that of its fullest link, and
+/// paths that avoid full links win even if they are longer. At a load of `base` a link costs its busy time;
+/// kSteepness decides how fast the price falls below that load. Every hop also has a **penalty**, a fraction
+/// of its transit time, so that paths make no needless detours through an empty network.
 ///
 /// Doubles, but only sums and products of them: the same on every machine.
 struct PriceShape {
     double steepness;
-    double toll;  ///< of the transit time
+    double penalty;  ///< of the transit time
 };
 
 class LinkPrices {
@@ -26,7 +26,7 @@ class LinkPrices {
     /// The load at which links count as full. Precondition: base > 0. O(links).
     void set_base(std::int64_t base);
 
-    /// Load that is there whatever is added and removed; counts from the next base on.
+    /// Adds permanent load; counts from the next base on.
     void take(LinkId link, std::int64_t load) { load_[link.index()] += load; }
     void add(HopId hop, std::uint32_t kind) { change(hop, kind, 1); }
     void remove(HopId hop, std::uint32_t kind) { change(hop, kind, -1); }
@@ -42,9 +42,9 @@ class LinkPrices {
         }
         return price;
     }
-    /// What the hop costs besides, however empty its links.
-    [[nodiscard]] double toll(HopId hop, std::uint32_t kind) const {
-        return toll_[kind * (leg_begin_.size() - 1) + hop.index()];
+    /// The part of the cost that does not depend on the load.
+    [[nodiscard]] double penalty(HopId hop, std::uint32_t kind) const {
+        return penalty_[kind * (leg_begin_.size() - 1) + hop.index()];
     }
     /// Of all links, each for one tick on it.
     [[nodiscard]] double total() const;
@@ -71,7 +71,7 @@ class LinkPrices {
     std::vector<std::uint32_t> leg_begin_;  ///< by hop, into link_
     std::vector<std::uint32_t> link_;
     std::vector<std::int64_t> busy_;  ///< by kind and leg
-    std::vector<double> toll_;        ///< by kind and hop
+    std::vector<double> penalty_;     ///< by kind and hop
     std::vector<std::int64_t> load_;
     std::vector<std::int64_t> grain_;  ///< by link: what one more chunk adds
     std::vector<double> price_;

@@ -1,15 +1,14 @@
 // List scheduling of a plan: every link, whenever it is free, starts the most urgent of the transfers that
-// wait for it. No link ever idles while something waits, so what a plan loses against its largest link load
-// is the time until the first transfers arrive at that link, and the way the last ones still have to go.
-// Farthest first keeps the latter short: in a prototype with 512 NPUs and fixed paths its makespan was the
-// largest link load in almost every case; transit first lost 0.4-2 %, random order 2-8 %, nearest first
-// 4-18 %.
+// wait for it. No link idles while a transfer waits, so a plan exceeds its largest link load only by the time
+// until the first transfers arrive at that link and the remaining paths of the last ones. Farthest first
+// keeps the latter short: in a prototype with 512 NPUs and fixed paths its makespan was the largest link load
+// in almost every case; transit first lost 0.4-2 %, random order 2-8 %, nearest first 4-18 %.
 //
 // Events come from a radix heap (event_queue), so physical units with their billions of ticks cost no more
-// than unit times. Waiting transfers lie in intrusive lists, one for each link and rank of urgency, with a
-// mask of the ranks that wait: all O(1). Among equals the last to come goes first: a queue would have to
-// touch the record of its last entry, a cache miss for every transfer. What remains of the misses is the
-// arcs' own records, which are fetched some events ahead.
+// than unit times. Waiting transfers are in intrusive lists, one for each link and rank of urgency, with a
+// mask of the nonempty ranks: all O(1). Equal transfers are served last in, first out: a queue would have to
+// touch the record of its last entry, a cache miss for every transfer. The remaining misses are for the arcs'
+// own records, which are prefetched some events ahead.
 //
 // Rigid hops and calendars with bookings are for `schedule_by_ports` (port_schedule.cpp).
 
@@ -32,7 +31,7 @@ namespace {
 
 constexpr std::uint32_t kNobody = UINT32_MAX;
 
-/// How many events ahead the records are fetched.
+/// How many events ahead records are prefetched.
 constexpr std::size_t kSlotsAhead = 12;
 
 /// A planned transfer: 16 bytes, four to a cache line.
@@ -45,7 +44,7 @@ struct Arc {
     bool last;  ///< nothing follows it
 };
 
-/// The spreads, those to go last first. With a fixed order instead all NPUs would turn to the same targets at
+/// The order of the spreads, last ones first. With a fixed order all NPUs would send to the same targets at
 /// once.
 std::vector<std::uint32_t> turns(const SpreadProblem& problem, const ListOptions& options) {
     std::vector<std::uint32_t> order(problem.spreads.size());
@@ -197,22 +196,23 @@ class ListScheduler {
             Queue& queue = queues_[marked_[i]];
             queue.marked = false;
             const unsigned rank = most_urgent(queue);
-            const std::uint32_t a = look_ > 1 ? take_hungriest(queue.first[rank]) : take(queue.first[rank]);
+            const std::uint32_t a =
+                look_ > 1 ? take_for_starved_link(queue.first[rank]) : take(queue.first[rank]);
             if (queue.first[rank] == kNobody) queue.filled &= ~(std::uint64_t{1} << rank);
             start(a, queue, now);
         }
         marked_.clear();
     }
 
-    /// Takes the arc out of the list that begins or goes on at `place`.
+    /// Removes the arc at `place` from its list.
     std::uint32_t take(std::uint32_t& place) {
         const std::uint32_t a = place;
         place = arcs_[a].next;
         return a;
     }
 
-    /// Takes the one, among the first few, that leads to the link with most to come.
-    std::uint32_t take_hungriest(std::uint32_t& first) {
+    /// Takes, among the first few, the arc whose next link has the most load that is not yet in flight to it.
+    std::uint32_t take_for_starved_link(std::uint32_t& first) {
         std::uint32_t* best = &first;
         std::int64_t most = -1;
         std::uint32_t* place = &first;
@@ -272,7 +272,7 @@ class ListScheduler {
     std::vector<Arc> arcs_;
     std::vector<std::uint32_t> first_child_, sibling_;  ///< empty for paths
     std::vector<Queue> queues_;
-    std::vector<std::int64_t> to_come_;  ///< by hop: what is not yet on its way there; empty if nobody looks
+    std::vector<std::int64_t> to_come_;  ///< by hop: load not yet in flight to it; empty if not used
     std::vector<std::uint32_t> marked_;
     EventQueue<Event> events_;
     std::vector<Event> batch_;

@@ -9,7 +9,7 @@
 namespace tutti::heuristics {
 namespace {
 
-/// Added to the cost of steps that lead no nearer, and of those that do: the branch would be a coin toss.
+/// Added to the cost of hops that lead no nearer (first) or nearer (second): avoids an unpredictable branch.
 constexpr std::array<double, 2> kBarred{1e300, 0};
 
 }  // namespace
@@ -17,8 +17,9 @@ constexpr std::array<double, 2> kBarred{1e300, 0};
 PathSearch::PathSearch(const HopGraph& graph, const LinkPrices& prices)
     : graph_(graph), prices_(prices), to_go_(graph.nodes()), labels_(graph.nodes()) {
     for (std::uint32_t kind = 0; kind < prices.kinds(); ++kind) {
-        double least = graph.hops() == 0 ? 0 : prices.toll(HopId(0), kind);
-        for (std::size_t h = 0; h < graph.hops(); ++h) least = std::min(least, prices.toll(HopId(h), kind));
+        double least = graph.hops() == 0 ? 0 : prices.penalty(HopId(0), kind);
+        for (std::size_t h = 0; h < graph.hops(); ++h)
+            least = std::min(least, prices.penalty(HopId(h), kind));
         least_toll_.push_back(least);
     }
 }
@@ -43,7 +44,7 @@ std::span<const HopId> PathSearch::trace(NodeId target) {
 std::span<const HopId> PathSearch::shortest(std::span<const NodeId> sources, NodeId target,
                                             std::uint32_t kind, std::span<const std::uint16_t> distance) {
     ++search_;
-    // Layer by layer, nearer and nearer; sources join at theirs.
+    // Layer by layer towards the target; sources join at their layer.
     std::uint32_t depth = 0;
     for (const NodeId source : sources) {
         const std::uint16_t own = distance[source.index()];
@@ -154,7 +155,7 @@ std::span<const HopId> PathSearch::any(std::span<const NodeId> sources, NodeId t
         if (entry.cost > labels_[entry.node].cost) continue;
         for (const HopEnd step : graph_.out(NodeId(entry.node))) {
             if (distance[step.node.index()] == TargetDistances::kFar) continue;
-            const double cost = entry.cost + prices_.price(step.hop, kind) + prices_.toll(step.hop, kind);
+            const double cost = entry.cost + prices_.price(step.hop, kind) + prices_.penalty(step.hop, kind);
             if (improve(step.node.value(), cost, step.hop, entry.node)) push(step.node.value(), cost);
         }
     }

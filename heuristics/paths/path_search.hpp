@@ -8,32 +8,32 @@
 
 namespace tutti::heuristics {
 
-/// Cheapest paths to a target under the prices of the moment.
+/// Cheapest paths to a target at the current prices.
 class PathSearch {
   public:
     /// Both must outlive this.
     PathSearch(const HopGraph& graph, const LinkPrices& prices);
 
-    /// The cheapest among the ways of fewest hops from each source: `distance` counts the hops to the target
+    /// The cheapest among the paths of fewest hops from each source: `distance` counts the hops to the target
     /// by node, and each hop must lead one nearer. The result stays valid until the next search; empty if no
     /// source reaches the target. O(hops between the sources and the target).
     [[nodiscard]] std::span<const HopId> shortest(std::span<const NodeId> sources, NodeId target,
                                                   std::uint32_t kind,
                                                   std::span<const std::uint16_t> distance);
-    /// Computes what it costs from every node to the target, along ways of fewest hops, for `follow`.
+    /// Computes the cost from every node to the target, along paths of fewest hops, for `follow`.
     /// `nearest_first` are the nodes that reach it. O(hops).
     void survey(std::span<const std::uint32_t> nearest_first, std::uint32_t kind,
                 std::span<const std::uint16_t> distance);
-    /// As `shortest`, but goes by the last survey beyond the next hop. Good as long as prices have changed
-    /// little since, and several times faster. O(hops from the nodes on the way).
+    /// As `shortest`, but with the costs of the last survey beyond the next hop. Good as long as prices have
+    /// changed little since, and several times faster. O(hops from the nodes on the path).
     [[nodiscard]] std::span<const HopId> follow(std::span<const NodeId> sources, std::uint32_t kind,
                                                 std::span<const std::uint16_t> distance);
-    /// The cheapest of all ways, tolls included. O(hops log nodes).
+    /// The cheapest of all paths, penalties included. O(hops log nodes).
     [[nodiscard]] std::span<const HopId> any(std::span<const NodeId> sources, NodeId target,
                                              std::uint32_t kind, std::span<const std::uint16_t> distance);
 
-    /// The price of the cheapest of all ways from the sources to everywhere, without tolls and whoever may
-    /// carry, for `price_to`. O(hops log nodes).
+    /// The prices of the cheapest paths from the sources to all nodes, without penalties and forwarding
+    /// rules, for `price_to`. O(hops log nodes).
     void price_everywhere(std::span<const NodeId> sources, std::uint32_t kind);
     /// Precondition: a source of the last price_everywhere reaches it.
     [[nodiscard]] double price_to(NodeId target) const {

@@ -1,16 +1,15 @@
-// List scheduling where a transfer needs several links at once: rigid hops through switches that hold
-// nothing.
+// List scheduling where a transfer needs several links at once: rigid hops through bufferless switches.
 //
-// A **port** is a link on which hops begin. When a port is free it looks at its hops that have something
-// waiting, and starts the most urgent transfer whose other links are free at their times too; among equals it
-// takes turns. Hops from different NPUs are listed from different places (hop_graph), so turns taken in the
-// order of that list make all ports of a crossbar serve different destinations at once, a Latin square, which
-// greedy choices at random would reach only to about three quarters. A port that finds nothing tries again
-// when the first of its hops could start.
+// A **port** is a link on which hops begin. A free port checks its hops with waiting transfers, and starts
+// the most urgent transfer whose other links are free at their times too; equals are served round robin. The
+// lists of hops begin at different places for different NPUs (hop_graph), so round robin in that order makes
+// all ports of a crossbar serve different destinations at once, a Latin square; random greedy choices reach
+// only about three quarters of that. A port that finds nothing tries again when the first of its hops could
+// start.
 //
 // Without earlier bookings each link is filled in order of time, and a test is a comparison with the end of
-// its last booking; with them, and for trees, whose copies must not meet in a switch, the calendar has the
-// last word.
+// its last booking. With earlier bookings, and for trees, whose copies must not meet in a switch, the
+// calendar decides.
 
 #include "heuristics/paths/port_schedule.hpp"
 
@@ -151,7 +150,7 @@ class PortScheduler {
         marked_.push_back(id);
     }
 
-    /// The first start >= now at which the hop may find its links free: it may be later, never earlier.
+    /// A lower bound of the first start >= now at which the hop's links are free.
     Ticks possible_start(HopId hop, ChunkId chunk, Ticks now) {
         if (booked_) return calendar_.earliest(graph_, hop, chunk, now);
         graph_.leg_times(hop, chunk, legs_);

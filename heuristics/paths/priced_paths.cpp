@@ -1,20 +1,18 @@
 // Paths first, times second (after a prototype; "All-to-All without symmetry" there).
 //
 // Matching packets to links step by step overloads the centre of a network: it reached only 53-98 % of the
-// bound. So every chunk is given a path before any of them moves, under prices that grow exponentially with
-// the load of the links (link_prices).
+// bound. So every chunk gets a path before any of them moves, at prices that grow exponentially with the load
+// of the links (link_prices).
 //
-// 1. Chunks in random order, each along the cheapest of its ways of fewest hops: regular networks are
-// balanced
-//    to within a percent by this alone.
-// 2. Rip up and reroute: chunks that cross a link fuller than the bar are taken out and planned anew, again
-//    along fewest hops, with prices that count the bar as full. Repeated while the fullest link becomes less
-//    full.
-// 3. Where fewest hops cannot do it (a group in the corner of a mesh, failed links) the same with detours.
+// 1. Chunks in random order, each along the cheapest of its paths of fewest hops: this alone balances regular
+//    networks to within a percent.
+// 2. Rip up and reroute: chunks that cross a link fuller than the bar are removed and rerouted, again along
+//    fewest hops, at prices that count the bar as full. Repeated while the load of the fullest link falls.
+// 3. Where fewest hops do not suffice (a group in the corner of a mesh, failed links) the same with detours.
 //
-// Then list_schedule gives the times, and justification improves them where links had to wait. Where that is
-// still longer than the fullest link (networks of switches, whose ports are all full), everything is done
-// once more in rounds: in each, every source sends to the target one further on; planned and scheduled round
+// Then list_schedule gives the times, and justification improves them where links had to wait. Where the
+// result still exceeds the fullest link (networks of switches, whose ports are all full), everything is
+// repeated in rounds: in round k every source sends to the target k further on. Planned and scheduled round
 // by round, loads are even at all times. All-to-all in fat trees of 64 NPUs, bound 64: 82 and 86 ticks as
 // listed, 75 and 78 justified, 68 and 72 in rounds; a dragonfly of 136, bound 136: 167, 149 and 163.
 
@@ -31,7 +29,7 @@
 namespace tutti::heuristics {
 namespace {
 
-/// So many chunks to one target are planned by one survey of the prices.
+/// How many chunks to one target are routed with one survey of the prices.
 constexpr std::uint32_t kBatch = 32;
 
 /// The one target of each spread that is not a source; a source where nothing is to be done. None if a spread
@@ -68,7 +66,7 @@ class PathPlanner {
           paths_(targets_.size()),
           base_(std::max<std::int64_t>(1, times_.units(problem.target + times_.ticks(1) - Ticks(1)))),
           target_(base_) {
-        // With latency no link need be as full as the makespan is long.
+        // With latency, link loads may stay below the makespan.
         bool latency = false;
         for (std::size_t h = 0; h < problem.graph.hops() && !targets_.empty(); ++h) {
             latency = latency || times_.transit(HopId(h), 0) != times_.busy(HopId(h), 0);
@@ -137,7 +135,7 @@ class PathPlanner {
     }
 
     bool first_pass() {
-        // In rounds what is full is measured by what was planned so far.
+        // In rounds the base is the largest load planned so far.
         std::int64_t base = in_rounds_ ? 1 : base_;
         prices_.set_base(base);
         const auto batches = in_rounds_ ? singles() : batched();
@@ -179,8 +177,8 @@ class PathPlanner {
         return begin;
     }
 
-    /// Puts spreads to the same target together, kBatch at a time, otherwise in random order. Returns where
-    /// the batches begin.
+    /// Groups spreads to the same target, kBatch at a time, otherwise in random order. Returns where the
+    /// batches begin.
     std::vector<std::uint32_t> batched() {
         const auto key = [&](std::uint32_t i) {
             return std::uint64_t{distances_.row_number(i)} * times_.kinds() + times_.kind(i);
@@ -214,20 +212,20 @@ class PathPlanner {
         return begin;
     }
 
-    /// Whether the fullest link carries what it must, within a few thousandths where there are many chunks.
+    /// Whether the fullest link is at its lower bound, within a few thousandths where there are many chunks.
     [[nodiscard]] bool is_good_enough() const {
         const std::int64_t slack = order_.size() > problem_.options.paths_many ? target_ / 256 : 0;
         return prices_.largest_load() <= target_ + slack;
     }
 
-    /// The lower bound is a few hundredths short of the truth, and detours are expensive with many chunks.
+    /// The lower bound may be a few percent too low, and detours are expensive with many chunks.
     [[nodiscard]] bool wants_detours() const {
         const std::int64_t slack = order_.size() > problem_.options.paths_many ? target_ / 64 : 0;
         return prices_.largest_load() > target_ + slack;
     }
 
-    /// Links fuller than this are to be relieved: those within a fiftieth of the fullest, but no more of them
-    /// than carry a sixteenth of all, because each pass should take out few chunks.
+    /// Links fuller than this are relieved: those within 1/50 of the fullest, but no more of them than carry
+    /// 1/16 of all load, because each pass should reroute few chunks.
     [[nodiscard]] std::int64_t bar() const {
         std::vector<std::int64_t> loads(prices_.loads());
         std::ranges::sort(loads, std::greater<>());
@@ -243,10 +241,10 @@ class PathPlanner {
         return std::min(most - 1, std::max({target_, level, most - most / 50}));
     }
 
-    /// A lower bound on the load of the fullest link, whatever the paths: each chunk pays at least the price
-    /// of its cheapest path, and all links together cannot take in more than the largest load times their
-    /// prices. At prices that make the full links expensive this comes close to the best that can be done,
-    /// and tells where more rerouting is in vain.
+    /// Raises a lower bound on the load of the fullest link, over all choices of paths: each chunk pays at
+    /// least the price of its cheapest path, and all links together receive at most the largest load times
+    /// their prices (LP duality). At prices that make the full links expensive it is nearly tight, and shows
+    /// when more rerouting is useless.
     void raise_target() {
         prices_.set_base(prices_.largest_load());
         double paid = 0;
@@ -363,7 +361,7 @@ std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng
             options.urgency = Urgency::InTurn;
             options.turns = Turns::Shifted;
         }
-        // No schedule of this plan is shorter; what it takes longer is lost while links wait.
+        // No schedule of this plan is shorter than its largest load; the difference is time that links wait.
         const auto loads = link_loads(problem, *plan);
         Ticks goal = std::max(problem.target, loads.empty() ? Ticks(0) : std::ranges::max(loads));
         const std::size_t arcs = plan->hops.size();

@@ -6,9 +6,9 @@
 
 namespace tutti::heuristics {
 
-/// For chunks that are wanted in one place each (all-to-all, scatter, gather, permute): plans a path for
-/// each, so that the fullest link carries as little as possible, then list-schedules them. None if a chunk
-/// has several targets that are not sources, or none of its sources reaches the target, or `stop` came first.
+/// For chunks with one target each (all-to-all, scatter, gather, permute): plans a path for each that keeps
+/// the load of the fullest link small, then list-schedules them. None if a chunk has several targets that are
+/// not sources, or none of its sources reaches the target, or `stop` came first.
 [[nodiscard]] std::optional<SpreadSolution> route_paths(const SpreadProblem& problem, Rng& rng,
                                                         const Stop& stop);
 
@@ -21,7 +21,7 @@ enum class PlanOrder : std::uint8_t {
     Rounds,  ///< by the shift from source to target (Turns::Shifted): loads are even after every round
 };
 
-/// The plan alone.
+/// Only the plan.
 [[nodiscard]] std::optional<TreePlan> plan_paths(const SpreadProblem& problem, PlanOrder order, Rng& rng,
                                                  const Stop& stop);
 

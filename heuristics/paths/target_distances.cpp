@@ -49,7 +49,7 @@ void TargetDistances::fill_row(const Row& row, std::size_t slot) {
     std::uint32_t count = 1;
     for (std::uint32_t next = 0; next < count; ++next) {
         const std::uint32_t at = queue[next];
-        // Beyond that many hops a distance would not fit; such ways are left to other heuristics.
+        // A longer distance would not fit; such paths are left to other heuristics.
         if (distance[at] + 1 == kFar) break;
         for (const HopEnd& in : graph_.in(NodeId(at))) {
             const std::size_t from = in.node.index();

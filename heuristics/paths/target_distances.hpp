@@ -9,14 +9,14 @@
 
 namespace tutti::heuristics {
 
-/// How many hops each node is away from the targets of some spreads, over nodes that may carry their chunks:
-/// one row for each target and forwarding rule. Rows are filled in blocks that fit into kBlockBytes, one
-/// block at a time; mostly there is only one.
+/// The distance in hops of each node from the targets of some spreads, over nodes that may carry their
+/// chunks: one row for each target and forwarding rule. Rows are filled in blocks that fit into kBlockBytes,
+/// one block at a time; usually there is only one.
 class TargetDistances {
   public:
     static constexpr std::uint16_t kFar = UINT16_MAX;
 
-    /// targets[i] is the one target of spread i; those of spreads that need nothing are not looked at.
+    /// targets[i] is the target of spread i; those of spreads without transfers are ignored.
     TargetDistances(const SpreadProblem& problem, std::span<const NodeId> targets);
 
     [[nodiscard]] std::size_t blocks() const { return (rows_.size() + block_rows_ - 1) / block_rows_; }

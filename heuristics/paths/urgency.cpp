@@ -1,6 +1,6 @@
-// Urgencies are times; the queues want few ranks. The times are first put into kBins equal bins. Where no
-// more than kRanks bins are used (a homogeneous network has as many as its diameter) each gets a rank of its
-// own; otherwise the ranks take equal shares of the arcs.
+// Urgencies are times; the queues need few ranks. The times are first put into kBins equal bins. Where at
+// most kRanks bins are used (a homogeneous network has as many as its diameter) each gets its own rank;
+// otherwise the ranks get equal shares of the arcs.
 
 #include "heuristics/paths/urgency.hpp"
 

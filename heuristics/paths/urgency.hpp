@@ -10,14 +10,14 @@ inline constexpr unsigned kRanks = 64;
 [[nodiscard]] std::vector<std::uint8_t> urgency_ranks(const SpreadProblem& problem, const HopTimes& times,
                                                       const TreePlan& plan, const ListOptions& options);
 
-/// By how much the number of the first target is above that of the first source, round and round.
+/// The number of the first target minus that of the first source, modulo the NPUs.
 [[nodiscard]] inline std::size_t shift_of(const SpreadProblem& problem, const Spread& spread) {
     if (spread.targets.empty() || spread.sources.empty()) return 0;
     const std::size_t npus = problem.graph.instance().topology().npus();
     return (spread.targets.front().index() + npus - spread.sources.front().index()) % npus;
 }
 
-/// The same question asked of any plan, path or tree.
+/// The parent of an arc in any plan, path or tree.
 [[nodiscard]] inline std::uint32_t parent_of(const TreePlan& plan, std::uint32_t begin, std::uint32_t arc) {
     if (!plan.parents.empty()) return plan.parents[arc];
     return arc == begin ? TreePlan::kRoot : arc - 1;

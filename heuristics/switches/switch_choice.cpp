@@ -1,6 +1,6 @@
-// Among the chunks that can be had, one that fewest holders have claimed, of some that are looked at from a
-// random place on; or first those that the source was given, which keeps the order of the Latin square
-// (switch_flood.cpp). Neither is better everywhere, so it is drawn which of the two holds.
+// Chooses, among some available chunks from a random position on, one that the fewest holders have claimed;
+// or first the chunks that the source had from the beginning, which keeps the order of the Latin square
+// (switch_flood.cpp). Neither rule is better everywhere, so one is chosen at random per run.
 
 #include "heuristics/switches/switch_choice.hpp"
 
@@ -19,8 +19,7 @@ bool is_set(std::span<const BitTable::Word> row, std::uint32_t i) {
 
 }  // namespace
 
-/// Chooses among the chunks that the holder is a source of: other holders of them are more likely to be
-/// asked.
+/// Chooses among the chunks of which the holder is a source.
 std::optional<std::uint32_t> SwitchChoice::choose_own(const std::vector<std::uint32_t>& own, Row has,
                                                       Row claimed, Row barred) {
     if (own.empty()) return std::nullopt;
@@ -45,8 +44,8 @@ std::optional<std::uint32_t> SwitchChoice::choose(NodeId from, NodeId to, std::s
     } else if (!holdings_.is_npu(to)) {
         barred = holdings_.claimed_by_all();
     }
-    // Sums that are made at a switch: all send their parts in one order, so that one sum after the other is
-    // complete.
+    // Reductions at a switch: all send their contributions in the same order, so that one sum after the other
+    // is completed.
     const bool in_order = !holdings_.is_npu(from) && !holdings_.own(from).empty();
     const auto own = in_order ? std::nullopt : choose_own(holdings_.own(from), has, claimed, barred);
     if (own && (own_always_ || holdings_.is_fresh(*own))) return own;

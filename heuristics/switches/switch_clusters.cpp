@@ -1,7 +1,7 @@
-// Single linkage. A hop from x to y has the weight of the fastest path between NPUs that it is part of: from
-// the nearest NPU to x, over the hop, on to the nearest NPU. Joining all hops up to some weight gives a
-// partition; the weights at which it changes are the levels. In a fat tree these are leaves and pods, in a
-// rail cluster the servers, in a dragonfly routers and, if the cables between them are longer or slower,
+// Single-linkage clustering. The weight of a hop from x to y is the time of the fastest path between NPUs
+// over it: from the nearest NPU to x, over the hop, on to the nearest NPU. Joining all hops up to some weight
+// gives a partition; the weights at which it changes are the levels. In a fat tree these are leaves and pods,
+// in a rail cluster the servers, in a dragonfly routers and, if the cables between them are longer or slower,
 // groups.
 //
 // Networks with many kinds of links have many levels; the kLevelsKept kept are those after which the weight
@@ -120,8 +120,8 @@ SwitchClusters::SwitchClusters(const HopGraph& graph, ChunkId chunk) {
 }
 
 void SwitchClusters::measure_rates(const HopGraph& graph, ChunkId chunk) {
-    // Hops through switches that hold nothing share links: at each distance from the end of the hops, every
-    // link counts once, and the narrowest such stage bounds the rate.
+    // Rigid hops share links: at each distance from the end of the hops, every link counts once, and the
+    // narrowest such stage bounds the rate.
     const Instance& instance = graph.instance();
     std::size_t legs = 0;
     for (std::size_t i = 0; i < graph.hops(); ++i) legs = std::max(legs, graph.hop(HopId(i)).legs.size());

@@ -6,10 +6,10 @@
 
 namespace tutti::heuristics {
 
-/// The network cut up where it is slow or far: servers of a cluster, the leaves and pods of a fat tree, the
-/// routers and groups of a dragonfly. One partition of the stops for each level, from fine to coarse, each a
-/// union of the finer one's parts. The parts of the finest have at least two NPUs somewhere, the coarsest
-/// has at least two parts with NPUs. There may be no level at all.
+/// A hierarchy of clusters separated by slow or long links: servers of a cluster, the leaves and pods of a
+/// fat tree, the routers and groups of a dragonfly. One partition of the stops for each level, from fine to
+/// coarse, each coarser than the previous one. Some part of the finest has at least two NPUs; the coarsest
+/// has at least two parts with NPUs. There may be no level.
 class SwitchClusters {
   public:
     /// Times are those of `chunk`. O(hops log hops).
@@ -21,7 +21,7 @@ class SwitchClusters {
     [[nodiscard]] std::uint32_t cluster(std::size_t level, NodeId node) const {
         return parts_[level][node.index()];
     }
-    /// The chunks that all links into the cluster together can bring in a tick, at most.
+    /// The most chunks per tick over all links into the cluster.
     [[nodiscard]] double rate(std::size_t level, std::uint32_t cluster) const {
         return rates_[level][cluster];
     }

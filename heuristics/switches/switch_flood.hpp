@@ -6,11 +6,10 @@
 
 namespace tutti::heuristics {
 
-/// Matching of chunks to free ports on networks with switches: each port of an NPU pulls, as soon as it is
-/// free, a chunk that its NPU lacks from one that has it, over switches whose links are free. For
-/// all-gathers, broadcasts and their reverses. None where every hop is a link between NPUs (flood does that
-/// better), where a target can only be reached through NPUs that want nothing, or where the tables would be
-/// too large.
+/// Matching of chunks to free ports on networks with switches: each free port of an NPU pulls a chunk that
+/// its NPU lacks from one that has it, over switches whose links are free. For all-gathers, broadcasts and
+/// their reverses. None where every hop is a link between NPUs (flood is better there), where a target can
+/// only be reached through NPUs that are no targets, or where the tables would be too large.
 [[nodiscard]] std::optional<SpreadSolution> flood_switched(const SpreadProblem& problem, Rng& rng,
                                                            const Stop& stop);
 

@@ -7,7 +7,7 @@
 namespace tutti::heuristics {
 
 SwitchHoldings::SwitchHoldings(const SpreadProblem& problem, const SwitchClusters& clusters,
-                               const SwitchWays& ways)
+                               const SwitchPaths& paths)
     : graph_(problem.graph),
       spreads_(problem.spreads),
       clusters_(clusters),
@@ -26,7 +26,7 @@ SwitchHoldings::SwitchHoldings(const SpreadProblem& problem, const SwitchCluster
         lacking_.emplace_back(clusters.clusters(l), 0);
     }
     for (std::size_t n = graph_.instance().topology().npus(); n < graph_.nodes(); ++n) {
-        if (!ways.is_holder(NodeId(n))) continue;
+        if (!paths.is_holder(NodeId(n))) continue;
         for (auto& word : claimed_.row(n)) word = 0;
     }
     for (std::uint32_t i = 0; i < spreads_.size(); ++i) {

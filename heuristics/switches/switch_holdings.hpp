@@ -1,18 +1,18 @@
 #pragma once
 
 #include "heuristics/spread.hpp"
+#include "heuristics/switches/switch_paths.hpp"
 #include "heuristics/switches/switch_rows.hpp"
-#include "heuristics/switches/switch_ways.hpp"
 
 namespace tutti::heuristics {
 
-/// Who has which chunks, who will have them, and what clusters still lack. A chunk is **claimed** for a
-/// holder if it is there, under way to it, or not wanted. Chunks are named by the numbers of their spreads.
-/// Memory O(nodes * spreads) bits.
+/// Which chunks each holder has and has claimed, and which clusters still lack them. A chunk is **claimed**
+/// for a holder if it is there, in flight to it, or not wanted. Chunks are numbered by their spreads. Memory
+/// O(nodes * spreads) bits.
 class SwitchHoldings {
   public:
     /// All must outlive this. The sources have claimed their chunks; nothing has arrived yet.
-    SwitchHoldings(const SpreadProblem& problem, const SwitchClusters& clusters, const SwitchWays& ways);
+    SwitchHoldings(const SpreadProblem& problem, const SwitchClusters& clusters, const SwitchPaths& paths);
 
     [[nodiscard]] bool is_claimed(NodeId node, std::uint32_t i) const {
         return claimed_.test(node.index(), i);
@@ -21,18 +21,18 @@ class SwitchHoldings {
     [[nodiscard]] std::span<const BitTable::Word> claimed(NodeId node) const {
         return claimed_.row(node.index());
     }
-    /// What no member of the cluster lacks: claimed by one, or wanted by none.
+    /// The chunks that the cluster does not lack: claimed by a member, or wanted by none.
     [[nodiscard]] std::span<const BitTable::Word> claimed_inside(std::size_t level, NodeId member) const {
         return brought_[level].row(clusters_.cluster(level, member));
     }
-    /// What all targets have claimed.
+    /// The chunks that all targets have claimed.
     [[nodiscard]] std::span<const BitTable::Word> claimed_by_all() const { return done_.row(0); }
 
     void arrive(NodeId node, std::uint32_t i) { has_.set(node.index(), i); }
     /// Precondition: not claimed.
     void claim(NodeId node, std::uint32_t i);
 
-    /// Claims of NPUs that are still to come.
+    /// The number of claims of NPUs that are still missing.
     [[nodiscard]] std::size_t missing() const { return missing_; }
     /// The chunks that the cluster lacks.
     [[nodiscard]] std::size_t lacking(std::size_t level, std::uint32_t cluster) const {
@@ -44,15 +44,15 @@ class SwitchHoldings {
     [[nodiscard]] bool is_fresh(std::uint32_t i) const { return claims_[i] <= spreads_[i].sources.size(); }
     /// The nodes that are sources of fresh chunks, in order of their first.
     [[nodiscard]] const std::vector<NodeId>& fresh_sources();
-    /// Those and some more that were such once.
+    /// An upper bound of their number.
     [[nodiscard]] std::size_t fresh_sources_at_most() const { return fresh_sources_.size(); }
     /// The chunks that the node is a source of.
     [[nodiscard]] const std::vector<std::uint32_t>& own(NodeId node) const { return own_[node.index()]; }
 
     [[nodiscard]] bool is_npu(NodeId node) const { return graph_.instance().topology().is_npu(node); }
     [[nodiscard]] bool is_target(NodeId node) const { return is_target_[node.index()]; }
-    /// Targets, and switches, which want every chunk.
-    [[nodiscard]] bool is_wanting(NodeId node) const { return !is_npu(node) || is_target(node); }
+    /// Whether the node is a target, or a switch, which wants every chunk.
+    [[nodiscard]] bool wants_chunks(NodeId node) const { return !is_npu(node) || is_target(node); }
     [[nodiscard]] std::size_t targets() const { return targets_; }
 
   private:

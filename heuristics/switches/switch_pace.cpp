@@ -5,21 +5,21 @@
 namespace tutti::heuristics {
 namespace {
 
-/// A cut is tight if using it alone would take this part of the time that is expected in all.
+/// A cut is tight if its load takes at least this share of the expected makespan.
 constexpr double kTight = 0.95;
-/// Far pulls come first if they alone would take this part of the time that is left.
+/// Far pulls come first if they alone would take this share of the remaining time.
 constexpr double kFarFirst = 0.3;
 
 }  // namespace
 
-SwitchPace::SwitchPace(const SpreadProblem& problem, const SwitchClusters& clusters, const SwitchWays& ways,
+SwitchPace::SwitchPace(const SpreadProblem& problem, const SwitchClusters& clusters, const SwitchPaths& paths,
                        const SwitchHoldings& holdings, const SwitchPorts& ports, Ticks begin)
     : clusters_(clusters), holdings_(holdings), begin_(begin) {
     const std::size_t nodes = problem.graph.nodes();
     std::vector<double> rate(nodes, 0.0);
     std::vector<std::size_t> lacks(nodes, 0);
     for (std::uint32_t p = 0; p < ports.size(); ++p) {
-        rate[ways.ports()[p].holder.index()] += 1.0 / static_cast<double>(ports.busy(p).count());
+        rate[paths.ports()[p].holder.index()] += 1.0 / static_cast<double>(ports.busy(p).count());
     }
     for (const Spread& spread : problem.spreads) {
         for (const NodeId node : spread.targets) ++lacks[node.index()];

@@ -5,18 +5,18 @@
 
 namespace tutti::heuristics {
 
-/// How long a flood must take, and so which clusters have time to spare: what they lack, over the rate at
-/// which their links can bring it.
+/// Estimates how long a flood takes, and which clusters have slack: their missing chunks divided by the rate
+/// of the links into them.
 class SwitchPace {
   public:
-    /// The references must outlive this. `begin` is when the first chunk is there.
-    SwitchPace(const SpreadProblem& problem, const SwitchClusters& clusters, const SwitchWays& ways,
+    /// The references must outlive this. `begin` is when the first chunk is available.
+    SwitchPace(const SpreadProblem& problem, const SwitchClusters& clusters, const SwitchPaths& paths,
                const SwitchHoldings& holdings, const SwitchPorts& ports, Ticks begin);
 
-    /// Whether the cluster of that level around the node has no time to spare: bringing in what it lacks will
-    /// take until the end that is expected, but for one transfer.
+    /// Whether the cluster of that level around the node has no slack: its missing chunks take until the
+    /// expected end, less one transfer.
     [[nodiscard]] bool is_tight(std::size_t level, NodeId node, Ticks now) const;
-    /// Whether bringing in what the cluster lacks takes a good part of the time that is left.
+    /// Whether the cluster's missing chunks take a large share of the remaining time.
     [[nodiscard]] bool is_far_first(std::size_t level, NodeId node, Ticks now) const;
 
   private:

@@ -1,10 +1,10 @@
-// Rotation. A port goes on round its sources where it last stopped, and ports begin at different ones: v,
-// v+1, v+2 … pull from v+r, v+r+1, v+r+2 …, as in a Latin square, so they seldom ask for the same uplink. On
-// a star this alone is optimal.
+// Rotation. A port tries its sources round robin from where it last stopped, and ports begin at different
+// ones: v, v+1, v+2 … pull from v+r, v+r+1, v+r+2 …, as in a Latin square, so they seldom need the same
+// uplink. On a star this alone is optimal.
 //
-// Patience. Ports that find nothing try again after a while, longer each time; up to one transfer's time at
-// first, but where nothing changes for long (until a release, or over a long wire) they doze off: ever
-// longer, until some chunk arrives somewhere.
+// Back-off. Ports that find nothing try again after increasing delays, at first up to one transfer's time.
+// After kTriesAwake tries in vain (waiting for a release, or a long wire) the delays grow without limit,
+// until a chunk arrives somewhere.
 
 #include "heuristics/switches/switch_ports.hpp"
 
@@ -14,17 +14,17 @@
 namespace tutti::heuristics {
 namespace {
 
-/// Tries in vain after which a port dozes off.
+/// Tries in vain after which delays grow without limit.
 constexpr std::uint32_t kTriesAwake = 64;
 
-/// Ports of one cluster begin at neighbouring sources, those of the next cluster further on. `turn`: how many
-/// ports of the same holder come before it.
-std::uint32_t first_source(const SwitchWays& ways, const SwitchClusters& clusters,
-                           const SwitchWays::Port& port, std::size_t level, std::size_t turn) {
-    const std::size_t count = ways.sources(port, level);
+/// Ports of one cluster begin at neighbouring sources, those of the next cluster after them. `turn`: how many
+/// ports of the same holder precede it.
+std::uint32_t first_source(const SwitchPaths& paths, const SwitchClusters& clusters,
+                           const SwitchPaths::Port& port, std::size_t level, std::size_t turn) {
+    const std::size_t count = paths.sources(port, level);
     if (count == 0) return 0;
     std::size_t after = 0;
-    while (after < count && ways.source(port, level, after).node <= port.holder) ++after;
+    while (after < count && paths.source(port, level, after).node <= port.holder) ++after;
     std::size_t rank = turn;
     if (level > 0) {
         for (std::size_t n = 0; n < port.holder.index(); ++n) {
@@ -36,22 +36,22 @@ std::uint32_t first_source(const SwitchWays& ways, const SwitchClusters& cluster
 
 }  // namespace
 
-SwitchPorts::SwitchPorts(const HopGraph& graph, const SwitchWays& ways, const SwitchClusters& clusters,
+SwitchPorts::SwitchPorts(const HopGraph& graph, const SwitchPaths& paths, const SwitchClusters& clusters,
                          ChunkId chunk)
-    : states_(ways.ports().size()) {
+    : states_(paths.ports().size()) {
     const Instance& instance = graph.instance();
-    const auto& ports = ways.ports();
+    const auto& ports = paths.ports();
     for (std::size_t p = 0, same = 0; p < ports.size(); ++p) {
         same = p > 0 && ports[p - 1].holder == ports[p].holder ? same + 1 : 0;
         State& state = states_[p];
         state.busy = instance.busy(ports[p].link, instance.beta(ports[p].link, chunk));
         for (std::size_t l = 0; l <= clusters.levels(); ++l) {
-            state.next.push_back(first_source(ways, clusters, ports[p], l, same));
+            state.next.push_back(first_source(paths, clusters, ports[p], l, same));
         }
     }
 }
 
-bool SwitchPorts::keeps_appointment(std::uint32_t p, Ticks now) {
+bool SwitchPorts::take_due(std::uint32_t p, Ticks now) {
     State& state = states_[p];
     if (state.due != now) return false;
     state.due = kNoAppointment;

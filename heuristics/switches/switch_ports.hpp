@@ -1,39 +1,40 @@
 #pragma once
 
-#include "heuristics/switches/switch_ways.hpp"
+#include "heuristics/switches/switch_paths.hpp"
 
 namespace tutti::heuristics {
 
-/// Whose turn it is at each port, and when the port tries again (switch_ports.cpp). Ports have SwitchWays'
+/// The next source of each port, and when the port tries again (switch_ports.cpp). Ports have SwitchPaths'
 /// numbers.
 class SwitchPorts {
   public:
     /// Times are those of `chunk`.
-    SwitchPorts(const HopGraph& graph, const SwitchWays& ways, const SwitchClusters& clusters, ChunkId chunk);
+    SwitchPorts(const HopGraph& graph, const SwitchPaths& paths, const SwitchClusters& clusters,
+                ChunkId chunk);
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(states_.size()); }
     /// How long a transfer keeps the port's link.
     [[nodiscard]] Ticks busy(std::uint32_t p) const { return states_[p].busy; }
-    /// The source to ask first, for each level of clusters.
+    /// The source to try first, for each level of clusters.
     [[nodiscard]] std::uint32_t& next_source(std::uint32_t p, std::size_t level) {
         return states_[p].next[level];
     }
 
-    /// Makes an appointment. Earlier ones are void.
-    void appoint(std::uint32_t p, Ticks when) { states_[p].due = when; }
-    /// Whether the port has an appointment now. It has none any more then, and was not served.
-    [[nodiscard]] bool keeps_appointment(std::uint32_t p, Ticks now);
+    /// Sets when the port tries next. Replaces an earlier time.
+    void wake_at(std::uint32_t p, Ticks when) { states_[p].due = when; }
+    /// Whether the port is due now. If so, clears its time and marks it as not served.
+    [[nodiscard]] bool take_due(std::uint32_t p, Ticks now);
 
-    /// The port has pulled a chunk that keeps its link for so long.
+    /// Records that the port has pulled a chunk that keeps its link busy for that long.
     void serve(std::uint32_t p, Ticks busy) {
         states_[p].served = true;
         states_[p].pulled = busy;
     }
     [[nodiscard]] bool is_served(std::uint32_t p) const { return states_[p].served; }
-    /// Appoints and returns when the port tries again: when its link is free if it was served, else after a
-    /// while. `horizon` is when the last link is free.
+    /// Sets and returns when the port tries again: when its link is free if it was served, else after a
+    /// delay. `horizon` is when the last link is free.
     [[nodiscard]] Ticks next_try(std::uint32_t p, Ticks now, Ticks horizon);
-    /// Those that doze and have a later appointment try now: appends them to `ready`.
+    /// Wakes the ports with long delays: appends them to `ready`.
     void wake(Ticks now, std::vector<std::uint32_t>& ready);
 
   private:

@@ -7,7 +7,7 @@
 
 namespace tutti::heuristics {
 
-/// Rows of bits, 64 to a word; what is left of a row's last word may hold anything.
+/// Rows of bits, 64 to a word; the unused bits of a row's last word are unspecified.
 class BitTable {
   public:
     using Word = std::uint64_t;

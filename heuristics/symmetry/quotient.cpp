@@ -1,14 +1,14 @@
 // Synthesis under symmetry. Find a group of symmetries; take one chunk of each orbit; schedule those on the
-// full network, with one calendar per orbit of links. Translated by the group, the schedule serves all
-// chunks, and what was free of conflicts stays so (src/verify/symmetric_verifier.cpp has the proof). The work
-// shrinks by the size of the group: 40,000 NPUs on a torus are one tree.
+// full network, with one calendar per orbit of links. The images of this schedule under the group serve all
+// chunks without conflicts (src/verify/symmetric_verifier.cpp has the proof). The work shrinks by the size of
+// the group: 40,000 NPUs on a torus are one tree.
 //
-// Reductions are floods on the links turned round, played backwards; an all-reduce is that and then a flood
+// Reductions are floods on the reversed links, reversed in time; an all-reduce is that followed by a flood
 // from the same root.
 //
-// Several groups are tried until the target is met: shifts of digits; for all-to-all, half of them, so that
-// two chunks half-way round a ring can go different ways; and the shift along a cycle through a grid, whose
-// links then are all that is used.
+// Several groups are tried until the target is met: shifts of digits; for all-to-all, a subgroup of index 2,
+// so that two chunks with targets half-way round a ring can take different directions; and the shift along a
+// Hamiltonian cycle of a grid, whose links are then the only ones used.
 
 #include "heuristics/symmetry/quotient.hpp"
 
@@ -24,7 +24,7 @@ namespace {
 
 enum class Pattern { Gather, Scatter, Both, Unicast };
 
-/// What all chunks have in common, or why they have nothing.
+/// The pattern that all chunks share, or why there is none.
 std::variant<Pattern, std::string> pattern_or_reason(const Instance& instance) {
     const std::size_t npus = instance.topology().npus();
     const DemandList& demands = instance.demands();
@@ -129,7 +129,7 @@ class Quotient {
         return true;
     }
 
-    /// Links turned round lead from their destination to their source.
+    /// Reversed links lead from their destination to their source.
     [[nodiscard]] Machines machines(bool reversed) const {
         Machines result;
         result.network.group = action_.size();
@@ -160,7 +160,7 @@ class Quotient {
         return result;
     }
 
-    /// Where each representative chunk starts, or is summed up: at its one holder or receiver, else in turn.
+    /// The root of each representative chunk: its only holder or receiver, else in rotation.
     [[nodiscard]] std::vector<std::uint32_t> roots() const {
         std::vector<std::uint32_t> result;
         for (const ChunkId chunk : chunks_) {
@@ -193,7 +193,7 @@ class Quotient {
     std::vector<ChunkId> chunks_;
 };
 
-/// Leaves out every other power of the generator of the largest even order. False: there is none.
+/// Replaces the generator of the largest even order by its square. False: there is none.
 bool halve(std::vector<symmetry::Generator>& generators) {
     const auto even = [](const symmetry::Generator& g) { return g.order % 2 == 0 ? g.order : 0; };
     const auto largest = std::ranges::max_element(generators, {}, even);
@@ -208,8 +208,8 @@ bool halve(std::vector<symmetry::Generator>& generators) {
     return true;
 }
 
-/// The time that a two-way ring needs if no link of it ever idles. Where a corner has two links, and latency
-/// costs nothing, no other way is faster; elsewhere others know better ways than along a ring.
+/// The time that a two-way ring needs if none of its links ever idles. Where a corner has two links, and
+/// latency is zero, nothing is faster; elsewhere other heuristics are better than a ring.
 Ticks ring_bound(const Instance& instance, Pattern pattern) {
     const auto npus = static_cast<std::int64_t>(instance.topology().npus());
     const auto chunks = static_cast<std::int64_t>(instance.chunks()) / npus;

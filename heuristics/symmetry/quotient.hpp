@@ -12,19 +12,19 @@
 namespace tutti::heuristics {
 
 /// A schedule in generator form for an instance on a network of NPUs with symmetries
-/// (transform/symmetry_search), synthesised for one chunk of each orbit. For all-gather, reduce-scatter and
+/// (symmetry/symmetry_search), synthesised for one chunk of each orbit. For all-gather, reduce-scatter and
 /// all-reduce of all NPUs, and for chunks with one holder and one receiver each whose demands are as
 /// symmetric as the network (all-to-all); chunks of one size, one release, any NPU as relay. Ends early at a
 /// makespan of `target`, which no schedule can beat. `effort` is about the number of transfers that may be
-/// tried in all; the default takes about 5 ms at 128 NPUs, each 10^6 cost a third of a second. None: nothing
-/// of the kind is there, a part of the instance is not of that form, or stopped before there was a schedule.
-/// The same rng gives the same schedule, unless stopped.
+/// tried in total; the default takes about 5 ms at 128 NPUs, each 10^6 cost a third of a second. None: there
+/// is no symmetry, a part of the instance is not of that form, or stopped before there was a schedule. The
+/// same rng gives the same schedule, unless stopped.
 [[nodiscard]] std::optional<symmetry::SymmetricSchedule> quotient_synthesis(
     const Instance& instance, Ticks target, Rng& rng, const Stop& stop,
     std::uint64_t effort = SearchOptions{}.symmetry_effort);
 
-/// Why quotient_synthesis has no schedule for the instance, in words, as far as that can be told without
-/// looking for one; empty if it may.
+/// Why quotient_synthesis has no schedule for the instance, as a message, as far as known without a search;
+/// empty if it may.
 [[nodiscard]] std::string why_no_symmetry(const Instance& instance);
 
 }  // namespace tutti::heuristics

@@ -1,5 +1,5 @@
-// Arrivals over one machine come in the order of their starts, so there is no queue of events: the next event
-// is the least of two numbers per machine. A decoding costs about 0.3 us per transfer.
+// Arrivals over one machine are in the order of their starts, so no event queue is needed: the next event is
+// the minimum of two numbers per machine. Decoding costs about 0.3 us per transfer.
 
 #include "heuristics/symmetry/quotient_decoder.hpp"
 
@@ -35,7 +35,7 @@ void Decoder::arrive(std::uint32_t spread, std::uint32_t place, std::span<const 
     }
 }
 
-/// Speeds are numbered from the fastest. To the parts of a speed belong the machines that are faster.
+/// Speeds are numbered from the fastest. The parts of a speed are the components of all faster machines.
 void Decoder::find_parts() {
     std::vector<std::int64_t> speeds;
     for (const Machine& machine : machines_) speeds.push_back(machine.busy);
@@ -47,7 +47,7 @@ void Decoder::find_parts() {
         while (part[place] != place) place = part[place] = part[part[place]];
         return place;
     };
-    // Many speeds are rather noise than a hierarchy.
+    // Many speeds are noise rather than a hierarchy.
     constexpr std::size_t kMostSpeeds = 8;
     if (speeds.size() > kMostSpeeds) speeds.erase(speeds.begin() + 1, speeds.end());
     for (std::size_t speed = 0; speed < speeds.size(); ++speed) {

@@ -9,27 +9,27 @@ namespace tutti::heuristics {
 
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// How ties between machines and between candidates are settled, besides the priorities.
+/// How ties between machines and between candidates are broken, besides the priorities.
 struct Style {
     bool slow_first = false;   ///< else faster machines choose first
     bool fresh_first = false;  ///< machines open new parts of the network before they fill others
 };
 
-/// Makes a flood of priorities: whenever a machine is free it takes, of all places next to one that has the
-/// chunk and that nobody has claimed yet, the one with the highest priority for that machine.
+/// Decodes priorities to a flood: a free machine takes, among the unclaimed places adjacent to one that has
+/// the chunk, the one with the highest priority for that machine.
 class Decoder {
   public:
     /// Both must outlive it.
     Decoder(const QuotientNetwork& network, const std::vector<std::uint32_t>& roots);
 
-    /// Whether machines differ in what they join, so that Style::fresh_first means anything.
+    /// Whether there are several parts, so that Style::fresh_first has an effect.
     [[nodiscard]] bool has_parts() const { return part_.size() > 1; }
 
     [[nodiscard]] std::size_t keys() const { return machines_.size() * claimed_.size(); }
     [[nodiscard]] std::size_t transfers() const { return claimed_.size(); }
 
     /// Decodes; an empty span of priorities means first in, first out. Nothing arrives after `deadline`.
-    /// Returns how many places are left over.
+    /// Returns how many places are not reached.
     std::size_t run(std::span<const std::uint32_t> keys, Style style, std::int64_t deadline);
 
     [[nodiscard]] std::int64_t makespan() const { return makespan_; }

@@ -2,24 +2,24 @@
 // decoded from priorities (quotient_decoder), and there are only as many transfers as NPUs, so thousands can
 // be tried:
 //
-// 1. Starts. First in, first out; random; farthest from the root first, which lets a slow machine open new
-// parts
-//    of the network instead of filling those that faster ones fill anyway; longest path to go first; mixtures
-//    of these with chance. Faster machines choose before slower ones, sometimes the reverse. In some starts a
-//    machine takes first what opens a part of the network: where no place that faster machines join with the
-//    head has the chunk yet, or is about to.
+// 1. Starts. First in, first out; random; farthest from the root first, which lets a slow machine reach new
+//    parts of the network instead of those that faster ones serve anyway; longest remaining path first;
+//    mixtures of these with random numbers. Faster machines choose before slower ones, sometimes the reverse.
+//    In some starts a machine first takes transfers into a new part of the network: one in which no place
+//    joined with the head by faster machines has claimed the chunk.
 // 2. QuotientSearch. With the best priorities so far: no machine may start what would arrive after (best -
-// 1); count the
-//    places left over. Change a few priorities at random, keep the change if no more are left over, and when
-//    none is, there is a better flood. Priorities instead of a schedule as the thing to change: every change
-//    gives a schedule without conflicts or idle machines, so there is nothing to repair.
+// 1);
+//    count the places that are not reached. Change a few priorities at random, keep the change if the number
+//    does not grow; at zero there is a better flood. The search changes priorities, not a schedule: every
+//    change gives a schedule without conflicts or idle machines, so there is nothing to repair.
 //
 // Measured (all-gather of 1 MiB, 0.5 us, busy alpha+beta; in brackets the bound): torus 4x4x8 of 200, 100 and
 // 50 GiB/s 195.05 us (195.05), with four chunks 764.36 (764.36), torus 8x8 of 50 and 25 GiB/s 435.19 and
 // 1682.62 (both the bound), all within 2 ms; ring 2 x full 8 x one-way ring 8 164.25 (161.25) in 3 ms, with
 // four chunks 585.4 (560.9) in 10 ms and 581.9 in 2 s. 200 starts of random priorities alone gave 200.31,
 // 764.36, 435.19, 1701.19, 220.84 and 722.12; farthest first alone 644 on the last. The networks are
-// vertex-transitive, so "longest path to go" says little there; it is kept for those with several orbits.
+// vertex-transitive, so "longest remaining path" has little effect there; it is kept for those with several
+// orbits.
 
 #include "heuristics/symmetry/quotient_flood.hpp"
 
@@ -33,10 +33,10 @@
 namespace tutti::heuristics {
 namespace {
 
-/// Priorities that may be held.
+/// The most priorities in memory.
 constexpr std::size_t kMaxKeys = std::size_t{1} << 26;
 
-/// How far each place is from a root, and how much further the ways over it lead.
+/// The distance of each place from a root, and the longest remaining path over it.
 struct Distances {
     std::vector<std::int64_t> from_root, beyond;
 };
@@ -169,7 +169,7 @@ class QuotientSearch {
                     if (bias != nullptr && most > 0)
                         key += how.weight *
                                (static_cast<std::uint64_t>((*bias)[p]) / unit * (kFull / 8) / (most / unit));
-                    // Ties are broken by chance.
+                    // Ties are broken at random.
                     keys_[i] = static_cast<std::uint32_t>(key * 8 + rng_.below(8));
                 }
             }

@@ -7,9 +7,9 @@
 
 namespace tutti::heuristics {
 
-/// A network under a group of symmetries, as floods see it. Places are NPUs numbered orbit by orbit: orbit *
-/// group + element. A machine is an orbit of links, of which one transfer at a time may be booked; it leads
-/// from each place of its tail orbit to heads[element].
+/// A network under a group of symmetries. Places are NPUs numbered orbit by orbit: orbit * group + element. A
+/// machine is an orbit of links, on which one transfer at a time may be booked; it leads from each place of
+/// its tail orbit to heads[element].
 struct QuotientNetwork {
     struct Machine {
         std::uint32_t tails = 0;  ///< the orbit

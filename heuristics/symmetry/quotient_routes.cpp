@@ -1,12 +1,12 @@
-// All-to-all and its like under symmetry: each representative chunk is a job that takes its hops one after
-// the other, each on the machine (link orbit) that the hop's link belongs to. quotient_ways chooses the ways;
-// here they get their times.
+// Unicast demands (all-to-all) under symmetry: each representative chunk is a job that makes its hops in
+// sequence, each on the machine (link orbit) of the hop's link. quotient_paths chooses the paths; this file
+// computes the times.
 //
-// On a regular action of an abelian group the hops of a path may come in any order: from every NPU the same
-// machines leave, and the sum of the hops is the same. That makes it an open shop; otherwise a job keeps the
-// order of its way. List scheduling: the machine with the most work left chooses first, and takes of the jobs
-// that are at rest the one with the longest path to go, ties by chance. A few draws of chance; the best
-// counts. Tori and hypercubes of up to 512 NPUs come out at the load of the busiest machine.
+// Under a regular action of an abelian group the hops of a path may be made in any order: the same machines
+// leave every NPU, and the sum of the hops is the same. That makes it an open shop; otherwise a job keeps the
+// order of its path. List scheduling: the machine with the most remaining work chooses first, and takes the
+// idle job with the longest remaining path, ties at random. The best of a few random runs is kept. Tori and
+// hypercubes of up to 512 NPUs reach the load of the busiest machine.
 
 #include "heuristics/symmetry/quotient_routes.hpp"
 
@@ -19,13 +19,14 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// List scheduling of the ways.
-class Shop {
+/// List scheduling of the paths.
+class OpenShop {
   public:
-    Shop(const QuotientNetwork& network, const std::vector<QuotientJob>& jobs, const std::vector<Way>& ways)
-        : network_(network), jobs_(jobs), ways_(ways), any_order_(network.orbits == 1) {
-        for (const Way& way : ways) {
-            for (const Run& run : way) hops_ += run.count;
+    OpenShop(const QuotientNetwork& network, const std::vector<QuotientJob>& jobs,
+             const std::vector<JobPath>& paths)
+        : network_(network), jobs_(jobs), paths_(paths), any_order_(network.orbits == 1) {
+        for (const JobPath& path : paths) {
+            for (const Run& run : path) hops_ += run.count;
         }
     }
 
@@ -67,9 +68,9 @@ class Shop {
 
   private:
     struct Waiting {
-        std::int64_t way_left;
+        std::int64_t time_left;
         std::uint32_t chance, job, run, hop;
-        [[nodiscard]] auto key() const { return std::pair(way_left, chance); }
+        [[nodiscard]] auto key() const { return std::pair(time_left, chance); }
     };
     struct Machine {
         std::int64_t free_at = 0, work = 0;
@@ -79,7 +80,7 @@ class Shop {
     };
     struct Job {
         std::uint32_t place = 0, hop = 0, chance = 0;
-        std::int64_t way_left = 0;
+        std::int64_t time_left = 0;
         bool rests = true;
     };
     static bool lower(const Waiting& a, const Waiting& b) { return a.key() < b.key(); }
@@ -95,23 +96,23 @@ class Shop {
             first_run_.push_back(left_.size());
             jobs_now_[j].place = jobs_[j].from;
             jobs_now_[j].chance = static_cast<std::uint32_t>(rng.next() >> 32);
-            for (const Run& run : ways_[j]) {
+            for (const Run& run : paths_[j]) {
                 left_.push_back(run.count);
-                jobs_now_[j].way_left += run.count * transit(run.machine);
+                jobs_now_[j].time_left += run.count * transit(run.machine);
                 machines_[run.machine].work += run.count * busy(run.machine);
             }
         }
         for (std::uint32_t j = 0; j < jobs_.size(); ++j) offer(j);
     }
 
-    /// The job is at rest: it waits at every machine that it may use next.
+    /// Adds an idle job to the queue of every machine that it may use next.
     void offer(std::uint32_t j) {
         Job& job = jobs_now_[j];
         job.rests = true;
-        for (std::uint32_t r = 0; r < ways_[j].size(); ++r) {
+        for (std::uint32_t r = 0; r < paths_[j].size(); ++r) {
             if (left_[first_run_[j] + r] == 0) continue;
-            auto& waiting = machines_[ways_[j][r].machine].waiting;
-            waiting.push_back({job.way_left, job.chance, j, r, job.hop});
+            auto& waiting = machines_[paths_[j][r].machine].waiting;
+            waiting.push_back({job.time_left, job.chance, j, r, job.hop});
             std::push_heap(waiting.begin(), waiting.end(), lower);
             if (!any_order_) break;
         }
@@ -130,7 +131,7 @@ class Shop {
             job.place = network_.machines[m].heads[job.place % network_.group];
             job.rests = false;
             ++job.hop;
-            job.way_left -= transit(m);
+            job.time_left -= transit(m);
             --left_[first_run_[next.job] + next.run];
             machine.work -= busy(m);
             machine.free_at = now + busy(m);
@@ -141,7 +142,7 @@ class Shop {
 
     const QuotientNetwork& network_;
     const std::vector<QuotientJob>& jobs_;
-    const std::vector<Way>& ways_;
+    const std::vector<JobPath>& paths_;
     const bool any_order_;
     std::uint64_t hops_ = 0;
     std::vector<Machine> machines_;
@@ -155,13 +156,13 @@ class Shop {
 std::optional<QuotientFlood> quotient_routes(const QuotientNetwork& network,
                                              const std::vector<QuotientJob>& jobs, Ticks target,
                                              std::uint64_t effort, Rng& rng, const Stop& stop) {
-    const auto ways = level_ways(network, jobs, rng, stop);
-    if (!ways) return std::nullopt;
-    Shop shop(network, jobs, *ways);
+    const auto paths = balanced_paths(network, jobs, rng, stop);
+    if (!paths) return std::nullopt;
+    OpenShop shop(network, jobs, *paths);
     std::optional<QuotientFlood> best;
     const std::uint64_t tries = std::max<std::uint64_t>(effort / std::max<std::uint64_t>(shop.hops(), 1), 2);
     for (std::uint64_t i = 0; i < tries && !(best && best->makespan <= target); ++i) {
-        // A run of a small shop is over before it looks at the clock itself.
+        // A run with few jobs ends before it polls the stop itself.
         if (best && stop.requested()) break;
         auto flood = shop.run(rng, stop);
         if (!flood) break;

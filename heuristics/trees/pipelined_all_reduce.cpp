@@ -7,7 +7,7 @@
 // transfer that gathers waits for those below it, the first ones that spread wait for the root's sum. Each
 // free link takes the most urgent transfer that waits for it.
 //
-// Urgent is first the batch, then the longest path that still follows. With one batch all chunks gather at
+// Urgency is first the batch, then the longest remaining path. With one batch all chunks gather at
 // once and then spread at once, which is the two phases again; with many, early chunks are done while late
 // ones begin, which keeps both directions busy but makes chunks of one batch too few to fill the links. So
 // several numbers of batches are tried. A prototype on an 8x8 mesh with 16 chunks per NPU came to 628 steps
@@ -30,7 +30,7 @@ struct Trees {
     TreePlan gather, spread;
 };
 
-/// Gathering and spreading trees take turns in making way for each other.
+/// Gathering and spreading trees are planned alternately, each at the prices that the others leave.
 std::optional<Trees> plan(const SpreadProblem& gather, const SpreadProblem& spread, Rng& rng,
                           const Stop& stop) {
     Trees trees;

@@ -1,10 +1,10 @@
-// Destroy and repair on a table of bookings. A move takes out the trees of a few chunks and grows them again
-// one by one, in random order, each by earliest arrival through the gaps (TreeGrowth). The chunks are one
-// that is late together with others that use the links into a node where it is late, or any. A move stays if
-// the total lateness does not rise, or a little at times: lateness is what arrivals exceed the goal by, and
-// the goal lies a little below the best makespan, so that nearly late arrivals count too.
+// Ruin and recreate. A move removes the trees of a few chunks and grows them again one by one, in random
+// order, each by earliest arrival through the gaps (TreeGrowth). The chunks are one that is late and others
+// that use the links into a node where it is late, or random ones. A move is kept if the total lateness does
+// not rise, or sometimes if it rises a little. Lateness is the excess of arrivals over the goal, and the goal
+// is a little below the best makespan, so that nearly late arrivals count too.
 //
-// Start from the matcher's result, not from scratch: trees inserted chunk by chunk are a poor beginning for
+// Start from the matcher's result, not from scratch: trees inserted chunk by chunk are a poor start for
 // all-gathers.
 
 #include "heuristics/trees/repair.hpp"
@@ -18,9 +18,9 @@
 namespace tutti::heuristics {
 namespace {
 
-/// Sides of the dice that says how much lateness may rise.
+/// Range of the random number that decides how much lateness may rise.
 constexpr std::int64_t kDice = 1024;
-/// Moves between two looks at the clock.
+/// Moves between two polls of the stop.
 constexpr std::uint64_t kMovesPerPoll = 16;
 
 class Repair {
@@ -121,7 +121,7 @@ class Repair {
         set_goal();
     }
 
-    /// Chooses chunks and takes their trees out.
+    /// Chooses chunks and removes their trees.
     void take() {
         taken_.clear();
         const std::size_t most = std::clamp<std::size_t>(trees_.size() / 8, 2, problem_.options.repair_trees);
@@ -177,16 +177,17 @@ class Repair {
         }
     }
 
-    /// Grows them again. False: one found no way.
+    /// Grows them again. False: a target was not reached.
     bool regrow() {
         constexpr std::array<std::int64_t, 4> kTolls{0, 1, 3, 10};
-        const TreeGrowth::Tolls tolls{kTolls[rng_.below(kTolls.size())], kTolls[rng_.below(kTolls.size())]};
+        const TreeGrowth::Penalties penalties{kTolls[rng_.below(kTolls.size())],
+                                              kTolls[rng_.below(kTolls.size())]};
         old_.resize(std::max(old_.size(), taken_.size()));
         grown_ = 0;
         new_lateness_ = lateness_ - old_lateness_;
         for (const std::uint32_t i : taken_) {
             std::swap(old_[grown_++], trees_[i]);
-            if (!growth_.grow(i, tolls, rng_, trees_[i].sends)) {
+            if (!growth_.grow(i, penalties, rng_, trees_[i].sends)) {
                 trees_[i].sends.clear();
                 return false;
             }
@@ -197,7 +198,7 @@ class Repair {
         return true;
     }
 
-    /// By how much the lateness may rise: mostly little.
+    /// Draws by how much the lateness may rise: usually little.
     void set_allowance() {
         const auto dice = static_cast<std::int64_t>(rng_.below(kDice));
         const std::int64_t share = dice * dice / kDice * dice / kDice;

@@ -1,28 +1,28 @@
-// Steiner trees under prices.
+// Steiner trees at prices.
 //
-// A chunk of a group must reach the members, over whoever lies between them: a Steiner tree. What counts is
-// not the length of one tree but how full the fullest link becomes when the trees of all chunks of all groups
-// share the network, and how deep they are. So every link has a price that grows exponentially with its load
-// (link_prices), and each tree is grown at the prices that all others leave behind: a search from the whole
-// tree (Dijkstra) runs to the cheapest target not yet reached, its path joins the tree, the search goes on.
-// Nodes of the tree cost what their depth is worth, so that trees stay shallow. Where a path passes a switch
-// that does not branch, the next one over the same links needs a copy of its own and finds them more
-// expensive: the search starts again. After a first pass, all trees are taken out and grown again, one by
-// one, in random order, a few times over: the early ones could not know what the late ones would need.
+// A chunk of a group must reach the members, possibly over other nodes: a Steiner tree. The objective is not
+// the length of one tree but the load of the fullest link when the trees of all chunks of all groups share
+// the network, and their depth. So every link has a price that grows exponentially with its load
+// (link_prices), and each tree is grown at the prices that all others leave: a search from the whole tree
+// (Dijkstra) runs to the cheapest target not yet reached, its path joins the tree, and the search continues.
+// Nodes of the tree start with a cost for their depth, so that trees stay shallow. Where a path passes a
+// switch that does not branch, the next one over the same links needs a copy of its own at a higher price:
+// the search starts again. After a first pass, all trees are removed and grown again, one by one, in random
+// order, a few times, because the early ones did not see the loads of the late ones.
 //
-// The base of the prices is what a full link would carry if all went well: the average load and a tenth, or
-// the lower bound; but not so far below the fullest link that prices lose their meaning. With the fullest
-// link itself as the base the load falls too slowly where the members' own links are not enough and others
-// must help (one block of 4x4x4 in an 8x8x8 torus, 8 chunks: 133 after four passes, instead of 86).
+// The base of the prices is the expected load of a full link: the average load plus a tenth, or the lower
+// bound; but not so far below the fullest link that prices become useless. With the fullest link itself as
+// the base the load falls too slowly where the members' own links do not suffice (one block of 4x4x4 in an
+// 8x8x8 torus, 8 chunks: 133 after four passes, instead of 86).
 //
 // Measured on an 8x8x8 torus, eight scattered groups of 64, all-gather: trees of 124 links (128 after one
-// pass; a tree alone in the network has 112), fullest link 23, average 20.6. Steepness 8-20 and tolls of
-// 0.05-0.3 all give 25 or 26 steps in the end; 30 and above make long trees (132). Without a toll for depth
-// the trees become 50 deep.
+// pass; a tree alone in the network has 112), fullest link 23, average 20.6. Steepness 8-20 and penalties of
+// 0.05-0.3 all give 25 or 26 steps in the end; 30 and above make long trees (132). Without a penalty for
+// depth the trees become 50 deep.
 
 #include "heuristics/trees/steiner_trees.hpp"
 
-#include "heuristics/trees/priced_ways.hpp"
+#include "heuristics/trees/hop_costs.hpp"
 #include "heuristics/trees/trim.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class TreePlanner {
           rng_(rng),
           stop_(stop),
           times_(problem),
-          ways_(problem, times_, {problem.options.steiner_steepness, problem.options.steiner_toll}),
+          costs_(problem, times_, {problem.options.steiner_steepness, problem.options.steiner_toll}),
           samples_(std::min<std::size_t>(problem.spreads.size(), problem.options.steiner_samples)),
           labels_(graph_.nodes()),
           in_tree_(graph_.nodes(), 0),
@@ -50,7 +50,7 @@ class TreePlanner {
           trees_(problem.spreads.size()) {
         for (std::size_t link = 0; link < taken.size(); ++link) {
             const std::int64_t load = times_.units(taken[link]);
-            ways_.take(LinkId(link), load);
+            costs_.take(LinkId(link), load);
             taken_ += static_cast<double>(load);
         }
     }
@@ -64,7 +64,7 @@ class TreePlanner {
         const std::uint64_t passes =
             large ? problem_.options.steiner_passes_large : problem_.options.steiner_passes;
         for (std::uint64_t pass = 0; pass < passes; ++pass) {
-            ways_.set_base(base(pass == 0 ? samples_ : order.size()));
+            costs_.set_base(base(pass == 0 ? samples_ : order.size()));
             for (const std::uint32_t i : order) {
                 if (stop_.requested()) return std::nullopt;
                 remove(i);
@@ -85,13 +85,13 @@ class TreePlanner {
     struct Label {
         std::uint64_t search = 0;   ///< in which it was set
         std::uint32_t arc = kRoot;  ///< of a node of the tree: by which it is reached
-        double cost = 0;            ///< of a node of the tree: the tolls from the source
+        double cost = 0;            ///< of a node of the tree: the penalties from the source
         HopId by;
     };
     struct Joined {
         NodeId node;
         std::uint32_t arc;  ///< by which it is reached
-        double depth;       ///< the tolls from the source
+        double depth;       ///< the penalties from the source
     };
     struct Entry {
         double cost;
@@ -99,24 +99,24 @@ class TreePlanner {
         bool operator<(const Entry& other) const { return cost > other.cost; }
     };
 
-    /// Some trees in an empty network, to learn how much there will be to carry.
+    /// Grows some trees in an empty network, to estimate the total load.
     bool grow_samples(const std::vector<std::uint32_t>& order) {
-        ways_.set_base(INT64_MAX / 2);
+        costs_.set_base(INT64_MAX / 2);
         for (std::size_t k = 0; k < samples_; ++k) {
             if (!grow(order[k])) return false;
         }
         return true;
     }
 
-    /// The load at which links shall count as full, when so many of the trees are in the network.
+    /// The load at which links count as full when that many of the trees are planned.
     [[nodiscard]] std::int64_t base(std::size_t planned) const {
         double sum = 0;
         double fullest = 0;
-        for (const std::int64_t load : ways_.loads()) {
+        for (const std::int64_t load : costs_.loads()) {
             sum += static_cast<double>(load);
             fullest = std::max(fullest, static_cast<double>(load));
         }
-        const auto links = static_cast<double>(std::max<std::size_t>(ways_.loads().size(), 1));
+        const auto links = static_cast<double>(std::max<std::size_t>(costs_.loads().size(), 1));
         const double all =
             static_cast<double>(trees_.size()) / static_cast<double>(std::max<std::size_t>(planned, 1));
         double base = std::max(1.0, kAboveAverage * ((sum - taken_) * all + taken_) / links);
@@ -126,7 +126,7 @@ class TreePlanner {
     }
 
     void remove(std::uint32_t spread) {
-        for (const Arc& arc : trees_[spread]) ways_.remove(arc.hop, times_.kind(spread));
+        for (const Arc& arc : trees_[spread]) costs_.remove(arc.hop, times_.kind(spread));
     }
 
     bool grow(std::uint32_t i) {
@@ -149,7 +149,7 @@ class TreePlanner {
         return true;
     }
 
-    /// Searches from the tree and joins paths to it until prices have changed under the labels. Returns how
+    /// Searches from the tree and joins paths to it until changed prices invalidate the labels. Returns how
     /// many targets were reached.
     std::size_t search(std::uint32_t i, std::size_t missing) {
         const std::uint32_t kind = times_.kind(i);
@@ -174,7 +174,7 @@ class TreePlanner {
 
     void leave(NodeId node, double cost, std::uint32_t kind, CollectiveId collective) {
         const Instance& instance = graph_.instance();
-        const auto costs = ways_.costs(node, kind);
+        const auto costs = costs_.costs(node, kind);
         const auto out = graph_.out(node);
         for (std::size_t k = 0; k < out.size(); ++k) {
             const NodeId to = out[k].node;
@@ -212,9 +212,9 @@ class TreePlanner {
         bool repriced = false;
         for (auto id = path_.rbegin(); id != path_.rend(); ++id) {
             tree.push_back({*id, parent});
-            ways_.add(*id, kind);
+            costs_.add(*id, kind);
             parent = static_cast<std::uint32_t>(tree.size() - 1);
-            depth += ways_.toll(*id, kind);
+            depth += costs_.penalty(*id, kind);
             const Hop hop = graph_.hop(*id);
             if (graph_.branches(hop.to)) {
                 join(hop.to, parent, depth);
@@ -227,8 +227,8 @@ class TreePlanner {
         return repriced;
     }
 
-    /// The arcs of each tree in random order, parents first: those that a schedule finds equally urgent shall
-    /// not leave every source in the same order.
+    /// The arcs of each tree in random order, parents first, so that equally urgent arcs do not leave every
+    /// source in the same order.
     [[nodiscard]] TreePlan collected() {
         TreePlan plan;
         std::vector<std::uint32_t> lots, order, position;
@@ -236,7 +236,7 @@ class TreePlanner {
             lots.resize(tree.size());
             order.resize(tree.size());
             position.resize(tree.size());
-            // A child's lot is larger than its parent's.
+            // A child's random key is larger than its parent's.
             for (std::size_t a = 0; a < tree.size(); ++a) {
                 const auto lot = static_cast<std::uint32_t>(rng_.below(1U << 16U));
                 lots[a] = lot + (tree[a].parent == kRoot ? 0 : lots[tree[a].parent] + 1);
@@ -260,7 +260,7 @@ class TreePlanner {
     Rng& rng_;
     const Stop& stop_;
     HopTimes times_;
-    PricedWays ways_;
+    HopCosts costs_;
     const std::size_t samples_;  ///< trees that are grown first
     std::vector<Label> labels_;
     std::vector<std::uint32_t> in_tree_, wanted_;  ///< the number of the tree for which it holds

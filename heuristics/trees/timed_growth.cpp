@@ -2,16 +2,16 @@
 //
 // A shortest-path search (Dijkstra) from the whole tree: a hop from a node reached at t starts in the first
 // gap of its links at or after t. A label's cost is its arrival and a charge for each hop outside the tree:
-// of two ways that are about as early, the one that takes fewer links leaves more to other chunks. When the
-// search settles a target, the path to it is booked, and the nodes on it belong to the tree: they are entered
-// again without the charge, and the search goes on. A settled label may then still become cheaper, but never
-// later, so what was labelled through it stays possible.
+// of two paths with about equal arrivals, the one with fewer links leaves more to other chunks. When the
+// search settles a target, the path to it is booked, and its nodes join the tree: they are labelled again
+// without the charge, and the search continues. A settled label may then still become cheaper, but never
+// later, so labels derived from it stay valid.
 //
-// On networks of NPUs alone a chunk reaches each node once and so uses each link once: no label is ever
-// disturbed by its own tree. Otherwise what a path booked can delay hops that the search has already weighed:
-// always when a switch is on the way that may not branch, because the next path needs a copy of its own over
-// the same link. So the search then starts again from the grown tree. A path is checked against the calendar
-// before it is booked, whatever its labels said.
+// On networks without switches a chunk reaches each node once and so uses each link once: its own tree never
+// invalidates a label. Otherwise a booked path can delay hops that the search has already labelled: always
+// when it passes a switch that may not branch, because the next path needs a copy of its own over the same
+// link. So the search then starts again from the grown tree. A path is checked against the calendar before it
+// is booked.
 //
 // The charge, 0.3 of a hop's transit, was measured on an 8x8x8 torus: see tree_insertion.cpp.
 //
@@ -97,8 +97,8 @@ bool TimedGrowth::grow(const Spread& spread, std::span<const Transfer> kept, Tic
     return true;
 }
 
-/// Searches from the tree and books paths to targets until labels cannot be trusted any more. Returns how
-/// many were reached.
+/// Searches from the tree and books paths to targets until the labels are invalid. Returns how many were
+/// reached.
 std::size_t TimedGrowth::search(ChunkId chunk, std::size_t missing, const Stop& stop,
                                 std::vector<Transfer>& transfers) {
     ++search_;
@@ -150,8 +150,8 @@ void TimedGrowth::leave(NodeId node, const std::vector<Arc>& arcs, ChunkId chunk
     }
 }
 
-/// Books the path from the tree to the target; its true arrival, which is not after the label's unless this
-/// tree's earlier paths stood in the way. None if it is after the deadline then.
+/// Books the path from the tree to the target. Returns its arrival, which is not after the label's unless
+/// this tree's earlier paths delay it; none if it is after the deadline.
 std::optional<Ticks> TimedGrowth::book_path(ChunkId chunk, NodeId target, std::vector<Transfer>& transfers) {
     path_.clear();
     NodeId root = target;

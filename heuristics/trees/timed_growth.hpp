@@ -11,18 +11,18 @@
 
 namespace tutti::heuristics {
 
-/// The time-expanded network in which trees grow: each takes its chunk to its targets as early as the gaps
-/// left by the others allow. Knows how to do everything: relays outside the group, switches of all kinds,
-/// links booked before.
+/// Grows trees in the time-expanded network: each brings its chunk to its targets as early as the gaps left
+/// by the others allow. Supports everything: relays outside the group, switches of all kinds, links booked
+/// before.
 class TimedGrowth {
   public:
     /// The graph must outlive this.
     TimedGrowth(const HopGraph& graph, LinkCalendar calendar, Rng& rng);
 
-    /// Takes the links of transfers that others decided. Precondition: they are free then.
+    /// Books the links of given transfers. Precondition: they are free then.
     void book(std::span<const Transfer> transfers);
 
-    /// Gives them back, on networks where every hop is one link.
+    /// Removes these bookings, on networks where every hop is one link.
     void release(std::span<const Transfer> transfers);
 
     /// Brings the chunk to all targets, from its sources and from where `kept` (transfers of this spread,
@@ -35,7 +35,7 @@ class TimedGrowth {
     [[nodiscard]] Ticks makespan() const { return makespan_; }
 
   private:
-    /// A hop, as a search sees it.
+    /// A hop with its times.
     struct Arc {
         NodeId to;
         HopId hop;

@@ -1,12 +1,12 @@
-// Exchange of places in time.
+// Exchange of time slots.
 //
-// When trees have been cut at a deadline and grown again, a few targets may be left that no gap leads to: the
-// links into them are free only before the chunk can be there. But the place that the chunk needs is taken by
-// a transfer of another chunk that may well go another way. So: for each hop into the target from a node that
-// has the chunk, and each transfer on it that is late enough, in random order: cut that transfer with all
-// that depends on it off its tree, put ours in its place, and let the other tree grow again through the gaps
-// that there are now. If it misses a target in turn, the same is tried for it, with fewer tries at each
-// depth; if all fails, everything is taken back from the journal and the next place is tried.
+// When trees have been cut at a deadline and grown again, a few targets may not be reachable through gaps:
+// the links into them are free only before the chunk can be there. But the slot that the chunk needs may be
+// used by a transfer of another chunk that has other paths. So for each hop into the target from a node that
+// has the chunk, and each transfer on it that is late enough, in random order: remove that transfer and its
+// descendants from its tree, put this chunk's transfer in its slot, and grow the other tree again through the
+// remaining gaps. If that misses a target, the same is tried for it, with fewer tries at each depth; if all
+// fails, everything is undone from the journal and the next slot is tried.
 
 #include "heuristics/trees/tree_exchange.hpp"
 
@@ -18,7 +18,7 @@
 namespace tutti::heuristics {
 namespace {
 
-/// So many places are tried for one target, by depth of the chain of exchanges.
+/// How many slots are tried for one target, by depth of the chain of exchanges.
 constexpr std::array<std::size_t, 3> kTreeTries{48, 6, 3};
 
 }  // namespace
@@ -60,7 +60,7 @@ bool TreeExchange::bring(std::uint32_t spread, NodeId target, unsigned depth) {
     std::size_t tries = kTreeTries[depth];
     for (const auto& [from, hop] : hops) {
         const std::size_t mark = journal_.size();
-        missing_target(spread);  // other trees were looked at since
+        missing_target(spread);  // other trees were processed since
         if (in_tree_[from.index()] != look_ && !extend(spread, from)) continue;
         for (const Place& place : places_on(hop, spread)) {
             if (tries-- == 0) break;
@@ -82,8 +82,7 @@ bool TreeExchange::extend(std::uint32_t spread, NodeId node) {
     return regrow({given.chunk, given.sources, given.ready, {&node, 1}}, spread, forest_.trees[spread]);
 }
 
-/// Replaces the tree by `rest`, grown to the targets of `goal`. What it reaches is booked even if that is not
-/// all.
+/// Replaces the tree by `rest`, grown to the targets of `goal`. It is booked even if it misses some.
 bool TreeExchange::regrow(const Spread& goal, std::uint32_t spread, std::vector<Transfer> rest) {
     replace(spread, std::move(rest));
     std::vector<Transfer> added;
@@ -113,7 +112,7 @@ std::optional<NodeId> TreeExchange::missing_target(std::uint32_t spread) {
     return std::nullopt;
 }
 
-/// Who is on the hop at a time when the spread could be; in random order.
+/// The transfers on the hop at times when the spread could use it, in random order.
 std::vector<TreeExchange::Place> TreeExchange::places_on(HopId hop, std::uint32_t spread) {
     const HopGraph& graph = problem_.graph;
     const Ticks transit = graph.transit(hop, problem_.spreads[spread].chunk);
@@ -122,7 +121,7 @@ std::vector<TreeExchange::Place> TreeExchange::places_on(HopId hop, std::uint32_
     std::vector<Place> places;
     for (const Occupant& occupant : occupants_[hop.index()]) {
         if (occupant.start < ready || occupant.start + transit > deadline_) continue;
-        // Only who takes as long makes room enough.
+        // Only a transfer that takes at least as long frees a large enough slot.
         if (graph.transit(hop, problem_.spreads[occupant.spread].chunk) < transit) continue;
         places.push_back({hop, occupant});
     }
@@ -130,7 +129,7 @@ std::vector<TreeExchange::Place> TreeExchange::places_on(HopId hop, std::uint32_
     return places;
 }
 
-/// Gives the place to the spread if the tree that loses it can be completed.
+/// Gives the slot to the spread if the tree that loses it can be completed.
 bool TreeExchange::take(const Place& place, std::uint32_t spread, unsigned depth) {
     if (tries_left_ == 0 || stop_.requested()) return false;
     --tries_left_;
@@ -185,7 +184,7 @@ void TreeExchange::set(std::uint32_t spread, std::vector<Transfer> tree) {
 }
 
 void TreeExchange::roll_back(std::size_t mark) {
-    // All places are given back before any is taken again; the oldest snapshot of a tree counts.
+    // All slots are freed before any is booked again; the oldest snapshot of a tree counts.
     for (std::size_t i = mark; i < journal_.size(); ++i) clear(journal_[i].spread);
     for (std::size_t i = mark; i < journal_.size(); ++i) {
         const auto older = journal_.begin() + static_cast<std::ptrdiff_t>(mark);

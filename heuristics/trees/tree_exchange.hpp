@@ -6,15 +6,15 @@
 
 namespace tutti::heuristics {
 
-/// The trees of all spreads in time, and the calendar they are booked in.
+/// The timed trees of all spreads, and the calendar with their bookings.
 struct TimedForest {
     TimedGrowth growth;
     std::vector<std::vector<Transfer>> trees;  ///< by spread; parents before children
 };
 
 /// Completes trees that cannot grow to all targets by the deadline: a transfer of another tree gives up its
-/// place, and that tree grows again elsewhere (tree_exchange.cpp). For networks where every hop is one link
-/// and every node branches.
+/// time slot, and that tree is grown again (tree_exchange.cpp). For networks where every hop is one link and
+/// every node branches.
 class TreeExchange {
   public:
     TreeExchange(const SpreadProblem& problem, TimedForest& forest, Ticks deadline, Rng& rng,

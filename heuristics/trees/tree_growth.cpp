@@ -1,8 +1,8 @@
 // Dijkstra over arrival times: a hop entered at tick t starts in its first gap from t on. Waiting never makes
 // an arrival earlier, so the first arrival found is the best. A target that is settled joins the tree with
-// all relays on its way; they are then free to pass the chunk on, so they are looked at again without their
-// tolls. Nodes outside the tree may by then hang on labels that have changed: starts are computed afresh,
-// from the tree on, when a way is taken. Where every node is a target this is plain Dijkstra.
+// all relays on its path; these can then forward the chunk without extra cost, so they are labelled again
+// without penalties. Labels of nodes outside the tree may then be outdated: when a path is taken, its starts
+// are recomputed from the tree on. Where every node is a target this is plain Dijkstra.
 
 #include "heuristics/trees/tree_growth.hpp"
 
@@ -30,7 +30,7 @@ TreeGrowth::TreeGrowth(const SpreadProblem& problem, const FloodNetwork& network
       places_(network.nodes()),
       wanted_(network.nodes(), 0) {}
 
-bool TreeGrowth::grow(std::size_t spread, Tolls tolls, Rng& rng, std::vector<TreeSend>& tree) {
+bool TreeGrowth::grow(std::size_t spread, Penalties penalties, Rng& rng, std::vector<TreeSend>& tree) {
     const Spread& goal = problem_.spreads[spread];
     tree.clear();
     heap_.clear();
@@ -61,7 +61,7 @@ bool TreeGrowth::grow(std::size_t spread, Tolls tolls, Rng& rng, std::vector<Tre
             join(node, spread, tree);
             --missing;
         }
-        look_from(node, spread, tolls, turn);
+        look_from(node, spread, penalties, turn);
     }
     return true;
 }
@@ -72,7 +72,7 @@ void TreeGrowth::enter(std::uint32_t node, const Label& label) {
     std::push_heap(heap_.begin(), heap_.end());
 }
 
-void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, Tolls tolls, std::uint64_t turn) {
+void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, Penalties penalties, std::uint64_t turn) {
     const Instance& instance = problem_.graph.instance();
     const CollectiveId collective = instance.demand(problem_.spreads[spread].chunk).collective;
     const Label from = labels_[node];
@@ -90,17 +90,17 @@ void TreeGrowth::look_from(std::uint32_t node, std::size_t spread, Tolls tolls, 
         if (is_relay && !instance.may_carry(NodeId(to), collective)) continue;
         const Ticks start = earliest(hop, spread, from.arrival);
         const Ticks arrival = start + times.transit;
-        std::int64_t tenths = is_relay ? tolls.relay * kFine : 0;
-        if (tolls.noise > 0) tenths += tolls.noise * noise(turn, hop);
-        const Ticks toll = from.tolls + Ticks(times.busy.count() * tenths / (10 * kFine));
-        const Ticks cost = arrival + toll;
+        std::int64_t tenths = is_relay ? penalties.relay * kFine : 0;
+        if (penalties.noise > 0) tenths += penalties.noise * noise(turn, hop);
+        const Ticks penalty = from.penalties + Ticks(times.busy.count() * tenths / (10 * kFine));
+        const Ticks cost = arrival + penalty;
         if (is_seen && cost >= labels_[to].cost) continue;
         places_[to] = Place::Seen;
-        enter(to, {cost, arrival, toll, start, hop});
+        enter(to, {cost, arrival, penalty, start, hop});
     }
 }
 
-/// Takes the way to a target into the tree.
+/// Adds the path to a target to the tree.
 void TreeGrowth::join(std::uint32_t node, std::size_t spread, std::vector<TreeSend>& tree) {
     path_.clear();
     for (; places_[node] != Place::Tree; node = net_.from(labels_[node].hop)) path_.push_back(node);
@@ -111,7 +111,7 @@ void TreeGrowth::join(std::uint32_t node, std::size_t spread, std::vector<TreeSe
             label.start = earliest(label.hop, spread, ready);
             label.arrival = label.start + net_.times(net_.size_of[spread], label.hop).transit;
         }
-        label.tolls = Ticks(0);
+        label.penalties = Ticks(0);
         label.cost = label.arrival;
         places_[path_[i]] = Place::Tree;
         tree.push_back({label.hop, label.start});

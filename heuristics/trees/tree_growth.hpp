@@ -14,8 +14,8 @@ struct TreeSend {
 /// When a hop is busy, and for which spread.
 using OwnedIntervals = BusyIntervals<Ticks, std::uint32_t>;
 
-/// Grows the tree of one chunk by earliest arrival through the gaps that others left (tree_growth.cpp). Its
-/// arrays are kept from tree to tree.
+/// Grows the tree of one chunk by earliest arrival through the gaps that others left (tree_growth.cpp).
+/// Reuses its arrays from tree to tree.
 class TreeGrowth {
   public:
     /// All must outlive this.
@@ -23,21 +23,20 @@ class TreeGrowth {
                std::span<const OwnedIntervals> busy);
 
     /// The transfers that bring the spread to its targets, each after the one it depends on, into `tree`; not
-    /// reserved. A relay that wants nothing counts as if it made its chunk later by `tolls.relay` tenths of
-    /// the time that its hop is busy, and any hop as if by up to `tolls.noise` tenths, at random. False: a
-    /// target cannot be reached. O(hops * (log nodes + gaps)) where all nodes are targets, times the targets
-    /// at worst.
-    struct Tolls {
+    /// reserved. A relay that is no target adds a cost of `penalties.relay` tenths of its hop's busy time,
+    /// and any hop a random cost of up to `penalties.noise` tenths. False: a target cannot be reached. O(hops
+    /// * (log nodes + gaps)) where all nodes are targets, times the targets at worst.
+    struct Penalties {
         std::int64_t relay, noise;
     };
-    [[nodiscard]] bool grow(std::size_t spread, Tolls tolls, Rng& rng, std::vector<TreeSend>& tree);
+    [[nodiscard]] bool grow(std::size_t spread, Penalties penalties, Rng& rng, std::vector<TreeSend>& tree);
 
   private:
     /// How a node could be reached.
     struct Label {
-        Ticks cost;  ///< the arrival and the tolls on the way from the tree
+        Ticks cost;  ///< the arrival and the penalties on the way from the tree
         Ticks arrival;
-        Ticks tolls;
+        Ticks penalties;
         Ticks start;
         std::uint32_t hop;
     };
@@ -50,7 +49,7 @@ class TreeGrowth {
         }
     };
     void enter(std::uint32_t node, const Label& label);
-    void look_from(std::uint32_t node, std::size_t spread, Tolls tolls, std::uint64_t turn);
+    void look_from(std::uint32_t node, std::size_t spread, Penalties penalties, std::uint64_t turn);
     void join(std::uint32_t node, std::size_t spread, std::vector<TreeSend>& tree);
     [[nodiscard]] Ticks earliest(std::size_t hop, std::size_t spread, Ticks ready) const;
 

@@ -1,9 +1,9 @@
 // Insertion: chunk by chunk, a tree grown in the time-expanded network (timed_growth) through the gaps that
 // earlier chunks left.
 //
-// Chunks are taken in random order within classes of falling distance to the farthest target: long ways
-// first, while there are gaps to choose from; random, because any fixed order loads the same links first
-// (a prototype lost 25-60 %).
+// Chunks are inserted in order of decreasing distance to the farthest target, equal ones at random: long
+// paths first, while there are many gaps; random, because any fixed order loads the same links first (a
+// prototype lost 25-60 %).
 
 #include "heuristics/trees/tree_insertion.hpp"
 
@@ -16,7 +16,7 @@ namespace tutti::heuristics {
 namespace {
 
 /// For each spread, the largest number of hops from the sources to a target, by breadth-first search. Spreads
-/// with the same sources mostly follow each other, so one search serves them all.
+/// with the same sources are usually adjacent, so one search serves them all.
 std::vector<std::uint32_t> distances(const HopGraph& graph, const std::vector<Spread>& spreads) {
     constexpr std::uint32_t kFar = UINT32_MAX;
     std::vector<std::uint32_t> farthest(spreads.size());

@@ -1,14 +1,13 @@
-// Trimming: the last arrivals of a schedule are mostly a thin tail.
+// Trimming: only few transfers arrive at the end of a schedule.
 //
-// List-scheduled trees keep all links busy until, towards the end, only a few still have work: those that
-// happened to carry what others waited for. On an 8x8x8 torus with eight scattered groups of 64 (all-gather)
-// a schedule of 29 steps does 99 % of its sends in the first 25. So for a deadline before the end, cut off
-// every transfer that arrives after it, with all that depends on it and the relays that then serve nobody;
-// most of each tree stays. Then grow the trees again to the targets they lost (timed_growth), through the
-// gaps of the calendar and not beyond the deadline. Every node of the tree is a source now, at the time it
-// has the chunk, so the new ways are short.
+// List-scheduled trees keep all links busy until, towards the end, only a few links still have work. On an
+// 8x8x8 torus with eight scattered groups of 64 (all-gather) a schedule of 29 steps does 99 % of its sends in
+// the first 25. So for a deadline before the end, remove every transfer that arrives after it, its
+// descendants, and the relays that then serve no target; most of each tree remains. Then grow the trees again
+// to the targets they lost (timed_growth), through the gaps of the calendar and not beyond the deadline.
+// Every node of the tree is now a source, from the time it has the chunk, so the new paths are short.
 //
-// Targets that no gap leads to are reached by taking others' places (tree_exchange), if they are few.
+// Targets that no gap leads to are reached by taking other transfers' slots (tree_exchange), if they are few.
 //
 // The deadline is searched by bisection between the bound and the makespan, then downwards from there.
 //
@@ -29,13 +28,13 @@ namespace {
 
 constexpr std::uint32_t kRoot = UINT32_MAX;
 
-/// The transfers of all spreads, tree by tree, each by rising start; who depends on whom.
+/// The transfers of all spreads, tree by tree, in order of start, with their dependencies.
 class TimedTrees {
   public:
     TimedTrees(const SpreadProblem& problem, const std::vector<Transfer>& transfers);
 
-    /// What is left of each tree when only arrivals up to the deadline count: transfers that serve a target
-    /// in time.
+    /// What remains of each tree with only arrivals up to the deadline: transfers that serve a target in
+    /// time.
     [[nodiscard]] std::vector<std::vector<Transfer>> cut(Ticks deadline);
 
   private:
@@ -83,9 +82,8 @@ TimedTrees::TimedTrees(const SpreadProblem& problem, const std::vector<Transfer>
     }
 }
 
-/// A send reads what arrived first; at a stop that does not branch, the arrivals are passed on one by one.
-/// Whatever arrived by a transfer's start began before it, so rising starts are an order from parents to
-/// children.
+/// A send reads the first arrival; at a stop that does not branch, the arrivals are forwarded one by one. An
+/// arrival before a transfer's start began before it, so the order of starts is one from parents to children.
 void TimedTrees::find_parents(std::uint32_t begin, std::uint32_t end, const Spread& spread) {
     const HopGraph& graph = problem_.graph;
     reached_.assign(graph.nodes(), kRoot);
@@ -174,7 +172,8 @@ std::optional<SpreadSolution> within(const SpreadProblem& problem, TimedTrees& t
         for (const std::uint32_t i : incomplete) {
             if (!exchange.complete(i)) return std::nullopt;
         }
-        // Who lost a place may have relays left that serve nobody; of a sum, they would have nothing to add.
+        // A tree that lost a slot may have relays left that serve no target; in a reduction they would have
+        // nothing to add.
         forest.trees = TimedTrees(problem, joined(forest.trees)).cut(deadline);
     }
     SpreadSolution solution{joined(forest.trees), Ticks(0)};
@@ -195,7 +194,7 @@ SpreadSolution trimmed(const SpreadProblem& problem, SpreadSolution solution, Rn
         const Ticks step = std::max(Ticks(1), Ticks(solution.makespan.count() / resolution));
         Ticks deadline = low + Ticks((solution.makespan - low).count() / 2);
         if (low + step >= solution.makespan) {
-            // What failed from longer trees may do from shorter ones.
+            // A deadline that failed for longer trees may succeed for shorter ones.
             deadline = solution.makespan - step;
             if (!again || deadline <= least) break;
         }

@@ -4,8 +4,8 @@
 
 namespace tutti::heuristics {
 
-/// Shortens a solution: cuts what arrives late off its trees and grows it again, from the rest of the tree,
-/// in the gaps that the links still have. Never longer than what is given; after `stop`, the best so far.
+/// Shortens a solution: removes late arrivals from its trees and grows these again in the remaining gaps.
+/// Never longer than the given solution; after `stop`, the best so far.
 [[nodiscard]] SpreadSolution trimmed(const SpreadProblem& problem, SpreadSolution solution, Rng& rng,
                                      const Stop& stop);
 

@@ -7,22 +7,22 @@
 
 namespace tutti::heuristics {
 
-/// What the hops out of each node cost at the present prices: laid out for searches that look at every hop of
-/// the network for every chunk, while only some prices change in between.
-class PricedWays {
+/// The costs of the hops out of each node at the current prices, stored for searches that visit every hop for
+/// every chunk while few prices change in between.
+class HopCosts {
   public:
     /// The problem's graph must outlive this.
-    PricedWays(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape);
+    HopCosts(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape);
 
-    /// Price and toll of each hop out of the node, in the graph's order, for chunks of one kind.
+    /// Price and penalty of each hop out of the node, in the graph's order, for chunks of one kind.
     [[nodiscard]] std::span<const double> costs(NodeId node, std::uint32_t kind) const {
         return std::span(costs_).subspan(kind * graph_.hops() + graph_.first_out(node),
                                          graph_.out(node).size());
     }
-    [[nodiscard]] double toll(HopId hop, std::uint32_t kind) const { return prices_.toll(hop, kind); }
+    [[nodiscard]] double penalty(HopId hop, std::uint32_t kind) const { return prices_.penalty(hop, kind); }
     [[nodiscard]] std::span<const std::int64_t> loads() const { return prices_.loads(); }
 
-    /// Load that is there whatever is added and removed; counts from the next base on.
+    /// Adds permanent load; counts from the next base on.
     void take(LinkId link, std::int64_t load) { prices_.take(link, load); }
     /// See LinkPrices. O(hops).
     void set_base(std::int64_t base);

@@ -1,9 +1,9 @@
-// Ways are not listed: in a large fabric there are too many. Kept are, for each switch from which a hop leads
-// to a holder (a leaf), the distances of all fabric stops to it, so that a way can be walked from the source,
-// at each stop over any hop that comes nearer. Ports behind the same leaf share one list of sources; where
-// rigid hops lead from NPU to NPU, each port has its own.
+// Paths are not listed: a large fabric has too many. For each switch with a hop to a holder (a leaf), the
+// distances of all fabric stops to it are stored, so that a path can be followed from the source over any hop
+// that leads nearer. Ports behind the same leaf share one list of sources; where rigid hops lead from NPU to
+// NPU, each port has its own.
 
-#include "heuristics/switches/switch_ways.hpp"
+#include "heuristics/switches/switch_paths.hpp"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ constexpr std::size_t kMaxEntries = std::size_t{1} << 26;
 
 }  // namespace
 
-bool SwitchWays::is_too_large(const HopGraph& graph) {
+bool SwitchPaths::is_too_large(const HopGraph& graph) {
     const Topology& topology = graph.instance().topology();
     std::size_t leaves = 0;
     for (std::size_t n = topology.npus(); n < topology.nodes(); ++n) {
@@ -26,13 +26,13 @@ bool SwitchWays::is_too_large(const HopGraph& graph) {
     return leaves * topology.nodes() > kMaxEntries;
 }
 
-SwitchWays::SwitchWays(const HopGraph& graph, const SwitchClusters& clusters) {
+SwitchPaths::SwitchPaths(const HopGraph& graph, const SwitchClusters& clusters) {
     number_stops(graph);
     measure_distances(graph);
     add_ports(graph, clusters);
 }
 
-void SwitchWays::number_stops(const HopGraph& graph) {
+void SwitchPaths::number_stops(const HopGraph& graph) {
     const Topology& topology = graph.instance().topology();
     fabric_.assign(graph.nodes(), kHolder);
     for (std::size_t n = topology.npus(); n < graph.nodes(); ++n) {
@@ -53,7 +53,7 @@ void SwitchWays::number_stops(const HopGraph& graph) {
     onward_begin_.push_back(static_cast<std::uint32_t>(onward_.size()));
 }
 
-void SwitchWays::measure_distances(const HopGraph& graph) {
+void SwitchPaths::measure_distances(const HopGraph& graph) {
     distances_.assign(leaves_.size() * fabric_stops_, kFar);
     std::vector<NodeId> queue;
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
@@ -72,7 +72,7 @@ void SwitchWays::measure_distances(const HopGraph& graph) {
     }
 }
 
-std::vector<NodeId> SwitchWays::sources_of(NodeId leaf) const {
+std::vector<NodeId> SwitchPaths::sources_of(NodeId leaf) const {
     const auto distance = distances(leaf);
     std::vector<NodeId> sources;
     for (std::size_t n = 0; n < fabric_.size(); ++n) {
@@ -85,8 +85,8 @@ std::vector<NodeId> SwitchWays::sources_of(NodeId leaf) const {
     return sources;
 }
 
-void SwitchWays::add_list(std::vector<Source> sources, NodeId at, bool shared,
-                          const SwitchClusters& clusters) {
+void SwitchPaths::add_list(std::vector<Source> sources, NodeId at, bool shared,
+                           const SwitchClusters& clusters) {
     List list{shared, {}, std::vector<std::uint32_t>(clusters.levels() + 2, 0)};
     for (const Source& source : sources) ++list.begin[clusters.meeting(source.node, at) + 1];
     for (std::size_t i = 1; i < list.begin.size(); ++i) list.begin[i] += list.begin[i - 1];
@@ -98,7 +98,7 @@ void SwitchWays::add_list(std::vector<Source> sources, NodeId at, bool shared,
     lists_.push_back(std::move(list));
 }
 
-void SwitchWays::add_ports(const HopGraph& graph, const SwitchClusters& clusters) {
+void SwitchPaths::add_ports(const HopGraph& graph, const SwitchClusters& clusters) {
     // Hops into holders, by holder and last link.
     std::vector<HopId> last;
     for (std::size_t i = 0; i < graph.hops(); ++i) {

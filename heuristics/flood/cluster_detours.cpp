@@ -1,4 +1,4 @@
-#include "heuristics/flood/cluster_ways.hpp"
+#include "heuristics/flood/cluster_detours.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@ struct Crossing {
     Ticks transit;
 };
 
-/// Distances from some clusters to all: Bellman and Ford, as clusters are few and near.
+/// Distances from some clusters to all: Bellman-Ford, as there are few clusters with few hops between them.
 void relax_distances(const std::vector<Crossing>& crossings, std::vector<Ticks>& distance) {
     for (bool changed = true; changed;) {
         changed = false;
@@ -28,8 +28,8 @@ void relax_distances(const std::vector<Crossing>& crossings, std::vector<Ticks>&
 
 }  // namespace
 
-ClusterWays::ClusterWays(const FloodNetwork& network, const ClusterLevel& level,
-                         const std::vector<Spread>& spreads)
+ClusterDetours::ClusterDetours(const FloodNetwork& network, const ClusterLevel& level,
+                               const std::vector<Spread>& spreads)
     : row_of_(network.hops(), 0) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers;
     std::vector<Crossing> crossings;

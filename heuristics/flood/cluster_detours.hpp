@@ -5,13 +5,14 @@
 
 namespace tutti::heuristics {
 
-/// Which chunks make a detour when they cross from one cluster into another: those that would have reached it
-/// sooner another way, counting only the links between clusters. While entrances are tight, direct ways leave
-/// the detours free for those who have no other.
-class ClusterWays {
+/// Which chunks make a detour when they cross from one cluster into another: those with a shorter path to it,
+/// counting only the links between clusters. While the links into clusters are the bottleneck, direct paths
+/// leave those links to chunks that have no other path.
+class ClusterDetours {
   public:
     /// O(clusters * hops * log + crossings * spreads) time, a bit for each crossing and spread.
-    ClusterWays(const FloodNetwork& network, const ClusterLevel& level, const std::vector<Spread>& spreads);
+    ClusterDetours(const FloodNetwork& network, const ClusterLevel& level,
+                   const std::vector<Spread>& spreads);
 
     /// A row for each crossing, from one cluster into another: the chunks that would make a detour there.
     [[nodiscard]] const BitRows& detours() const { return rows_; }

@@ -1,13 +1,13 @@
-// The busiest machine bounds the makespan, so the ways are chosen to level the machines: some shortest path
-// trees under prices that rise with the load of the trees before give each job a few ways; then jobs without
-// choice are fixed first, and the others take, one by one and in further rounds again, the way that costs
-// least where the load is. Half of a ring either way round is such a choice: settled inline instead of last
-// it would cost a quarter.
+// The busiest machine bounds the makespan, so the paths are chosen to balance the loads of the machines.
+// Several shortest-path trees, at prices that rise with the load of the earlier trees, give each job a few
+// candidate paths. Jobs with one candidate are fixed first; the others take, one by one and again in further
+// rounds, the cheapest path at the current loads. The two directions to the opposite NPU of a ring are such a
+// choice: deciding it immediately instead of last would cost a quarter.
 //
-// Prices are doubles, but only sums, products and quotients of them are formed, which are the same
-// everywhere.
+// Prices are doubles, but only combined by sums, products and quotients, which give the same result on every
+// machine.
 
-#include "heuristics/symmetry/quotient_ways.hpp"
+#include "heuristics/symmetry/quotient_paths.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -18,15 +18,15 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::uint32_t kNoWay = ~0U;
-/// Shortest path trees from which ways are taken.
+constexpr std::uint32_t kNoPath = ~0U;
+/// Shortest-path trees from which paths are taken.
 constexpr std::size_t kTrees = 12;
-/// Hops of all jobs together: more are left to others.
+/// The most hops of all jobs together: larger problems are left to other heuristics.
 constexpr std::uint64_t kMostHops = std::uint64_t{1} << 26;
 
-class Ways {
+class BalancedPaths {
   public:
-    Ways(const QuotientNetwork& network, const std::vector<QuotientJob>& jobs, Rng& rng)
+    BalancedPaths(const QuotientNetwork& network, const std::vector<QuotientJob>& jobs, Rng& rng)
         : network_(network),
           jobs_(jobs),
           rng_(rng),
@@ -36,8 +36,8 @@ class Ways {
             leaving_[network.machines[m].tails].push_back(m);
     }
 
-    /// One way for each job. None: a job has none, or there are too many hops.
-    std::optional<std::vector<Way>> choose(const Stop& stop) {
+    /// One path for each job. None: a job has none, or there are too many hops.
+    std::optional<std::vector<JobPath>> choose(const Stop& stop) {
         std::map<std::uint32_t, std::vector<std::uint32_t>> by_origin;
         for (std::uint32_t j = 0; j < jobs_.size(); ++j) by_origin[jobs_[j].from].push_back(j);
         choices_.resize(jobs_.size());
@@ -48,14 +48,14 @@ class Ways {
                 if (stop.requested()) return std::nullopt;
                 grow_tree(origin, lengths);
                 for (const std::uint32_t j : own) {
-                    if (jobs_[j].to != origin && parent_[jobs_[j].to] == kNoWay) return std::nullopt;
-                    Way way = way_to(origin, jobs_[j].to);
-                    for (const Run& run : way) {
+                    if (jobs_[j].to != origin && parent_[jobs_[j].to] == kNoPath) return std::nullopt;
+                    JobPath path = path_to(origin, jobs_[j].to);
+                    for (const Run& run : path) {
                         load_[run.machine] += static_cast<double>(run.count) * busy(run.machine);
                         hops += run.count;
                     }
                     auto& known = choices_[j];
-                    if (std::ranges::find(known, way) == known.end()) known.push_back(std::move(way));
+                    if (std::ranges::find(known, path) == known.end()) known.push_back(std::move(path));
                 }
             }
             if (hops > kMostHops) return std::nullopt;
@@ -68,7 +68,8 @@ class Ways {
         return static_cast<double>(network_.machines[machine].busy.count());
     }
 
-    /// What a hop over each machine costs: its time, and far more where the trees so far have put most load.
+    /// The price of a hop over each machine: its time, and far more where the trees so far have put most
+    /// load.
     std::vector<double> lengths() {
         double most = 0;
         for (const double load : load_) most = std::max(most, load);
@@ -84,8 +85,8 @@ class Ways {
 
     void grow_tree(std::uint32_t origin, const std::vector<double>& lengths) {
         distance_.assign(network_.places(), std::numeric_limits<double>::infinity());
-        parent_.assign(network_.places(), kNoWay);
-        over_.assign(network_.places(), kNoWay);
+        parent_.assign(network_.places(), kNoPath);
+        over_.assign(network_.places(), kNoPath);
         using Entry = std::pair<double, std::uint32_t>;
         std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
         distance_[origin] = 0;
@@ -105,18 +106,18 @@ class Ways {
         }
     }
 
-    [[nodiscard]] Way way_to(std::uint32_t origin, std::uint32_t to) const {
-        Way way;
+    [[nodiscard]] JobPath path_to(std::uint32_t origin, std::uint32_t to) const {
+        JobPath path;
         for (std::uint32_t place = to; place != origin; place = parent_[place]) {
-            if (way.empty() || way.back().machine != over_[place]) way.push_back({over_[place], 0});
-            ++way.back().count;
+            if (path.empty() || path.back().machine != over_[place]) path.push_back({over_[place], 0});
+            ++path.back().count;
         }
-        std::ranges::reverse(way);
-        if (network_.orbits > 1) return way;
-        // The order is free: one run for each machine.
-        std::ranges::sort(way);
-        Way merged;
-        for (const Run& run : way) {
+        std::ranges::reverse(path);
+        if (network_.orbits > 1) return path;
+        // The order does not matter: one run for each machine.
+        std::ranges::sort(path);
+        JobPath merged;
+        for (const Run& run : path) {
             if (merged.empty() || merged.back().machine != run.machine) {
                 merged.push_back(run);
             } else {
@@ -127,21 +128,21 @@ class Ways {
     }
 
     /// How much more expensive the machines get by taking the way, where expensive is what is loaded.
-    [[nodiscard]] double cost(const Way& way) const {
+    [[nodiscard]] double cost(const JobPath& path) const {
         double sum = 0;
-        for (const Run& run : way) {
+        for (const Run& run : path) {
             const double work = static_cast<double>(run.count) * busy(run.machine);
             const double after = (load_[run.machine] + work) / scale_;
             sum += work / scale_ * (after * after * after + 1e-6);
         }
         return sum;
     }
-    void put(const Way& way, double sign) {
-        for (const Run& run : way)
+    void put(const JobPath& path, double sign) {
+        for (const Run& run : path)
             load_[run.machine] += sign * static_cast<double>(run.count) * busy(run.machine);
     }
 
-    std::vector<Way> settle() {
+    std::vector<JobPath> settle() {
         scale_ = 1;
         for (const double load : load_) scale_ = std::max(scale_, load / static_cast<double>(kTrees));
         std::ranges::fill(load_, 0.0);
@@ -166,9 +167,9 @@ class Ways {
                 put(choices[best], 1);
             }
         }
-        std::vector<Way> ways;
-        for (std::size_t j = 0; j < jobs_.size(); ++j) ways.push_back(std::move(choices_[j][chosen[j]]));
-        return ways;
+        std::vector<JobPath> paths;
+        for (std::size_t j = 0; j < jobs_.size(); ++j) paths.push_back(std::move(choices_[j][chosen[j]]));
+        return paths;
     }
 
     const QuotientNetwork& network_;
@@ -178,14 +179,15 @@ class Ways {
     std::vector<double> load_, distance_;
     double scale_ = 1;
     std::vector<std::uint32_t> parent_, over_;
-    std::vector<std::vector<Way>> choices_;
+    std::vector<std::vector<JobPath>> choices_;
 };
 
 }  // namespace
 
-std::optional<std::vector<Way>> level_ways(const QuotientNetwork& network,
-                                           const std::vector<QuotientJob>& jobs, Rng& rng, const Stop& stop) {
-    return Ways(network, jobs, rng).choose(stop);
+std::optional<std::vector<JobPath>> balanced_paths(const QuotientNetwork& network,
+                                                   const std::vector<QuotientJob>& jobs, Rng& rng,
+                                                   const Stop& stop) {
+    return BalancedPaths(network, jobs, rng).choose(stop);
 }
 
 }  // namespace tutti::heuristics

@@ -1,10 +1,10 @@
-#include "heuristics/trees/priced_ways.hpp"
+#include "heuristics/trees/hop_costs.hpp"
 
 #include <numeric>
 
 namespace tutti::heuristics {
 
-PricedWays::PricedWays(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape)
+HopCosts::HopCosts(const SpreadProblem& problem, const HopTimes& times, const PriceShape& shape)
     : graph_(problem.graph), prices_(problem, times, shape) {
     for (std::size_t n = 0; n < graph_.nodes(); ++n) {
         for (const HopEnd& out : graph_.out(NodeId(n))) hop_at_.push_back(out.hop);
@@ -25,12 +25,12 @@ PricedWays::PricedWays(const SpreadProblem& problem, const HopTimes& times, cons
     set_base(1);
 }
 
-void PricedWays::set_base(std::int64_t base) {
+void HopCosts::set_base(std::int64_t base) {
     prices_.set_base(base);
     for (std::size_t place = 0; place < hop_at_.size(); ++place) set_cost(static_cast<std::uint32_t>(place));
 }
 
-void PricedWays::update(HopId hop) {
+void HopCosts::update(HopId hop) {
     for (const LinkId link : graph_.legs(hop)) {
         for (std::uint32_t u = users_begin_[link.index()]; u < users_begin_[link.index() + 1]; ++u) {
             set_cost(users_[u]);
@@ -38,11 +38,11 @@ void PricedWays::update(HopId hop) {
     }
 }
 
-void PricedWays::set_cost(std::uint32_t place) {
+void HopCosts::set_cost(std::uint32_t place) {
     const std::size_t kinds = prices_.kinds();
     for (std::uint32_t kind = 0; kind < kinds; ++kind) {
         const HopId hop = hop_at_[place];
-        costs_[kind * hop_at_.size() + place] = prices_.price(hop, kind) + prices_.toll(hop, kind);
+        costs_[kind * hop_at_.size() + place] = prices_.price(hop, kind) + prices_.penalty(hop, kind);
     }
 }
 

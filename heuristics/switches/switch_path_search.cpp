@@ -1,50 +1,50 @@
-// A walk from the holder that comes one hop nearer to the leaf with every step, depth first, from a random
-// hop at each switch, so that equal paths share the load. The first way without waiting ends it; so do
-// kWaysTried ways.
+// A depth-first search from the holder in which every hop leads one nearer to the leaf, beginning with a
+// random hop at each switch, so that equal paths share the load. It ends at the first path without waiting,
+// or after kPathsTried paths.
 
-#include "heuristics/switches/switch_way_search.hpp"
+#include "heuristics/switches/switch_path_search.hpp"
 
 #include <algorithm>
 
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::size_t kWaysTried = 12;
+constexpr std::size_t kPathsTried = 12;
 
 }  // namespace
 
-bool WaySearch::can_leave(NodeId holder, HopId last, Ticks now) const {
+bool PathThroughSwitches::can_leave(NodeId holder, HopId last, Ticks now) const {
     const NodeId leaf = graph_.from(last);
     if (leaf == holder) return is_free(last, now);
-    const auto distances = ways_.distances(leaf);
-    return std::ranges::any_of(ways_.onward(holder), [&](const SwitchWays::Onward& onward) {
-        return distances[onward.fabric] != SwitchWays::kFar && is_free(onward.hop, now);
+    const auto distances = paths_.distances(leaf);
+    return std::ranges::any_of(paths_.onward(holder), [&](const SwitchPaths::Onward& onward) {
+        return distances[onward.fabric] != SwitchPaths::kFar && is_free(onward.hop, now);
     });
 }
 
-bool WaySearch::find(NodeId holder, HopId last, ChunkId chunk, Ticks now) {
-    way_.clear();
+bool PathThroughSwitches::find(NodeId holder, HopId last, ChunkId chunk, Ticks now) {
+    best_.clear();
     path_.clear();
     const NodeId leaf = graph_.from(last);
     if (leaf == holder) {
-        if (calendar_.earliest(graph_, last, chunk, now) == now) way_.push_back({last, now});
-        return !way_.empty();
+        if (calendar_.earliest(graph_, last, chunk, now) == now) best_.push_back({last, now});
+        return !best_.empty();
     }
-    distances_ = ways_.distances(leaf);
+    distances_ = paths_.distances(leaf);
     last_ = last;
     chunk_ = chunk;
     last_start_ = Ticks::max();
     patience_ = busy(last);
-    left_ = kWaysTried;
-    std::uint16_t nearest = SwitchWays::kFar;
-    for (const auto& onward : ways_.onward(holder)) nearest = std::min(nearest, distances_[onward.fabric]);
+    left_ = kPathsTried;
+    std::uint16_t nearest = SwitchPaths::kFar;
+    for (const auto& onward : paths_.onward(holder)) nearest = std::min(nearest, distances_[onward.fabric]);
     walk(holder, nearest, now, true);
-    return !way_.empty();
+    return !best_.empty();
 }
 
-/// These three: whether the rest of the way needs no waiting; the search is over then.
-bool WaySearch::walk(NodeId at, std::uint16_t distance, Ticks ready, bool first) {
-    const auto onward = ways_.onward(at);
+/// This and the next two: whether the rest of the path needs no waiting, which ends the search.
+bool PathThroughSwitches::walk(NodeId at, std::uint16_t distance, Ticks ready, bool first) {
+    const auto onward = paths_.onward(at);
     std::size_t i = onward.size() > 1 ? rng_.below(onward.size()) : 0;
     for (std::size_t k = 0; k < onward.size() && left_ > 0; ++k, ++i) {
         if (i >= onward.size()) i = 0;
@@ -53,7 +53,8 @@ bool WaySearch::walk(NodeId at, std::uint16_t distance, Ticks ready, bool first)
     return false;
 }
 
-bool WaySearch::step(const SwitchWays::Onward& onward, std::uint16_t distance, Ticks ready, bool first) {
+bool PathThroughSwitches::step(const SwitchPaths::Onward& onward, std::uint16_t distance, Ticks ready,
+                               bool first) {
     const Ticks start = calendar_.earliest(graph_, onward.hop, chunk_, ready);
     if (start != ready && (first || start - ready >= std::max(patience_, busy(onward.hop)))) {
         --left_;
@@ -67,19 +68,19 @@ bool WaySearch::step(const SwitchWays::Onward& onward, std::uint16_t distance, T
     return found && start == ready;
 }
 
-bool WaySearch::finish(Ticks ready) {
+bool PathThroughSwitches::finish(Ticks ready) {
     --left_;
     const Ticks start = calendar_.earliest(graph_, last_, chunk_, ready);
     if (start - ready >= patience_) return false;
     if (start < last_start_) {
         last_start_ = start;
-        way_ = path_;
-        way_.push_back({last_, start});
+        best_ = path_;
+        best_.push_back({last_, start});
     }
     return start == ready;
 }
 
-Ticks WaySearch::busy(HopId hop) const {
+Ticks PathThroughSwitches::busy(HopId hop) const {
     const LinkId link = graph_.legs(hop).front();
     return graph_.instance().busy(link, graph_.instance().beta(link, chunk_));
 }

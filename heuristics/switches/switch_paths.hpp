@@ -9,11 +9,11 @@
 
 namespace tutti::heuristics {
 
-/// Who can send to whom through the switches, and over which hops. **Holders** are the stops that keep what
-/// they got and may send it on any number of times: NPUs, and switches that branch. The other stops are
-/// **fabric**: a copy that enters one leaves it once. A **port** is a link on which chunks come into a
-/// holder; each port has a list of sources, the holders with a way to it through fabric alone.
-class SwitchWays {
+/// Which nodes can send to which through the switches, and over which hops. **Holders** are the stops that
+/// keep what they received and may forward it any number of times: NPUs, and switches that branch. The other
+/// stops are **fabric**: a copy that enters one leaves it once. A **port** is a link into a holder; each port
+/// has a list of sources, the holders with a path to it through fabric only.
+class SwitchPaths {
   public:
     struct Source {
         NodeId node;
@@ -27,12 +27,12 @@ class SwitchWays {
     };
 
     /// Both must outlive this. O(leaf switches * hops).
-    SwitchWays(const HopGraph& graph, const SwitchClusters& clusters);
+    SwitchPaths(const HopGraph& graph, const SwitchClusters& clusters);
 
     [[nodiscard]] bool is_holder(NodeId node) const { return fabric_[node.index()] == kHolder; }
     [[nodiscard]] const std::vector<Port>& ports() const { return ports_; }
-    /// The sources of a port that it meets at that level of clusters (levels(): that it never meets), by
-    /// number. The port's own holder may be among them.
+    /// The number of sources of a port that first share a cluster with it at that level (levels(): at none).
+    /// The port's own holder may be among them.
     [[nodiscard]] std::size_t sources(const Port& port, std::size_t level) const {
         return sources_count(lists_[port.list], level);
     }
