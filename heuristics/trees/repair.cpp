@@ -179,9 +179,9 @@ class Repair {
 
     /// Grows them again. False: a target was not reached.
     bool regrow() {
-        constexpr std::array<std::int64_t, 4> kTolls{0, 1, 3, 10};
-        const TreeGrowth::Penalties penalties{kTolls[rng_.below(kTolls.size())],
-                                              kTolls[rng_.below(kTolls.size())]};
+        constexpr std::array<std::int64_t, 4> kPenalties{0, 1, 3, 10};
+        const TreeGrowth::Penalties penalties{kPenalties[rng_.below(kPenalties.size())],
+                                              kPenalties[rng_.below(kPenalties.size())]};
         old_.resize(std::max(old_.size(), taken_.size()));
         grown_ = 0;
         new_lateness_ = lateness_ - old_lateness_;
