@@ -41,6 +41,9 @@ constexpr std::size_t kMaxGroup = std::size_t{1} << 14;
 constexpr std::size_t kMaxRaw = std::size_t{1} << 21;
 constexpr std::size_t kMaxStored = std::size_t{1} << 22;
 constexpr int kLevel = 1;
+/// In a zstd frame (RFC 8878, 3.1.1.1): the byte that says what the frame has, and its bit for a checksum.
+constexpr std::size_t kFrameDescriptor = 4;
+constexpr unsigned kChecksumBit = 0x04;
 
 constexpr std::size_t kBatch = 1024;
 constexpr std::size_t kMaxNumber = 10;  ///< bytes of a 64-bit number
@@ -283,6 +286,11 @@ char StreamSource::read_record() {
     if (raw_size == ZSTD_CONTENTSIZE_ERROR || raw_size == ZSTD_CONTENTSIZE_UNKNOWN || raw_size == 0 ||
         raw_size > kMaxRaw || ZSTD_findFrameCompressedSize(stored_.data(), size) != size) {
         fail("expected a record compressed by zstd, found something else: the file is corrupt");
+    }
+    if ((static_cast<unsigned char>(stored_[kFrameDescriptor]) & kChecksumBit) == 0) {
+        fail(
+            "expected a record with zstd's checksum, found one without (zstd's ZSTD_c_checksumFlag writes "
+            "it)");
     }
     raw_.assign(raw_size + kPadding, '\0');
     const std::size_t done =

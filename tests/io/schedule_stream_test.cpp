@@ -196,6 +196,25 @@ TEST_CASE("a changed byte anywhere is noticed") {
     CHECK(unnoticed <= 3);
 }
 
+TEST_CASE("a record without a checksum is refused, be it the header, a block or the end") {
+    const Scratch scratch;
+    write(scratch.path("s.tsch"), random_sends(300, 4, true));
+    const std::string bytes = content_of(scratch.path("s.tsch"));
+    const auto records = records_of(bytes);
+    REQUIRE(records.size() == 3);
+    for (const Record& record : records) {
+        // A frame is as good without its last four bytes, if the bit that announces them is cleared.
+        std::string frame = bytes.substr(record.begin + 4, record.size - 8);
+        frame[4] = static_cast<char>(frame[4] & ~0x04);
+        std::string length(4, '\0');
+        for (std::size_t i = 0; i < 4; ++i) length[i] = static_cast<char>(frame.size() >> (8 * i));
+        const auto error = refused(bytes.substr(0, record.begin) + length + frame +
+                                   bytes.substr(record.begin + record.size));
+        CHECK(contains(error.message(), "expected a record with zstd's checksum, found one without"));
+        CHECK(error.place() == "byte " + std::to_string(record.begin));
+    }
+}
+
 TEST_CASE("lost, repeated and swapped blocks are noticed") {
     const Scratch scratch;
     write(scratch.path("s.tsch"), random_sends(1500000, 5, true));
