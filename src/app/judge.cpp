@@ -7,6 +7,7 @@ namespace tutti::app {
 
 std::vector<Judged> judge(const JudgeOptions& options, const Watch& watch) {
     const FilesToJudge files = sorted_files(options);
+    const auto network = network_of(options.plan);
     std::vector<Judged> all;
     if (files.ours) {
         const Instance instance = io::read_instance(files.ours->instance);
@@ -16,7 +17,6 @@ std::vector<Judged> judge(const JudgeOptions& options, const Watch& watch) {
                 all.push_back(judge.judge(file, watch.stop()));
         });
     }
-    const auto network = network_of(options.plan);
     const PlanListener listener{.judged = [&](const JudgedPlan& plan) { all.push_back(plan); }};
     bool complete = true;
     if (!files.folders.empty()) {

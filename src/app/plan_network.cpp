@@ -20,6 +20,19 @@ CostJob job_of(const JudgedPlan& judged, const PlanNetwork& network, std::span<c
     return {*plan, judged.verdict, network.bytes, nodes_of(group)};
 }
 
+void expect_npus_exist(const std::vector<std::vector<std::int32_t>>& groups, const Topology& topology,
+                       const std::string& file) {
+    for (const auto& group : groups) {
+        for (const std::int32_t npu : group) {
+            if (static_cast<std::uint32_t>(npu) < topology.npus()) continue;
+            throw InputError(
+                fmt::format("--group: expected NPUs of this topology, which are 0 to {}; found {}",
+                            topology.npus() - 1, npu),
+                {}, file);
+        }
+    }
+}
+
 }  // namespace
 
 std::span<const std::int32_t> group_of(const PlanOptions& options, std::size_t file) {
@@ -30,6 +43,7 @@ std::span<const std::int32_t> group_of(const PlanOptions& options, std::size_t f
 std::optional<PlanNetwork> network_of(const PlanOptions& options) {
     if (!options.topology) return std::nullopt;
     PlanNetwork network{io::read_topology_file(*options.topology)};
+    expect_npus_exist(options.groups, network.topology, *options.topology);
     if (network.topology.units() == Units::Physical) {
         if (!options.bytes)
             throw InputError("expected the size of the call (--bytes N); the topology is in physical units");

@@ -19,7 +19,8 @@ struct PlanNetwork {
 /// The NPUs of a file's ranks, by its position among the files; empty where the options name none.
 [[nodiscard]] std::span<const std::int32_t> group_of(const PlanOptions& options, std::size_t file);
 
-/// The network of the options; nothing where they name no topology. Reads the file: throws InputError.
+/// The network of the options; nothing where they name no topology. Reads the file. Throws InputError, also
+/// where a group names an NPU that the topology does not have.
 [[nodiscard]] std::optional<PlanNetwork> network_of(const PlanOptions& options);
 
 /// Times a plan that was judged acceptable, and stores the cost in it, or why there is none. Precondition: it

@@ -112,10 +112,10 @@ batch::ProgressView view_of(const Talk& talk, const Streams& streams) {
 
 }  // namespace
 
-ExitCode verify_folders(const app::FilesToJudge& files, const app::JudgeOptions& options, const Talk& talk,
+ExitCode verify_folders(const app::FilesToJudge& files, const app::JudgeOptions& options,
+                        const std::optional<app::PlanNetwork>& network, const Talk& talk,
                         const Process& process) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto network = app::network_of(options.plan);
     FolderReport report(talk, process.streams, network ? &network->topology : nullptr);
     app::JudgedPlans plans;
     {

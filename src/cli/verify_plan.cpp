@@ -25,9 +25,9 @@ void print_together(const app::PlanCost& cost, const Topology& topology,
 }  // namespace
 
 ExitCode verify_plans(const std::vector<std::string>& files, const app::JudgeOptions& options,
-                      const Talk& talk, const Process& process) {
+                      const std::optional<app::PlanNetwork>& network, const Talk& talk,
+                      const Process& process) {
     const Streams& streams = process.streams;
-    const auto network = app::network_of(options.plan);
     const bool together = network && options.plan.groups.size() > 1;
     ExitCode worst = ExitCode::Done;
     std::size_t printed = 0;

@@ -73,12 +73,14 @@ app::JudgeOptions verify_options(const Values& values) {
 
 ExitCode run_verify(const app::JudgeOptions& options, const Talk& talk, const Process& process) {
     const app::FilesToJudge files = app::sorted_files(options);
+    const bool has_plans = !files.folders.empty() || !files.plans.empty();
+    const auto network = has_plans ? app::network_of(options.plan) : std::nullopt;
     ExitCode worst = ExitCode::Done;
     if (files.ours) worst = verify_schedules(*files.ours, options, talk, process);
     if (!files.folders.empty()) {
-        worst = std::max(worst, verify_folders(files, options, talk, process));
+        worst = std::max(worst, verify_folders(files, options, network, talk, process));
     } else if (!files.plans.empty()) {
-        worst = std::max(worst, verify_plans(files.plans, options, talk, process));
+        worst = std::max(worst, verify_plans(files.plans, options, network, talk, process));
     }
     return worst;
 }
@@ -113,8 +115,9 @@ OptionGroup plan_timing() {
         ("topology", text_value("FILE"),
          "say also what the plan takes on this network (anything that 'tutti topology' reads), the lower "
          "bound of its collective there, and the gap")  //
-        ("bytes", text_value("N"),
-         "the size of the call, as nccl-tests counts it, for topologies in physical units; 8M is 8388608");
+        ("bytes", text_value("SIZE"),
+         "the size of the call, as nccl-tests counts it, for topologies in physical units; 8M, 8MB and 8MiB "
+         "are 8388608");
     return group;
 }
 
