@@ -3,6 +3,7 @@
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
 #include "synth/synthesize.hpp"
+#include "text/size.hpp"
 #include "timing/call_size.hpp"
 
 #include <fmt/format.h>
@@ -60,12 +61,7 @@ std::string plain(const std::string& path) {
     return text;
 }
 
-Bytes read_size(const JsonView& view) {
-    const auto size = view.is_string() ? size_in(view.string()) : std::nullopt;
-    if (size && *size >= 1) return {*size};
-    if (view.is_string()) view.fail_expecting("a number of bytes like 1048576 or \"1M\" (at most 2^50)");
-    return {view.integer(1, timing::kMaxCallBytes.count)};
-}
+Bytes read_call_size(const JsonView& view) { return {view.bytes(1, timing::kMaxCallBytes.count)}; }
 
 std::string read_method(const JsonView& view) {
     std::vector<std::string_view> names;
@@ -122,7 +118,7 @@ RunFile run_in(const JsonView& view, const fs::path& folder) {
     run.matrix.chunks = read_list(view, "chunks", [](const JsonView& entry) {
         return static_cast<std::uint64_t>(entry.integer(1, kMostChunks));
     });
-    run.matrix.bytes = read_list(view, "bytes", read_size);
+    run.matrix.bytes = read_list(view, "bytes", read_call_size);
     run.matrix.seeds = read_list(view, "seeds", read_seed);
     run.matrix.threads = read_threads(view, "threads").value_or(1);
     run.jobs = read_threads(view, "jobs");
@@ -131,7 +127,8 @@ RunFile run_in(const JsonView& view, const fs::path& folder) {
         if (*run.limits.time <= 0) time->fail_expecting("a positive number of seconds");
     }
     if (const auto memory = view.find("memory_limit"))
-        run.limits.memory = static_cast<std::uint64_t>(read_size(*memory).count);
+        run.limits.memory =
+            static_cast<std::uint64_t>(memory->bytes(text::kLeastMemoryLimit, timing::kMaxCallBytes.count));
     if (const auto tasks = view.find("tasks"))
         run.tasks = static_cast<std::uint64_t>(tasks->integer(0, std::numeric_limits<std::int64_t>::max()));
     if (const auto shard = view.find("shard")) {
@@ -218,20 +215,6 @@ SearchOptions read_search_options(const JsonView& view) {
         option.set(options, number);
     }
     return options;
-}
-
-std::optional<std::int64_t> size_in(std::string_view text) {
-    constexpr std::string_view kPowers = "KMGT";
-    std::int64_t bytes = -1;
-    const char* const last = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), last, bytes);
-    const std::string_view suffix(stop, static_cast<std::size_t>(last - stop));
-    if (error != std::errc() || bytes < 0 || suffix.size() > 1) return std::nullopt;
-    const std::size_t power = suffix.empty() ? 0 : kPowers.find(suffix.front()) + 1;
-    if (!suffix.empty() && power == 0) return std::nullopt;
-    const int shift = static_cast<int>(10 * power);
-    if (bytes > timing::kMaxCallBytes.count >> shift) return std::nullopt;
-    return bytes << shift;
 }
 
 std::optional<Shard> shard_in(std::string_view text) {

@@ -35,10 +35,6 @@ void write_run_file(const std::string& path, const RunFile& run);
 /// An object of search options by name; the others are as usual. Throws InputError.
 [[nodiscard]] SearchOptions read_search_options(const io::JsonView& view);
 
-/// "1048576", or as nccl-tests has it "1M": K, M, G and T are powers of 1024. None for anything else, and
-/// above 2^50.
-[[nodiscard]] std::optional<std::int64_t> size_in(std::string_view text);
-
 /// "3/8"; the part may be 0 … 8. None for anything else.
 [[nodiscard]] std::optional<Shard> shard_in(std::string_view text);
 

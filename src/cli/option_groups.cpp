@@ -53,8 +53,8 @@ OptionGroup search_options(const char* time_limit_help) {
          "limit stops the search")                                             //
         ("threads", text_value("N"), "threads for one synthesis (default 1)")  //
         ("time-limit", text_value("SECONDS"), time_limit_help)                 //
-        ("memory-limit", text_value("MB"),
-         "end the search with the best schedule so far beyond this much memory");
+        ("memory-limit", text_value("SIZE"),
+         "end the search with the best schedule so far beyond this much memory, like 4G");
     return group;
 }
 

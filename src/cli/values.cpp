@@ -1,24 +1,29 @@
 #include "cli/values.hpp"
 
+#include "text/size.hpp"
+
 namespace tutti::cli {
 
+std::string size_expected() { return fmt::format("{} (at most 2^50)", text::kSizeExpected); }
+
 std::optional<std::int64_t> byte_size(const Values& values, const char* name, std::int64_t least) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 50;
     const auto text = values.text(name);
     if (!text) return std::nullopt;
-    std::int64_t bytes = -1;
-    const char* const last = text->data() + text->size();
-    const auto [stop, error] = std::from_chars(text->data(), last, bytes);
-    const std::string_view suffix(stop, last);
-    const std::size_t power = suffix.empty() ? 0 : std::string_view("KMG").find(suffix) + 1;
-    const bool known = suffix.empty() || (suffix.size() == 1 && power > 0);
-    const int shift = static_cast<int>(10 * power);
-    if (error != std::errc() || !known || bytes < least || bytes > kMost >> shift) {
+    const auto size = text::size_in(*text);
+    if (!size || *size < least || *size > kMostBytes)
+        values.refuse(fmt::format("option --{}: expected {}, found '{}'", name, size_expected(), *text));
+    return size;
+}
+
+std::optional<std::uint64_t> memory_limit(const Values& values) {
+    const auto size = byte_size(values, "memory-limit", 0);
+    if (!size) return std::nullopt;
+    if (*size < text::kLeastMemoryLimit) {
         values.refuse(fmt::format(
-            "option --{}: expected a number of bytes like 1048576 or 1M (at most 2^50), found '{}'", name,
-            *text));
+            "option --memory-limit: expected at least 1M, found '{}'; a number without a unit is bytes",
+            *values.text("memory-limit")));
     }
-    return bytes << shift;
+    return static_cast<std::uint64_t>(*size);
 }
 
 }  // namespace tutti::cli

@@ -78,12 +78,6 @@ class Values {
         return result;
     }
 
-    /// A size given in megabytes.
-    [[nodiscard]] std::optional<std::size_t> megabytes(const char* name) const {
-        if (!flag(name)) return std::nullopt;
-        return number<std::size_t>(name, 1, 1, std::size_t{1} << 40) * 1'000'000;
-    }
-
     [[nodiscard]] std::size_t choice(const char* name, const Names& choices) const {
         const std::string value = text(name).value_or(std::string(choices.front()));
         const auto found = std::ranges::find(choices, value);
@@ -115,8 +109,17 @@ class Values {
 
 inline constexpr unsigned kMostThreads = 1024;
 
-/// "8388608", or as in nccl-tests "8M": K, M and G are powers of 1024.
+/// The largest size that an option may have.
+inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+
+/// What was expected where an option is no size (text/size.hpp).
+[[nodiscard]] std::string size_expected();
+
+/// "8388608", "8M", "8MiB": see text/size.hpp.
 [[nodiscard]] std::optional<std::int64_t> byte_size(const Values& values, const char* name,
                                                     std::int64_t least);
+
+/// --memory-limit, in bytes.
+[[nodiscard]] std::optional<std::uint64_t> memory_limit(const Values& values);
 
 }  // namespace tutti::cli

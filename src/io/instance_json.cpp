@@ -153,7 +153,7 @@ std::vector<CustomDemand> read_demands(const JsonView& view, const TopologyParts
         demand.holders = read_npus(item.at("holders"), topology);
         demand.receivers = read_npus(item.at("receivers"), topology);
         if (const auto reduce = item.find("reduce")) demand.reduction = reduce->boolean();
-        if (const auto bytes = item.find("bytes")) demand.bytes = Bytes{bytes->integer(1, kMaxChunkBytes)};
+        if (const auto bytes = item.find("bytes")) demand.bytes = Bytes{bytes->bytes(1, kMaxChunkBytes)};
     }
     return demands;
 }
@@ -182,7 +182,7 @@ Collective read_collective(const JsonView& view, std::size_t index, const Collec
         collective.root = root ? read_rank(*root, ranks) : Rank(0);
     }
     if (const auto bytes = view.find("chunk_bytes"))
-        collective.chunk_bytes = Bytes{bytes->integer(1, kMaxChunkBytes)};
+        collective.chunk_bytes = Bytes{bytes->bytes(1, kMaxChunkBytes)};
     if (const auto release = view.find("release")) {
         collective.release = Ticks(release->integer(0, kMaxLinkTicks.count()));
     }

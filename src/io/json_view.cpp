@@ -1,5 +1,7 @@
 #include "io/json_view.hpp"
 
+#include "text/size.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -147,6 +149,14 @@ std::int64_t JsonView::integer(std::int64_t least, std::int64_t most) const {
     }
     fail_range();
     return 0;
+}
+
+std::int64_t JsonView::bytes(std::int64_t least, std::int64_t most) const {
+    if (!value_->is_string()) return integer(least, most);
+    const auto size = text::size_in(string());
+    if (!size || *size < least || *size > most)
+        fail_expecting(fmt::format("{} (from {} to {})", text::kSizeExpected, least, most));
+    return *size;
 }
 
 double JsonView::number(double least, double most) const {

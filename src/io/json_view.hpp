@@ -43,6 +43,8 @@ class JsonView {
 
     /// Scalars. An integer may be written 8 or 8.0, never 8.5 or "8".
     [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) const;
+    /// A number of bytes, which may also be a string with a unit: "64KB" (text/size.hpp).
+    [[nodiscard]] std::int64_t bytes(std::int64_t least, std::int64_t most) const;
     [[nodiscard]] double number(double least, double most) const;
     [[nodiscard]] std::string string() const;
     [[nodiscard]] bool boolean() const;

@@ -84,10 +84,11 @@ std::string time_text(Ticks ticks, Units units, int digits) {
 }
 
 std::string memory_text(std::uint64_t bytes) {
-    constexpr std::array<std::string_view, 5> kNames{"B", "kB", "MB", "GB", "TB"};
+    constexpr std::array<std::string_view, 5> kNames{"B", "KiB", "MiB", "GiB", "TiB"};
     auto value = static_cast<double>(bytes);
     std::size_t name = 0;
-    for (; value >= 999.5 && name + 1 < kNames.size(); ++name) value /= 1000;
+    // Four digits would be written with an exponent.
+    for (; value >= 999.5 && name + 1 < kNames.size(); ++name) value /= 1024;
     return fmt::format("{:.3g} {}", value, kNames[name]);
 }
 

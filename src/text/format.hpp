@@ -18,7 +18,7 @@ namespace tutti::text {
 [[nodiscard]] std::string ticks_text(Ticks ticks, Units units);
 /// "42", or with ticks of 1 ps "1.5 us", in the largest unit that leaves a number of at least 1.
 [[nodiscard]] std::string time_text(Ticks ticks, Units units, int digits = 5);
-/// "12.3 MB".
+/// "12.3 MiB".
 [[nodiscard]] std::string memory_text(std::uint64_t bytes);
 /// "2 GiB", "512 bytes": a size as messages about files and limits give it.
 [[nodiscard]] std::string size_text(std::uint64_t bytes);

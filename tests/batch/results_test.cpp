@@ -145,11 +145,11 @@ TEST_CASE("the table has readable times, bandwidth where it is defined, and the 
     const std::vector<Run> runs{run_of({physical, line_of("ring4", 3, 3), failed_line("ring9")})};
     const std::string text = text_of(results_table(selected(runs, {}), {}));
     CHECK(text ==
-          "instance  method  makespan  bound     gap  algbw  busbw  seconds   memory  status\n"
-          "--------  ------  --------  -----  ------  -----  -----  -------  -------  --------\n"
-          "dgx1      greedy    1.5 us   1 us  50.0 %    123   1.50    1.000  12.3 MB  feasible\n"
-          "ring4     greedy         3      3   0.0 %      -      -    1.000        -  optimal\n"
-          "ring9     greedy         -      -       -      -      -    1.000        -  FAILED\n"
+          "instance  method  makespan  bound     gap  algbw  busbw  seconds    memory  status\n"
+          "--------  ------  --------  -----  ------  -----  -----  -------  --------  --------\n"
+          "dgx1      greedy    1.5 us   1 us  50.0 %    123   1.50    1.000  11.8 MiB  feasible\n"
+          "ring4     greedy         3      3   0.0 %      -      -    1.000         -  optimal\n"
+          "ring9     greedy         -      -       -      -      -    1.000         -  FAILED\n"
           "\n"
           "failed: ring9: time: it took more than 2 s\n"
           "3 results: 2 verified, 1 optimal, 1 failed, mean gap 25.0 % (geometric 22.5 %), 3.000 s\n");

@@ -54,10 +54,10 @@ export function unitTests(pageFolder) {
     assert.deepEqual([1.2345, 9.996, 34.348, 99.96, 124.4, 1234.6].map(T.format.bandwidth), ['1.23', '10.0', '34.3', '100', '124', '1235']);
   });
 
-  test('sizes are powers of 1024, memory powers of 1000, gaps percent', () => {
+  test('sizes and memory are powers of 1024, gaps percent', () => {
     assert.equal(T.format.bytes(16 * 1024 * 1024), '16\u00a0MiB');
     assert.equal(T.format.bytes(1000), '1000\u00a0B');
-    assert.deepEqual([999, 8192000, 999499, 999500, 51257344].map(T.format.memory), ['999', '8.19', '999', '1', '51.3'].map((text, i) => `${text}\u00a0${['B', 'MB', 'kB', 'MB', 'MB'][i]}`));
+    assert.deepEqual([999, 8192000, 1023487, 1023488, 51257344].map(T.format.memory), ['999', '7.81', '999', '0.976', '48.9'].map((text, i) => `${text}\u00a0${['B', 'MiB', 'KiB', 'MiB', 'MiB'][i]}`));
     assert.equal(T.format.gap(0.0416666), '4.2\u00a0%');
     assert.equal(T.format.gap(0), '0.0\u00a0%');
     assert.equal(T.format.gap(0.0004), '<0.1\u00a0%');

@@ -190,7 +190,9 @@ TEST_CASE("verify takes a topology and the size of the call") {
     CHECK(bytes("8M") == 8 << 20);
     CHECK(bytes("1G") == 1 << 30);
     CHECK(bytes("3K") == 3072);
-    for (const char* bad : {"0", "-1", "1T", "1MB", "M", "1.5M", "1125899906842625", "9999999999999G"}) {
+    CHECK(bytes("64KB") == 65536);
+    CHECK(bytes("1.5GiB") == 3 << 29);
+    for (const char* bad : {"0", "-1", "1MX", "M", "0.3M", "1125899906842625", "2P", "9999999999999G"}) {
         CHECK(contains(complaint(std::string("verify a --topology t --bytes=") + bad), "number of bytes"));
     }
     CHECK(contains(complaint("verify a --bytes 1"), "expected --topology FILE too"));
@@ -243,7 +245,6 @@ TEST_CASE("batch takes lists with commas, sizes with letters and a part of a run
                                "--seeds 1,2,3 --memory-limit 4G --shard 2/8"))
               .asked == expected);
     CHECK(asked<BatchOptions>(("batch a --seed 5")).asked.seeds == std::vector<std::uint64_t>{5});
-    CHECK(asked<BatchOptions>(("batch a --memory-limit 100")).asked.memory_limit == 100'000'000);
     CHECK(contains(complaint("batch a --seed 5 --seeds 6"), "expected one of them"));
     CHECK(contains(complaint("batch a --method greedy,nope"), "found 'nope'"));
     CHECK(contains(complaint("batch a --chunks 1,,2"), "found ''"));
@@ -252,6 +253,20 @@ TEST_CASE("batch takes lists with commas, sizes with letters and a part of a run
     CHECK(contains(complaint("batch a --shard 9/8"), "found '9/8'"));
     CHECK(contains(complaint("batch a --shard 0/0"), "found '0/0'"));
     CHECK(contains(complaint("batch a --memory-limit x"), "--memory-limit"));
+}
+
+TEST_CASE("a memory limit is a size like any other, in synth and in batch") {
+    constexpr std::uint64_t kMi = 1 << 20;
+    CHECK(asked<SynthesisOptions>("synth a --memory-limit 50M").memory_limit == 50 * kMi);
+    CHECK(asked<SynthesisOptions>("synth a --memory-limit 52428800").memory_limit == 50 * kMi);
+    CHECK(asked<BatchOptions>("batch a --memory-limit 50MB").asked.memory_limit == 50 * kMi);
+    CHECK(asked<BatchOptions>("batch a --memory-limit 1048576").asked.memory_limit == kMi);
+    for (const char* command : {"synth", "batch"}) {
+        // Once megabytes were meant.
+        CHECK(contains(complaint(std::string(command) + " a --memory-limit 50"),
+                       "expected at least 1M, found '50'; a number without a unit is bytes"));
+        CHECK(contains(complaint(std::string(command) + " a --memory-limit 0.3M"), "number of bytes"));
+    }
 }
 
 TEST_CASE("pareto takes an instance, limits or a point") {

@@ -156,6 +156,22 @@ TEST_CASE("a written instance reads back equal") {
                  "\n      {\"src\": 0, \"dst\": 4, \"latency_ns\": 0.7, \"bandwidth_GBps\": 53.6870912},\n"));
 }
 
+TEST_CASE("sizes in an instance may have units, and are written as bytes") {
+    const auto with = [](const std::string& size) {
+        return on_ring(R"([{"kind": "all_gather", "chunk_bytes": )" + size +
+                       R"(}, {"kind": "custom", "demands": [{"holders": [0], "receivers": [1], "bytes": )" +
+                       size + "}]}]");
+    };
+    const Instance instance = parse_instance(with("\"1.5KB\""), "x");
+    CHECK(instance.collectives()[0].chunk_bytes == Bytes{1536});
+    CHECK(instance.collectives()[1].demands[0].bytes == Bytes{1536});
+    CHECK(write_instance(instance) == write_instance(parse_instance(with("1536"), "x")));
+    for (const char* bad : {"\"0\"", "\"1X\"", "\"9P\"", "\"0.3M\"", "1.5", "0"}) {
+        CAPTURE(bad);
+        CHECK(refused(with(bad)).place() == "/collectives/0/chunk_bytes");
+    }
+}
+
 TEST_CASE("an implied group 'all' is not written, one that stands elsewhere is") {
     CHECK_FALSE(write_instance(parsed(R"([{"kind": "all_gather"}])"))["groups"].contains("all"));
     const auto first = parse_instance(on_ring(R"([{"kind": "gather", "group": "x"}, {"kind": "all_gather"}])",

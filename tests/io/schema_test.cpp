@@ -148,6 +148,7 @@ TEST_CASE("a run file fits its schema exactly if it can be read, but for names o
           R"({"bytes": ["1K", 4096, "1G"], "seeds": [0, 9223372036854775807], "threads": 2, "jobs": 8})",
           R"({"methods": "auto", "bytes": "1M", "seeds": 7, "instances": "a", "chunks": 3})",
           R"({"heuristics": ["symmetry", "tree-insertion"], "options": {"tries": 8, "small-gap": 0.5}})",
+          R"({"bytes": ["64KB", "1gib", "1.5 M", "512B"], "memory_limit": 52428800})",
           R"({"time_limit": 0.5, "memory_limit": "4G", "shard": "0/8", "set": "s.test", "about": "x"})"}) {
         CAPTURE(good);
         CHECK(schema.complaints(nlohmann::json::parse(good)) == "");
@@ -172,6 +173,9 @@ TEST_CASE("a run file fits its schema exactly if it can be read, but for names o
                                   R"({"time_limit": 0})",
                                   R"({"time_limit": "2"})",
                                   R"({"memory_limit": true})",
+                                  R"({"memory_limit": 50})",
+                                  R"({"memory_limit": "50X"})",
+                                  R"({"bytes": ["KB"]})",
                                   R"({"shard": 3})",
                                   R"({"shard": "3"})"}) {
         CAPTURE(bad);

@@ -3,11 +3,11 @@
 #include "cli/option_groups.hpp"
 #include "cli/terminal.hpp"
 #include "text/format.hpp"
+#include "text/size.hpp"
 
 #include <boost/program_options.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <functional>
 
@@ -66,16 +66,6 @@ std::vector<std::string> names_among(const Names& names, const Values& values, c
         names);
 }
 
-/// Megabytes, as in `synth`, or with a letter: "4G".
-std::optional<std::uint64_t> memory_of(const Values& values) {
-    const auto text = values.text("memory-limit");
-    if (!text) return std::nullopt;
-    if (const auto size = batch::size_in(*text);
-        size && !std::isdigit(static_cast<unsigned char>(text->back())))
-        return static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1));
-    return values.number<std::uint64_t>("memory-limit", 1, 1, std::uint64_t{1} << 30) * 1'000'000;
-}
-
 app::BatchOptions::Asked asked_of(const Values& values) {
     app::BatchOptions::Asked asked;
     asked.paths = values.list("paths");
@@ -87,11 +77,10 @@ app::BatchOptions::Asked asked_of(const Values& values) {
     asked.chunks = comma_list<std::uint64_t>(
         values, "chunks", fmt::format("whole numbers from 1 to {}, like 1,2,4", kMostChunks),
         whole_number<std::uint64_t>(1, kMostChunks));
-    asked.bytes = comma_list<std::int64_t>(
-        values, "bytes", "numbers of bytes like 1048576 or 1M (at most 2^50)", [](std::string_view text) {
-            auto size = batch::size_in(text);
-            return size && *size >= 1 ? size : std::nullopt;
-        });
+    asked.bytes = comma_list<std::int64_t>(values, "bytes", size_expected(), [](std::string_view text) {
+        auto size = text::size_in(text);
+        return size && *size >= 1 && *size <= kMostBytes ? size : std::nullopt;
+    });
     asked.seeds = seeds_of(values);
     if (values.flag("threads")) asked.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     if (values.flag("jobs")) asked.jobs = values.number<unsigned>("jobs", 1, 1, kMostThreads);
@@ -99,7 +88,7 @@ app::BatchOptions::Asked asked_of(const Values& values) {
     if (asked.time_limit && *asked.time_limit > batch::kMostSeconds)
         values.refuse(
             fmt::format("option --time-limit: expected at most {:.0f} seconds", batch::kMostSeconds));
-    asked.memory_limit = memory_of(values);
+    asked.memory_limit = memory_limit(values);
     if (const auto text = values.text("shard")) {
         const auto shard = batch::shard_in(*text);
         if (!shard)
@@ -190,8 +179,8 @@ OptionGroup batch_search() {
         ("threads", text_value("N"), "threads for one synthesis (default 1)")                        //
         ("time-limit", text_value("SECONDS"),
          "for each instance; one that goes on for longer (by a quarter, at least 2 s) is killed")  //
-        ("memory-limit", text_value("MB"),
-         "for each instance, also like 4G; the search ends with the best schedule so far when it comes near "
+        ("memory-limit", text_value("SIZE"),
+         "for each instance, like 4G; the search ends with the best schedule so far when it comes near "
          "the limit, and is killed beyond it");
     return group;
 }

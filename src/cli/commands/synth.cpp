@@ -31,7 +31,7 @@ app::SynthesisOptions synth_options(const Values& values) {
     options.seed = values.number<std::uint64_t>("seed", 1, 0);
     options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     options.time_limit = values.seconds("time-limit");
-    options.memory_limit = values.megabytes("memory-limit");
+    options.memory_limit = memory_limit(values);
     options.baselines = values.flag("baselines");
     if (values.flag("json") && options.output == "-") {
         values.refuse("--json and --output - both want standard output; give one of them a file");

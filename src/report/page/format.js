@@ -5,7 +5,6 @@
 
   const timeNames = ['ps', 'ns', 'us', 'ms', 's'];
   const byteNames = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-  const memoryNames = ['B', 'kB', 'MB', 'GB', 'TB'];
   const none = '–';
 
   const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);
@@ -74,7 +73,7 @@
   }
 
   const bytes = (value, digits = 4) => (known(value) ? scaled(value, 1024, byteNames, digits) : none);
-  const memory = (value) => (known(value) ? scaled(value, 1000, memoryNames, 3, 999.5) : none);
+  const memory = (value) => (known(value) ? scaled(value, 1024, byteNames, 3, 999.5) : none);
   // A gap that rounds to nothing is still a gap.
   function gap(value) {
     if (!known(value)) return none;
