@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tutti::plan {
@@ -53,5 +54,12 @@ struct EpochSchedule {
     bool has_paths = false;
     friend bool operator==(const EpochSchedule&, const EpochSchedule&) = default;
 };
+
+/// Whether a volume is one chunk, as far as TE-CCL's rounding tells.
+[[nodiscard]] bool is_whole(Volume volume);
+/// The demands of "6-Demand_Met"; none where the file has none.
+[[nodiscard]] std::span<const EpochDemand> gathered(const EpochSchedule& schedule);
+/// The ranks of the collective: the nodes that own or demand chunks, ascending.
+[[nodiscard]] std::vector<std::int32_t> ranks_of(const EpochSchedule& schedule);
 
 }  // namespace tutti::plan

@@ -98,6 +98,31 @@ bool reduces(OperationType type) {
     return !shape.pairwise && (shape.other_sources != None || shape.first_source == Group);
 }
 
+std::vector<OperandGroup> operand_groups(const Operation& op) {
+    if (!shape_of(op.type).pairwise) return {{op.src, op.dst, 0}};
+    std::vector<OperandGroup> groups;
+    for (std::size_t i = 0; i < op.src.size() && i < op.dst.size(); ++i)
+        groups.push_back({std::span(op.src).subspan(i, 1), std::span(op.dst).subspan(i, 1), i});
+    return groups;
+}
+
+std::vector<Rank> peers_of(const ExecutionGpu& gpu, ChannelType type) {
+    std::vector<Rank> peers;
+    for (const GpuChannels& list : gpu.channels) {
+        if (list.type == type) peers.insert(peers.end(), list.peers.begin(), list.peers.end());
+    }
+    return peers;
+}
+
+std::vector<GroupChannel> group_channels(const ExecutionGpu& gpu) {
+    std::vector<GroupChannel> channels;
+    for (const GpuChannels& list : gpu.channels) {
+        if (list.type != ChannelType::Switch) continue;
+        for (const SwitchGroup& group : list.groups) channels.push_back({&group, list.buffer});
+    }
+    return channels;
+}
+
 std::size_t operations_of(const ExecutionPlan& plan) {
     std::size_t count = 0;
     for_each_operation(plan, [&](const Operation&) { ++count; });

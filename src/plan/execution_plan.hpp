@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,10 @@ inline constexpr int kOperationTypes = 31;
 /// The kind of an operand. Packets are scratch memory in another format, with a flag that marks their
 /// arrival; a group is the same place of all ranks of a switch channel.
 enum class OperandRole : std::uint8_t { None, Local, Remote, Packets, RemotePackets, Group, GroupPackets };
+[[nodiscard]] constexpr bool is_packets(OperandRole role) {
+    return role == OperandRole::Packets || role == OperandRole::RemotePackets ||
+           role == OperandRole::GroupPackets;
+}
 
 /// The operands of an operation type, by position. `pairwise`: destination k gets source k; otherwise every
 /// destination gets the sum of all sources.
@@ -104,6 +109,14 @@ struct Operand {
     friend bool operator==(const Operand&, const Operand&) = default;
 };
 
+/// The kind of operand that a role wants.
+[[nodiscard]] constexpr Operand::Kind kind_of(OperandRole role) {
+    using enum OperandRole;
+    return role == Group || role == GroupPackets     ? Operand::Kind::Switch
+           : role == Remote || role == RemotePackets ? Operand::Kind::Remote
+                                                     : Operand::Kind::Local;
+}
+
 /// The thread block processes part `part` of `parts` of each range.
 struct GroupSlice {
     std::int32_t part = 0, parts = 1;
@@ -128,6 +141,14 @@ struct Operation {
     std::vector<Operation> body{};   ///< of a pipeline; holds no pipeline
     friend bool operator==(const Operation&, const Operation&) = default;
 };
+
+/// Sources whose sum goes to all of the destinations; `position` is that of the first of either.
+struct OperandGroup {
+    std::span<const Operand> src{}, dst{};
+    std::size_t position = 0;
+};
+/// One group for each pair of an operation that works by pairs (what has no partner is left out); else one.
+[[nodiscard]] std::vector<OperandGroup> operand_groups(const Operation& op);
 
 /// `ids` of the GPU's channels (remote buffers) of one type; the thread block's slots are numbered across all
 /// lists of the type.
@@ -198,6 +219,16 @@ struct ExecutionGpu {
                                           : scratch_chunks;
     }
 };
+
+/// The other ends of a GPU's memory or port channels, by channel number.
+[[nodiscard]] std::vector<Rank> peers_of(const ExecutionGpu& gpu, ChannelType type);
+/// A switch channel: the buffer of all ranks of the group.
+struct GroupChannel {
+    const SwitchGroup* group = nullptr;  ///< of the plan; never null
+    Buffer buffer = Buffer::Input;
+};
+/// A GPU's switch channels, by number.
+[[nodiscard]] std::vector<GroupChannel> group_channels(const ExecutionGpu& gpu);
 
 struct ExecutionPlan {
     std::string name{};

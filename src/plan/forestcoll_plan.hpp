@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,5 +34,11 @@ struct ForestCollPlan {
 
     [[nodiscard]] std::int32_t nodes() const { return static_cast<std::int32_t>(node_names.size()); }
 };
+
+/// Whether such trees are that collective, in one of the three ways.
+[[nodiscard]] constexpr bool trees_make(CollectiveKind goal) {
+    return goal == CollectiveKind::AllGather || goal == CollectiveKind::ReduceScatter ||
+           goal == CollectiveKind::AllReduce;
+}
 
 }  // namespace tutti::plan

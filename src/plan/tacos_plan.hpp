@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/collective.hpp"
+
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +22,21 @@ struct TacosPlan {
     std::int64_t chunks = 0;  ///< 0, 1, … below this
     std::vector<TacosLink> links{};
     friend bool operator==(const TacosPlan&, const TacosPlan&) = default;
+};
+
+/// Where the chunks of a plan of queues start: TACOS numbers those of an all-gather round by round.
+struct QueueStart {
+    CollectiveKind goal = CollectiveKind::AllGather;
+    std::int32_t root = 0;  ///< of a broadcast
+
+    /// Whether it is known at all.
+    [[nodiscard]] bool known() const {
+        return goal == CollectiveKind::AllGather || goal == CollectiveKind::Broadcast;
+    }
+    /// Precondition: known().
+    [[nodiscard]] std::int32_t holder(std::int64_t chunk, std::int32_t nodes) const {
+        return goal == CollectiveKind::Broadcast ? root : static_cast<std::int32_t>(chunk % nodes);
+    }
 };
 
 }  // namespace tutti::plan

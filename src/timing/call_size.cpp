@@ -1,28 +1,20 @@
 #include "timing/call_size.hpp"
 
+#include "plan/call_sizes.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace tutti::timing {
 
-std::uint64_t chunks_of_call(CollectiveKind goal, std::int32_t ranks, std::int64_t chunks_per_loop) {
-    const auto chunks = static_cast<std::uint64_t>(chunks_per_loop);
-    const bool of_the_others = goal == CollectiveKind::Gather || goal == CollectiveKind::Scatter;
-    return of_the_others ? chunks * static_cast<std::uint64_t>(ranks) : chunks;
+std::uint64_t chunks_of_call(CollectiveKind goal, const plan::MscclPlan& plan) {
+    const auto sizes = plan::call_sizes(plan, goal);
+    return static_cast<std::uint64_t>(sizes ? sizes->larger() : plan.chunks_per_loop);
 }
 
 std::uint64_t chunks_of_call(CollectiveKind goal, const plan::ExecutionPlan& plan) {
-    std::int64_t input = 0, output = 0;
-    for (const plan::ExecutionGpu& gpu : plan.gpus) {
-        input = std::max(input, gpu.input_chunks);
-        output = std::max(output, gpu.output_chunks);
-    }
-    // An in-place plan may declare one of the two as 0.
-    const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
-    if (goal == CollectiveKind::AllGather && output == 0) output = input * ranks;
-    if (goal == CollectiveKind::ReduceScatter && input == 0) input = output * ranks;
-    return static_cast<std::uint64_t>(std::max({input, output, std::int64_t{1}}));
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(plan::call_sizes(plan, goal).larger(), 1));
 }
 
 Bytes chunk_bytes(Bytes call, std::uint64_t chunks) {

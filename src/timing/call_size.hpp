@@ -3,6 +3,7 @@
 #include "core/collective.hpp"
 #include "core/ticks.hpp"
 #include "plan/execution_plan.hpp"
+#include "plan/msccl_plan.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,12 +16,8 @@ inline constexpr Bytes kMaxCallBytes{std::int64_t{1} << 50};
 /// The size of a call (docs/plan-costs.md): as in nccl-tests, `bytes` is the larger of a rank's two buffers;
 /// for a rooted collective, the root's.
 
-/// How many chunks this buffer has in a plan with `chunks_per_loop`: the same number, except for gather and
-/// scatter, whose files count the chunks of the non-root buffers.
-[[nodiscard]] std::uint64_t chunks_of_call(CollectiveKind goal, std::int32_t ranks,
-                                           std::int64_t chunks_per_loop);
-
-/// The same for an execution plan, which gives the number of chunks of each rank's buffers.
+/// The number of chunks of this buffer. Precondition: the plan has ranks and chunks.
+[[nodiscard]] std::uint64_t chunks_of_call(CollectiveKind goal, const plan::MscclPlan& plan);
 [[nodiscard]] std::uint64_t chunks_of_call(CollectiveKind goal, const plan::ExecutionPlan& plan);
 
 /// ceil(bytes / chunks). Throws InputError unless 1 <= bytes <= kMaxCallBytes.

@@ -1,5 +1,6 @@
 // The transfers of an operation of an execution plan, part by part (execution_tasks.cpp has the overview).
 
+#include "plan/slices.hpp"
 #include "timing/execution_work.hpp"
 
 #include <algorithm>
@@ -11,11 +12,6 @@ using plan::ChannelType;
 using plan::Operand;
 using plan::OperandRole;
 using plan::Operation;
-
-/// The operation's share of an operand.
-struct Parts {
-    std::int64_t first = 0, count = 0;
-};
 
 /// One operand: where its parts are, and the last transfer from or to each rank.
 struct LaneEnd {
@@ -47,25 +43,22 @@ class Mover {
     }
 
   private:
-    [[nodiscard]] Parts parts_of(const Operand& operand) const {
+    [[nodiscard]] plan::PartRange parts_of(const Operand& operand) const {
         constexpr std::int64_t kMost = std::int64_t{1} << 40;
         if (operand.size < 0 || operand.index < 0 || operand.size > kMost || operand.index > kMost)
             throw InputError("an operand has an index or a size that no buffer has");
-        const plan::GroupSlice slice = op_.slice.value_or(plan::GroupSlice{});
-        const std::int64_t each = operand.size * work_.parts / slice.parts;
-        return {operand.index * work_.parts + slice.part * each, each};
+        return slice_of(op_, operand, work_.parts);
     }
 
     [[nodiscard]] LaneEnd end_of(const Operand& operand, OperandRole role, bool is_source) const {
-        using enum OperandRole;
         LaneEnd end;
         end.first = parts_of(operand).first;
-        end.packets = role == Packets || role == RemotePackets || role == GroupPackets;
-        const bool is_local = role == Local || role == Packets || role == None;
-        if (!is_local && operand.kind == Operand::Kind::Remote) {
+        end.packets = is_packets(role);
+        const Operand::Kind wanted = kind_of(role);
+        if (wanted != Operand::Kind::Local && operand.kind == Operand::Kind::Remote) {
             const ChannelType type = op_.channel_type.value_or(ChannelType::Memory);
             end.ranks = {work_.wires.rank_of_buffer(work_.gpu, work_.block, type, operand.id)};
-        } else if (!is_local && operand.kind == Operand::Kind::Switch) {
+        } else if (wanted != Operand::Kind::Local && operand.kind == Operand::Kind::Switch) {
             const auto group = work_.wires.group(work_.gpu, work_.block, operand.id);
             end.ranks.assign(group.begin(), group.end());
             work_.placement.note_once(
@@ -81,20 +74,18 @@ class Mover {
 
     [[nodiscard]] std::vector<Lane> lanes() const {
         const plan::OperationShape& shape = plan::shape_of(op_.type);
-        std::vector<Lane> lanes(shape.pairwise ? std::min(op_.src.size(), op_.dst.size()) : 1);
-        for (std::size_t i = 0; i < lanes.size(); ++i) {
-            for (std::size_t k = 0; k < op_.src.size(); ++k) {
-                if (!shape.pairwise || k == i)
-                    lanes[i].from.push_back(end_of(op_.src[k], shape.source(k), true));
-            }
-            for (std::size_t k = 0; k < op_.dst.size(); ++k) {
-                if (shape.pairwise && k != i) continue;
-                lanes[i].to.push_back(end_of(op_.dst[k], shape.destination(k), false));
-                lanes[i].count = parts_of(op_.dst[k]).count;
+        std::vector<Lane> lanes;
+        for (const auto& [src, dst, at] : operand_groups(op_)) {
+            Lane& lane = lanes.emplace_back();
+            for (std::size_t k = 0; k < src.size(); ++k)
+                lane.from.push_back(end_of(src[k], shape.source(at + k), true));
+            for (std::size_t k = 0; k < dst.size(); ++k) {
+                lane.to.push_back(end_of(dst[k], shape.destination(at + k), false));
+                lane.count = parts_of(dst[k]).count;
             }
             if (op_.channel_type != ChannelType::Port || op_.channels.empty()) continue;
-            const plan::Slot id = op_.channels[std::min(i, op_.channels.size() - 1)];
-            lanes[i].port = &work_.wires.channel(work_.gpu, work_.block, ChannelType::Port, id);
+            const plan::Slot id = op_.channels[std::min(at, op_.channels.size() - 1)];
+            lane.port = &work_.wires.channel(work_.gpu, work_.block, ChannelType::Port, id);
         }
         return lanes;
     }

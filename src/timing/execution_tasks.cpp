@@ -21,12 +21,12 @@
 
 #include "timing/execution_tasks.hpp"
 
+#include "plan/slices.hpp"
 #include "timing/execution_work.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace tutti::timing {
 namespace {
@@ -208,19 +208,14 @@ class ExecutionWriter {
 
 }  // namespace
 
-std::int64_t parts_per_chunk(const ExecutionPlan& plan) {
-    std::int64_t parts = 1;
-    const auto heed = [&](const Operation& op) {
-        if (!op.slice) return;
-        if (op.slice->parts < 1 || op.slice->part < 0 || op.slice->part >= op.slice->parts)
+std::int64_t checked_parts_per_chunk(const ExecutionPlan& plan) {
+    plan::for_each_operation(plan, [](const Operation& op) {
+        if (op.slice && (op.slice->parts < 1 || op.slice->part < 0 || op.slice->part >= op.slice->parts))
             throw InputError("a thread block group has no such part");
-        parts = std::lcm(parts, static_cast<std::int64_t>(op.slice->parts));
-        if (parts > kMaxParts)
-            throw InputError(
-                fmt::format("thread block groups cut chunks into more than {} parts", kMaxParts));
-    };
-    plan::for_each_operation(plan, heed);
-    return parts;
+    });
+    if (const auto parts = plan::parts_per_chunk(plan)) return *parts;
+    throw InputError(
+        fmt::format("thread block groups cut chunks into more than {} parts", plan::kMostPartsPerChunk));
 }
 
 void append_tasks(TimedProgram& program, Placement& placement, const ExecutionPlan& plan,

@@ -36,14 +36,13 @@ ExecutionWires::ExecutionWires(const plan::ExecutionPlan& plan, TimedProgram& pr
 }
 
 void ExecutionWires::list_channels(std::size_t gpu, TimedProgram& program) {
-    for (const plan::GpuChannels& list : plan_.gpus[gpu].channels) {
-        for (const plan::SwitchGroup& group : list.groups) gpus_[gpu].groups.push_back(&group);
-        if (list.type == ChannelType::Switch) continue;
-        for (const Rank peer : list.peers) {
+    gpus_[gpu].groups = group_channels(plan_.gpus[gpu]);
+    for (const ChannelType type : {ChannelType::Memory, ChannelType::Port}) {
+        for (const Rank peer : peers_of(plan_.gpus[gpu], type)) {
             if (peer.index() >= gpus_.size())
                 throw InputError(
                     fmt::format("gpu {} has a channel to rank {}, which is not there", gpu, peer));
-            gpus_[gpu].channels[static_cast<std::size_t>(list.type)].push_back(
+            gpus_[gpu].channels[static_cast<std::size_t>(type)].push_back(
                 {peer, static_cast<CounterId>(program.counters.size()), std::nullopt, channel_count_++});
             program.counters.push_back(0);
         }
@@ -90,7 +89,7 @@ std::span<const Rank> ExecutionWires::group(std::size_t gpu, std::size_t block, 
     expects(gpu < plan_.gpus.size() && block < plan_.gpus[gpu].blocks.size());
     const auto& groups = gpus_[gpu].groups;
     const auto& lists = plan_.gpus[gpu].blocks[block].channels;
-    const auto& ranks = groups[checked(lists, ChannelType::Switch, slot, groups.size())]->ranks;
+    const auto& ranks = groups[checked(lists, ChannelType::Switch, slot, groups.size())].group->ranks;
     for (const Rank rank : ranks) {
         if (rank.index() >= gpus_.size())
             throw InputError(

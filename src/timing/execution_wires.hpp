@@ -38,7 +38,7 @@ class ExecutionWires {
   private:
     struct Gpu {
         std::array<std::vector<Channel>, 2> channels{};  ///< memory, port
-        std::vector<const plan::SwitchGroup*> groups{};
+        std::vector<plan::GroupChannel> groups{};
         CounterId first_semaphore = 0;
     };
     void list_channels(std::size_t gpu, TimedProgram& program);

@@ -1,5 +1,6 @@
 #include "timing/plan_timing.hpp"
 
+#include "plan/call_sizes.hpp"
 #include "timing/call_size.hpp"
 #include "timing/execution_tasks.hpp"
 #include "timing/msccl_tasks.hpp"
@@ -45,8 +46,8 @@ class Together {
             throw InputError("the plan has no ranks or no chunks");
         JobTiming& timing = jobs_.emplace_back();
         timing.ranks = plan.ranks;
-        timing.goal = goal_of(options, plan.collective.value_or("none"));
-        timing.chunks = chunks_of_call(timing.goal, plan.ranks, plan.chunks_per_loop);
+        timing.goal = options.goal.value_or(plan::stated_goal(plan));
+        timing.chunks = chunks_of_call(timing.goal, plan);
         timing.fifo_capacity = options.fifo_capacity.value_or(plan::fifo_capacity(plan.protocol));
         if (*timing.fifo_capacity < 1) throw InputError("expected FIFOs that hold at least one message");
         set_sizes(topology_, options, timing);
@@ -60,9 +61,9 @@ class Together {
     void add(const plan::ExecutionPlan& plan, const TimingOptions& options) {
         if (plan.gpus.empty()) throw InputError("the plan has no ranks");
         JobTiming& timing = jobs_.emplace_back();
-        const std::int64_t parts = parts_per_chunk(plan);
+        const std::int64_t parts = checked_parts_per_chunk(plan);
         timing.ranks = static_cast<std::int32_t>(plan.gpus.size());
-        timing.goal = goal_of(options, plan.collective);
+        timing.goal = options.goal.value_or(plan::stated_goal(plan));
         timing.chunks = chunks_of_call(timing.goal, plan) * static_cast<std::uint64_t>(parts);
         set_sizes(topology_, options, timing);
         note_range(plan.min_bytes, plan.max_bytes, timing);

@@ -10,39 +10,45 @@ using plan::SendProgram;
 
 namespace {
 
-/// The most addresses that one node has before, or must have after.
-std::uint64_t largest_buffer(const SendProgram& plan) {
-    std::map<std::int32_t, std::set<std::int64_t>> before, after;
+/// The most addresses that one node has before (`pre`), or must have after (`post`).
+std::uint64_t most_of_a_node(const SendProgram& plan, std::vector<std::int32_t> plan::SendChunk::*side) {
+    std::map<std::int32_t, std::set<std::int64_t>> addresses;
     for (const plan::SendChunk& chunk : plan.chunks) {
-        for (const std::int32_t node : chunk.pre) before[node].insert(chunk.address);
-        for (const std::int32_t node : chunk.post) after[node].insert(chunk.address);
+        for (const std::int32_t node : chunk.*side) addresses[node].insert(chunk.address);
     }
     std::size_t most = 1;
-    for (const auto* side : {&before, &after}) {
-        for (const auto& [node, addresses] : *side) most = std::max(most, addresses.size());
-    }
+    for (const auto& [node, own] : addresses) most = std::max(most, own.size());
     return most;
 }
 
 }  // namespace
 
 std::uint64_t chunks_of_call(CollectiveKind goal, const SendProgram& plan) {
-    std::uint64_t all = 0;
-    if (goal == CollectiveKind::AllToAll) {
-        // Files may omit what a node sends to itself.
-        const auto nodes = static_cast<std::uint64_t>(std::max(plan.nodes, 2));
-        const auto travels =
-            std::ranges::count_if(plan.chunks, [](const auto& chunk) { return chunk.pre != chunk.post; });
-        all = static_cast<std::uint64_t>(travels) / (nodes - 1);
-    } else if (goal == CollectiveKind::Custom || goal == CollectiveKind::AllToNext ||
-               goal == CollectiveKind::SendRecv) {
-        all = largest_buffer(plan);
-    } else {
-        std::set<std::int64_t> addresses;
-        for (const plan::SendChunk& chunk : plan.chunks) addresses.insert(chunk.address);
-        all = addresses.size();
+    using enum CollectiveKind;
+    const auto nodes = static_cast<std::uint64_t>(std::max(plan.nodes, 2));
+    const std::uint64_t before = most_of_a_node(plan, &plan::SendChunk::pre);
+    const std::uint64_t after = most_of_a_node(plan, &plan::SendChunk::post);
+    switch (goal) {
+        // Files may omit what a node has already: the shares of the others give the size.
+        case Gather:
+            return before * nodes;
+        case Scatter:
+            return after * nodes;
+        case AllToAll: {
+            const auto travels =
+                std::ranges::count_if(plan.chunks, [](const auto& chunk) { return chunk.pre != chunk.post; });
+            return std::max<std::uint64_t>(static_cast<std::uint64_t>(travels) / (nodes - 1), 1);
+        }
+        case Custom:
+        case AllToNext:
+        case SendRecv:
+            return std::max(before, after);
+        default: {
+            std::set<std::int64_t> addresses;
+            for (const plan::SendChunk& chunk : plan.chunks) addresses.insert(chunk.address);
+            return std::max<std::uint64_t>(addresses.size(), 1);
+        }
     }
-    return std::max<std::uint64_t>(all, 1);
 }
 
 std::uint64_t chunks_of_call(const plan::TacosPlan& plan) {
@@ -57,7 +63,8 @@ std::uint64_t chunks_of_call(const plan::ForestCollPlan& plan) {
 }
 
 SendProgram sends_of(const plan::TacosPlan& plan, CollectiveKind goal, Rank root) {
-    if (goal != CollectiveKind::AllGather && goal != CollectiveKind::Broadcast)
+    const plan::QueueStart start{goal, static_cast<std::int32_t>(root.value())};
+    if (!start.known())
         throw InputError(
             "queues do not say where chunks start; they are timed as an allgather or a broadcast");
     SendProgram made;
@@ -77,25 +84,19 @@ SendProgram sends_of(const plan::TacosPlan& plan, CollectiveKind goal, Rank root
         }
     }
     for (const std::int64_t chunk : sent) {
-        const auto holder = goal == CollectiveKind::Broadcast ? static_cast<std::int32_t>(root.value())
-                                                              : static_cast<std::int32_t>(chunk % plan.nodes);
-        made.chunks.push_back({{holder}, {}, chunk});
+        made.chunks.push_back({{start.holder(chunk, plan.nodes)}, {}, chunk});
     }
     return made;
 }
 
 SendProgram sends_of(const plan::EpochSchedule& schedule) {
-    std::set<std::int32_t> gpus;
-    for (const plan::EpochFlow& flow : schedule.flows) gpus.insert(flow.origin);
-    for (const plan::EpochDemand& demand : schedule.demands) gpus.insert({demand.node, demand.origin});
-    for (const plan::EpochDemand& demand : schedule.all_gathered.value_or(std::vector<plan::EpochDemand>{}))
-        gpus.insert({demand.node, demand.origin});
     std::map<std::int32_t, std::int32_t> number;
-    for (const std::int32_t gpu : gpus) number.emplace(gpu, static_cast<std::int32_t>(number.size()));
+    for (const std::int32_t gpu : ranks_of(schedule))
+        number.emplace(gpu, static_cast<std::int32_t>(number.size()));
 
     SendProgram made;
     made.clock = SendClock::Epochs;
-    made.nodes = static_cast<std::int32_t>(gpus.size());
+    made.nodes = static_cast<std::int32_t>(number.size());
     std::map<std::pair<std::int32_t, std::int64_t>, std::size_t> chunks;
     const auto chunk_of = [&](std::int32_t origin, std::int64_t chunk) -> plan::SendChunk& {
         const auto [entry, is_new] = chunks.try_emplace({origin, chunk}, made.chunks.size());
@@ -103,15 +104,12 @@ SendProgram sends_of(const plan::EpochSchedule& schedule) {
             made.chunks.push_back({{number.at(origin)}, {}, static_cast<std::int64_t>(entry->second)});
         return made.chunks[entry->second];
     };
-    for (const auto* demands :
-         {&schedule.demands, schedule.all_gathered ? &*schedule.all_gathered : nullptr}) {
-        if (demands == nullptr) continue;
-        for (const plan::EpochDemand& demand : *demands)
+    for (const auto demands : {std::span(schedule.demands), gathered(schedule)}) {
+        for (const plan::EpochDemand& demand : demands)
             chunk_of(demand.origin, demand.chunk).post.push_back(number.at(demand.node));
     }
     for (const plan::EpochFlow& flow : schedule.flows) {
-        if (flow.hop.volume != plan::kWholeVolume)
-            throw InputError("a schedule that splits chunks is not timed");
+        if (!plan::is_whole(flow.hop.volume)) throw InputError("a schedule that splits chunks is not timed");
         const auto from = number.find(flow.hop.from), to = number.find(flow.hop.to);
         if (from == number.end() || to == number.end())
             throw InputError("a schedule whose flows begin or end at switches is not timed");

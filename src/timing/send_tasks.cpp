@@ -198,8 +198,7 @@ class TreeWriter {
         : program_(program), placement_(placement), plan_(plan) {}
 
     void write(CollectiveKind goal) {
-        if (goal != CollectiveKind::AllGather && goal != CollectiveKind::ReduceScatter &&
-            goal != CollectiveKind::AllReduce)
+        if (!plan::trees_make(goal))
             throw InputError("trees are timed as an allgather, a reduce_scatter or an allreduce");
         for (const plan::ForestTree& tree : plan_.trees) {
             const std::int64_t chunks = std::max<std::int64_t>(tree.chunks, 0);

@@ -205,15 +205,27 @@ TEST_SUITE("run: plan timing") {
         CHECK(*reduced.jobs[0].busbw_GBps == doctest::Approx(*reduced.jobs[0].algbw_GBps * 6 / 4));
         options.bytes = {4097};
         CHECK(time_plan(test::ring_all_gather(4), topology, options).jobs[0].chunk == Bytes{1025});
-        // A gather's file counts the chunks of one rank's input; the call's bytes are the root's output.
-        CHECK(chunks_of_call(CollectiveKind::Gather, 4, 2) == 8);
-        CHECK(chunks_of_call(CollectiveKind::Scatter, 4, 2) == 8);
-        CHECK(chunks_of_call(CollectiveKind::AllGather, 4, 8) == 8);
         CHECK_FALSE(bus_factor(CollectiveKind::Custom, 4));
         options.bytes = {0};
         CHECK_THROWS_AS((void)time_plan(test::ring_all_gather(4), topology, options), InputError);
         options.bytes = {kMaxCallBytes.count + 1};
         CHECK_THROWS_AS((void)time_plan(test::ring_all_gather(4), topology, options), InputError);
+    }
+
+    TEST_CASE("the chunks of a gather are those of the root's output, whichever of the two a file counts") {
+        // Most files count the chunks of one rank's input, SCCL's those of the root's output.
+        MscclPlan share = empty_plan(CollectiveKind::Gather, 4, 2);
+        share.gpus[1].output_chunks = 8;
+        CHECK(chunks_of_call(CollectiveKind::Gather, share) == 8);
+        MscclPlan whole = share;
+        whole.chunks_per_loop = 8;
+        CHECK(chunks_of_call(CollectiveKind::Gather, whole) == 8);
+        MscclPlan scatter = empty_plan(CollectiveKind::Scatter, 4, 2);
+        scatter.gpus[1].input_chunks = 8;
+        CHECK(chunks_of_call(CollectiveKind::Scatter, scatter) == 8);
+        scatter.chunks_per_loop = 8;
+        CHECK(chunks_of_call(CollectiveKind::Scatter, scatter) == 8);
+        CHECK(chunks_of_call(CollectiveKind::AllGather, whole) == 8);
     }
 
     TEST_CASE("a plan asked about a size that it is not for is timed, with a note") {

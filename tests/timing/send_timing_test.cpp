@@ -177,6 +177,24 @@ TEST_SUITE("run: send timing") {
         CHECK(chunks_of_call(CollectiveKind::AllGather, ring_steps(4)) == 4);
     }
 
+    TEST_CASE("the call's bytes count the root's own share, said or left out") {
+        ScclPlan plan = empty(SendClock::Steps, 3);
+        plan.chunks = {{{1}, {0}, 0}, {{1}, {0}, 1}, {{2}, {0}, 2}, {{2}, {0}, 3}};
+        CHECK(chunks_of_call(CollectiveKind::Gather, plan) == 6);
+        plan.chunks.push_back({{0}, {0}, 4});
+        plan.chunks.push_back({{0}, {0}, 5});
+        CHECK(chunks_of_call(CollectiveKind::Gather, plan) == 6);
+        for (plan::SendChunk& chunk : plan.chunks) std::swap(chunk.pre, chunk.post);
+        CHECK(chunks_of_call(CollectiveKind::Scatter, plan) == 6);
+    }
+
+    TEST_CASE("a volume that TE-CCL has rounded is a whole chunk") {
+        plan::EpochSchedule schedule;
+        schedule.flows = {{0, 0, {0, 1, 0, plan::kWholeVolume - plan::kVolumeTolerance, {}}}};
+        schedule.demands = {{1, 0, 0, 0, {}}};
+        CHECK(time_plan(schedule, Topology(test::line(2, 1, 9).parts())).makespan == Ticks(10));
+    }
+
     TEST_CASE("a node cannot send what it does not have") {
         ScclPlan plan = empty(SendClock::Steps, 3);
         plan.chunks = {{{0}, {2}, 0}};

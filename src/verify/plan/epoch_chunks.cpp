@@ -19,26 +19,17 @@ constexpr std::size_t kMostDemands = std::size_t{1} << 23U;
 
 }  // namespace
 
-bool is_whole(plan::Volume volume) {
-    return volume >= plan::kWholeVolume - plan::kVolumeTolerance &&
-           volume <= plan::kWholeVolume + plan::kVolumeTolerance;
-}
-
-std::span<const EpochDemand> gathered(const EpochSchedule& schedule) {
-    return schedule.all_gathered ? std::span(*schedule.all_gathered) : std::span<const EpochDemand>{};
-}
-
 EpochChunks::EpochChunks(const EpochSchedule& schedule) {
     number_nodes(schedule);
     for (const EpochFlow& flow : schedule.flows) {
         EpochChunk& chunk = chunks_[name(flow.origin, flow.chunk)];
-        chunk.split = chunk.split || !is_whole(flow.hop.volume);
+        chunk.split = chunk.split || !plan::is_whole(flow.hop.volume);
     }
     for (const EpochDemand& demand : schedule.demands) {
         EpochChunk& chunk = chunks_[name(demand.origin, demand.chunk)];
         chunk.demanded.insert(dense(demand.node));
         for (const auto& path : demand.paths) {
-            for (const EpochHop& hop : path) chunk.split = chunk.split || !is_whole(hop.volume);
+            for (const EpochHop& hop : path) chunk.split = chunk.split || !plan::is_whole(hop.volume);
         }
     }
     for (const EpochDemand& demand : gathered(schedule))
@@ -46,17 +37,13 @@ EpochChunks::EpochChunks(const EpochSchedule& schedule) {
 }
 
 void EpochChunks::number_nodes(const EpochSchedule& schedule) {
-    std::set<std::int32_t> all, ranks;
+    const std::vector<std::int32_t> ranks = ranks_of(schedule);
+    std::set<std::int32_t> all;
     const auto add_hop = [&](const EpochHop& hop) { all.insert({hop.from, hop.to}); };
-    for (const EpochFlow& flow : schedule.flows) {
-        add_hop(flow.hop);
-        ranks.insert(flow.origin);
-    }
+    for (const EpochFlow& flow : schedule.flows) add_hop(flow.hop);
     for (const EpochDemand& demand : schedule.demands) {
-        ranks.insert({demand.node, demand.origin});
         for (const auto& path : demand.paths) std::ranges::for_each(path, add_hop);
     }
-    for (const EpochDemand& demand : gathered(schedule)) ranks.insert({demand.node, demand.origin});
     all.insert(ranks.begin(), ranks.end());
     numbers_.assign(all.begin(), all.end());
     for (const std::int32_t node : ranks) ranks_.push_back(dense(node));

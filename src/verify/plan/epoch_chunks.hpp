@@ -6,7 +6,6 @@
 
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,10 +54,5 @@ class EpochChunks {
     std::vector<std::int32_t> ranks_;    ///< dense numbers, sorted
     std::map<EpochChunkName, EpochChunk> chunks_;
 };
-
-/// Whether a volume is one chunk, within TE-CCL's rounding.
-[[nodiscard]] bool is_whole(plan::Volume volume);
-/// The demands of "6-Demand_Met"; none where the file has none.
-[[nodiscard]] std::span<const plan::EpochDemand> gathered(const plan::EpochSchedule& schedule);
 
 }  // namespace tutti::verify

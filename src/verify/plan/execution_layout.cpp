@@ -10,64 +10,31 @@ namespace tutti::verify {
 
 using plan::Buffer;
 
-namespace {
-
-/// Output chunks per input chunk, as a fraction.
-struct Ratio {
-    std::int64_t output = 1, input = 1;
-};
-
-Ratio ratio_of(CollectiveKind goal, std::int64_t ranks) {
-    switch (goal) {
-        case CollectiveKind::AllGather:
-        case CollectiveKind::Gather:
-            return {ranks, 1};
-        case CollectiveKind::ReduceScatter:
-        case CollectiveKind::Scatter:
-            return {1, ranks};
-        default:
-            return {1, 1};
-    }
-}
-
-}  // namespace
-
-std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, CollectiveKind goal,
-                                       Findings& violations) {
-    ExecutionSizes sizes{goal, -1, -1, 0};
-    if (goal == CollectiveKind::Custom) return sizes;
+bool sizes_fit(const plan::ExecutionPlan& plan, const plan::CallSizes& sizes, Findings& violations) {
+    if (sizes.goal == CollectiveKind::Custom) return true;
     const auto ranks = static_cast<std::int64_t>(plan.gpus.size());
     for (const plan::ExecutionGpu& gpu : plan.gpus) {
-        const bool differs =
-            sizes.input >= 0 && (gpu.input_chunks != sizes.input || gpu.output_chunks != sizes.output);
-        if (differs && !has_root(goal)) {
-            violations.add(
-                "chunks",
-                fmt::format("gpu {} has {} input and {} output chunks, gpu 0 has {} and {}; {} needs the "
-                            "same everywhere",
-                            gpu.id, gpu.input_chunks, gpu.output_chunks, sizes.input, sizes.output,
-                            plan_name_of(goal)),
-                {.gpu = gpu.id});
-            return std::nullopt;
-        }
-        sizes.input = std::max(sizes.input, gpu.input_chunks);
-        sizes.output = std::max(sizes.output, gpu.output_chunks);
+        const plan::ExecutionGpu& first = plan.gpus.front();
+        const bool same = gpu.input_chunks == first.input_chunks && gpu.output_chunks == first.output_chunks;
+        if (same || has_root(sizes.goal)) continue;
+        violations.add(
+            "chunks",
+            fmt::format("gpu {} has {} input and {} output chunks, gpu 0 has {} and {}; {} needs the "
+                        "same everywhere",
+                        gpu.id, gpu.input_chunks, gpu.output_chunks, first.input_chunks, first.output_chunks,
+                        plan_name_of(sizes.goal)),
+            {.gpu = gpu.id});
+        return false;
     }
-    const Ratio ratio = ratio_of(goal, ranks);
-    if (plan.in_place && sizes.input == 0) sizes.input = sizes.output * ratio.input / ratio.output;
-    if (plan.in_place && sizes.output == 0) sizes.output = sizes.input * ratio.output / ratio.input;
-    const bool divides = goal != CollectiveKind::AllToAll || sizes.input % ranks == 0;
-    if (sizes.input * ratio.output != sizes.output * ratio.input || !divides) {
-        violations.add("chunks", fmt::format("{} input and {} output chunks do not fit {} of {} ranks",
-                                             sizes.input, sizes.output, plan_name_of(goal), ranks));
-        return std::nullopt;
-    }
-    sizes.block =
-        goal == CollectiveKind::AllToAll ? sizes.input / ranks : std::min(sizes.input, sizes.output);
-    return sizes;
+    const plan::SizeRatio ratio = plan::size_ratio(sizes.goal, ranks);
+    const bool divides = sizes.goal != CollectiveKind::AllToAll || sizes.input % ranks == 0;
+    if (sizes.input * ratio.output == sizes.output * ratio.input && divides) return true;
+    violations.add("chunks", fmt::format("{} input and {} output chunks do not fit {} of {} ranks",
+                                         sizes.input, sizes.output, plan_name_of(sizes.goal), ranks));
+    return false;
 }
 
-ExecutionLayout::ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+ExecutionLayout::ExecutionLayout(const plan::ExecutionPlan& plan, const plan::CallSizes& sizes,
                                  std::int64_t places_per_chunk, std::optional<Rank> root)
     : places_per_chunk_(places_per_chunk) {
     ranks_.resize(plan.gpus.size());
@@ -75,10 +42,10 @@ ExecutionLayout::ExecutionLayout(const plan::ExecutionPlan& plan, const Executio
     for (const Rank rank : plan::ranks_below(std::ssize(plan.gpus))) lay_out(rank, plan, sizes, root);
 }
 
-void ExecutionLayout::lay_out(Rank rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+void ExecutionLayout::lay_out(Rank rank, const plan::ExecutionPlan& plan, const plan::CallSizes& sizes,
                               std::optional<Rank> root) {
     const plan::ExecutionGpu& gpu = plan.gpus[rank.index()];
-    const bool as_declared = sizes.input < 0 || has_root(sizes.goal);
+    const bool as_declared = sizes.goal == CollectiveKind::Custom || has_root(sizes.goal);
     const bool rooted_alias = sizes.goal == CollectiveKind::Gather || sizes.goal == CollectiveKind::Scatter;
     const bool aliased = plan.in_place && (!rooted_alias || rank == root);
     std::int64_t input = as_declared ? gpu.input_chunks : sizes.input;
@@ -93,7 +60,7 @@ void ExecutionLayout::lay_out(Rank rank, const plan::ExecutionPlan& plan, const 
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) at.at[i] = {first + i, 0};
     plan::Range &in = at.at[0], &out = at.at[1];
     std::int64_t chunks[plan::kBuffers] = {input, output, gpu.scratch_chunks};
-    if (aliased) share_memory(sizes.goal, rank.value() * sizes.block * places_per_chunk_, in, out);
+    if (aliased) share_memory(sizes.goal, rank.value() * sizes.share * places_per_chunk_, in, out);
     for (std::uint32_t i = 0; i < plan::kBuffers; ++i) {
         memories_.push_back(
             {.gpu = rank, .buffer = static_cast<Buffer>(i), .chunks = chunks[i] * places_per_chunk_});

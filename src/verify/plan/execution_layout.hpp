@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/collective.hpp"
+#include "plan/call_sizes.hpp"
 #include "plan/execution_plan.hpp"
 #include "plan/program.hpp"
 #include "verify/plan/findings.hpp"
@@ -11,24 +11,16 @@
 
 namespace tutti::verify {
 
-/// Chunks of the buffers, as the collective and the declarations give them.
-struct ExecutionSizes {
-    CollectiveKind goal = CollectiveKind::Custom;
-    std::int64_t input = -1, output = -1;  ///< of every rank; -1: as each declares it
-    std::int64_t block = 0;                ///< of one rank's share, where the goal has shares
-};
-
-/// Nothing, and a violation `chunks`, if the declared sizes do not fit the collective. In place, a declared 0
-/// is derived from the other size.
-[[nodiscard]] std::optional<ExecutionSizes> sizes_of(const plan::ExecutionPlan& plan, CollectiveKind goal,
-                                                     Findings& violations);
+/// False, and a violation `chunks`, if what the GPUs declare does not fit the collective.
+[[nodiscard]] bool sizes_fit(const plan::ExecutionPlan& plan, const plan::CallSizes& sizes,
+                             Findings& violations);
 
 /// The memories of each GPU's buffers. In place, input and output share a memory; packets have one of their
 /// own.
 class ExecutionLayout {
   public:
     /// `root`: of gather and scatter, whose in-place alias exists there only.
-    ExecutionLayout(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+    ExecutionLayout(const plan::ExecutionPlan& plan, const plan::CallSizes& sizes,
                     std::int64_t places_per_chunk, std::optional<Rank> root);
 
     /// Chunks that may be named.
@@ -53,7 +45,7 @@ class ExecutionLayout {
         plan::Range at[plan::kBuffers];
         std::int64_t room[plan::kBuffers];
     };
-    void lay_out(Rank rank, const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+    void lay_out(Rank rank, const plan::ExecutionPlan& plan, const plan::CallSizes& sizes,
                  std::optional<Rank> root);
 
     std::int64_t places_per_chunk_;

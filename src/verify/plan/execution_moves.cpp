@@ -1,5 +1,7 @@
 #include "verify/plan/execution_moves.hpp"
 
+#include "plan/slices.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,12 +24,9 @@ constexpr std::size_t kMostRanges = std::size_t{1} << 24U;
 
 void ExecutionMoves::add(const Operation& op) {
     if (too_large_ || !operands_fit(op)) return;
-    if (!shape_of(op.type).pairwise) return add_move(op, op.src, 0, op.dst, 0);
     const std::size_t first_move = program_.moves.size();
-    for (std::size_t i = 0; i < op.src.size(); ++i) {
-        add_move(op, std::span(op.src).subspan(i, 1), i, std::span(op.dst).subspan(i, 1), i);
-    }
-    if (op.channel_type == ChannelType::Port) check_port_pairs(first_move);
+    for (const plan::OperandGroup& group : operand_groups(op)) add_move(op, group);
+    if (shape_of(op.type).pairwise && op.channel_type == ChannelType::Port) check_port_pairs(first_move);
 }
 
 /// Number and kinds of the operands, and the channels that they need.
@@ -49,13 +48,8 @@ bool ExecutionMoves::operands_fit(const Operation& op) {
     }
     bool remote = false;
     const auto check = [&](const Operand& operand, OperandRole role, const char* what, std::size_t i) {
-        using enum OperandRole;
-        const bool wants_remote = role == Remote || role == RemotePackets;
-        const auto kind = role == Group || role == GroupPackets ? Operand::Kind::Switch
-                          : wants_remote                        ? Operand::Kind::Remote
-                                                                : Operand::Kind::Local;
-        remote = remote || wants_remote;
-        if (role == None || operand.kind != kind) {
+        remote = remote || kind_of(role) == Operand::Kind::Remote;
+        if (role == OperandRole::None || operand.kind != kind_of(role)) {
             names_.complain("operands", fmt::format("{} {} is of a kind that {} does not take", what, i,
                                                     name_of(op.type)));
         }
@@ -97,8 +91,8 @@ void ExecutionMoves::check_channel_type(const Operation& op) {
     }
 }
 
-void ExecutionMoves::add_move(const Operation& op, std::span<const Operand> src, std::size_t src_at,
-                              std::span<const Operand> dst, std::size_t dst_at) {
+void ExecutionMoves::add_move(const Operation& op, const plan::OperandGroup& group) {
+    const auto& [src, dst, at] = group;
     const std::int64_t size = src.front().size;
     const auto other_size = [&](const Operand& operand) { return operand.size != size; };
     if (std::ranges::any_of(src, other_size) || std::ranges::any_of(dst, other_size)) {
@@ -107,10 +101,9 @@ void ExecutionMoves::add_move(const Operation& op, std::span<const Operand> src,
     const plan::OperationShape& shape = shape_of(op.type);
     reads_.clear();
     writes_.clear();
-    for (std::size_t i = 0; i < src.size(); ++i) locate(op, src[i], shape.source(src_at + i), reads_);
-    for (std::size_t i = 0; i < dst.size(); ++i) locate(op, dst[i], shape.destination(dst_at + i), writes_);
-    const std::int64_t parts = op.slice ? op.slice->parts : 1;
-    const std::int64_t count = size * places_ / parts;
+    for (std::size_t i = 0; i < src.size(); ++i) locate(op, src[i], shape.source(at + i), reads_);
+    for (std::size_t i = 0; i < dst.size(); ++i) locate(op, dst[i], shape.destination(at + i), writes_);
+    const std::int64_t count = slice_of(op, src.front(), places_).count;
     if (count == 0 || reads_.empty() || writes_.empty()) return;
     if (reads_.size() == 1) {
         // Copying a place onto itself has no effect.
@@ -180,30 +173,25 @@ void ExecutionMoves::check_port_pairs(std::size_t first_move) {
 /// Appends the ranges of an operand: one, or one per rank of a switch group.
 void ExecutionMoves::locate(const Operation& op, const Operand& operand, OperandRole role,
                             std::vector<plan::Range>& to) {
-    switch (role) {
-        case OperandRole::Local:
-            return locate_at(op, operand, names_.gpu(), operand.buffer, false, to);
-        case OperandRole::Packets:
-            return locate_at(op, operand, names_.gpu(), operand.buffer, true, to);
-        case OperandRole::Remote:
-        case OperandRole::RemotePackets:
-            if (const auto* buffer = names_.remote_buffer(operand)) {
-                locate_at(op, operand, buffer->rank, buffer->buffer, role == OperandRole::RemotePackets, to);
-            }
+    if (role == OperandRole::None) return;
+    const bool packets = is_packets(role);
+    switch (kind_of(role)) {
+        case Operand::Kind::Local:
+            return locate_at(op, operand, names_.gpu(), operand.buffer, packets, to);
+        case Operand::Kind::Remote:
+            if (const auto* buffer = names_.remote_buffer(operand))
+                locate_at(op, operand, buffer->rank, buffer->buffer, packets, to);
             return;
-        case OperandRole::Group:
-        case OperandRole::GroupPackets: {
+        case Operand::Kind::Switch: {
             const auto id = names_.channel(ChannelType::Switch, operand.id);
             if (!id) return;
-            const GpuWires::Group& group = names_.wires().groups[*id];
-            for (const Rank rank : group.group->ranks) {
+            const plan::GroupChannel& channel = names_.wires().groups[*id];
+            for (const Rank rank : channel.group->ranks) {
                 if (rank.index() >= plan_.gpus.size()) continue;
-                locate_at(op, operand, rank, group.buffer, role == OperandRole::GroupPackets, to);
+                locate_at(op, operand, rank, channel.buffer, packets, to);
             }
             return;
         }
-        case OperandRole::None:
-            return;
     }
 }
 
@@ -225,8 +213,7 @@ void ExecutionMoves::locate_at(const Operation& op, const Operand& operand, Rank
             place);
         return;
     }
-    const std::int64_t parts = op.slice ? op.slice->parts : 1, part = op.slice ? op.slice->part : 0;
-    const std::int64_t first = operand.index * places_ + part * (operand.size * places_ / parts);
+    const std::int64_t first = slice_of(op, operand, places_).first;
     to.push_back(packets ? layout_.packets_at(gpu, first) : layout_.at(gpu, buffer, first));
 }
 

@@ -7,7 +7,6 @@
 #include "verify/plan/findings.hpp"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace tutti::verify {
@@ -33,8 +32,7 @@ class ExecutionMoves {
   private:
     [[nodiscard]] bool operands_fit(const plan::Operation& op);
     void check_channel_type(const plan::Operation& op);
-    void add_move(const plan::Operation& op, std::span<const plan::Operand> src, std::size_t src_at,
-                  std::span<const plan::Operand> dst, std::size_t dst_at);
+    void add_move(const plan::Operation& op, const plan::OperandGroup& group);
     void push_move(std::int64_t count);
     void check_overlap(std::int64_t count);
     void check_port_pairs(std::size_t first_move);

@@ -99,7 +99,7 @@ class Balance {
 
 }  // namespace
 
-std::optional<ExecutionProgram> program_of(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+std::optional<ExecutionProgram> program_of(const plan::ExecutionPlan& plan, const plan::CallSizes& sizes,
                                            std::optional<Rank> root, ExecutionFindings& findings) {
     if (!ids_fit(plan, findings.violations)) return std::nullopt;
     auto steps = resolve(plan, sizes, root, findings.violations, findings.later);

@@ -32,7 +32,7 @@ struct ExecutionFindings {
 /// the rank with the in-place alias. The plan must outlive the result. Near-linear in the operands and, where
 /// operations touch packets or share ranges without a nop between them, in their places.
 [[nodiscard]] std::optional<ExecutionProgram> program_of(const plan::ExecutionPlan& plan,
-                                                         const ExecutionSizes& sizes,
+                                                         const plan::CallSizes& sizes,
                                                          std::optional<Rank> root,
                                                          ExecutionFindings& findings);
 

@@ -1,5 +1,6 @@
 #include "verify/plan/execution_steps.hpp"
 
+#include "plan/slices.hpp"
 #include "verify/plan/execution_moves.hpp"
 #include "verify/plan/execution_names.hpp"
 
@@ -7,15 +8,12 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 // Every name in an operation is looked up once: a thread block's channel becomes a counter, its remote buffer
 // and its switch channel become ranges of memories, the k-th use of a barrier by all its blocks becomes one
 // set of steps. A dangling name is a violation; later parts of the verifier use no ids.
 //
-// Thread block groups. Part k of g of a range of s chunks is s/g chunks long, which need not be whole; so all
-// memories are counted in places, places_per_chunk of them to a chunk: the least number that makes every part
-// of every sliced range whole.
+// Memories are counted in places, the parts of a chunk that thread block groups need (plan/slices.hpp).
 
 namespace tutti::verify {
 namespace {
@@ -25,29 +23,9 @@ using plan::Operand;
 using plan::Operation;
 using plan::OperationType;
 
-/// Finer slices are rejected: no executor divides a chunk so finely.
-constexpr std::int64_t kMostPlacesPerChunk = 1 << 16;
-
-std::optional<std::int64_t> places_per_chunk(const plan::ExecutionPlan& plan) {
-    std::int64_t places = 1;
-    const auto refine = [&](const Operation& op) {
-        if (!op.slice || op.slice->parts < 1) return;
-        for (const auto* operands : {&op.src, &op.dst}) {
-            for (const Operand& operand : *operands) {
-                const std::int64_t part =
-                    op.slice->parts / std::gcd<std::int64_t>(op.slice->parts, operand.size);
-                if (places <= kMostPlacesPerChunk) places = std::lcm<std::int64_t>(places, part);
-            }
-        }
-    };
-    plan::for_each_operation(plan, refine);
-    if (places > kMostPlacesPerChunk) return std::nullopt;
-    return places;
-}
-
 class StepResolver {
   public:
-    StepResolver(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes, std::optional<Rank> root,
+    StepResolver(const plan::ExecutionPlan& plan, const plan::CallSizes& sizes, std::optional<Rank> root,
                  std::int64_t places, Findings& violations, Findings& later)
         : plan_(plan),
           layout_(plan, sizes, places, root),
@@ -187,12 +165,12 @@ class StepResolver {
 
 }  // namespace
 
-std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan, const ExecutionSizes& sizes,
+std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan, const plan::CallSizes& sizes,
                                       std::optional<Rank> root, Findings& violations, Findings& later) {
-    const auto places = places_per_chunk(plan);
+    const auto places = plan::parts_per_chunk(plan);
     if (!places) {
         violations.add("tbg", fmt::format("its thread block groups cut chunks into more than {} parts",
-                                          kMostPlacesPerChunk));
+                                          plan::kMostPartsPerChunk));
         return std::nullopt;
     }
     return StepResolver(plan, sizes, root, *places, violations, later).run();

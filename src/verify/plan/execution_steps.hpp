@@ -63,7 +63,7 @@ struct ExecutionSteps {
 /// Nothing if the plan's structure is wrong (`violations`). `later` gets violations that do not prevent
 /// lowering. The plan must outlive the result. O(operands), whatever their sizes.
 [[nodiscard]] std::optional<ExecutionSteps> resolve(const plan::ExecutionPlan& plan,
-                                                    const ExecutionSizes& sizes, std::optional<Rank> root,
+                                                    const plan::CallSizes& sizes, std::optional<Rank> root,
                                                     Findings& violations, Findings& later);
 
 /// "put i[0..2) -> s[4..6) of gpu 3": a step in messages.

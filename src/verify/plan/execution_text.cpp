@@ -39,23 +39,15 @@ class Words {
 
   private:
     [[nodiscard]] std::string channels() const {
+        const std::vector<Rank> ends = peers_of(gpu_, *op_.channel_type);
         std::vector<std::string> peers;
         for (const plan::Slot slot : op_.channels) {
             const auto channel = listed(block_.channels, *op_.channel_type, slot);
-            const auto peer = channel ? peer_of(*channel) : std::nullopt;
-            peers.push_back(peer ? fmt::format("{}", *peer) : fmt::format("? (channel {})", slot));
+            const bool known = channel && channel->index() < ends.size();
+            peers.push_back(known ? fmt::format("{}", ends[channel->index()])
+                                  : fmt::format("? (channel {})", slot));
         }
         return fmt::format("{} gpu {}", waits(op_.type) ? "from" : "to", fmt::join(peers, ", "));
-    }
-
-    [[nodiscard]] std::optional<Rank> peer_of(plan::ChannelId channel) const {
-        std::size_t left = channel.index();
-        for (const plan::GpuChannels& list : gpu_.channels) {
-            if (list.type != *op_.channel_type) continue;
-            if (left < list.peers.size()) return list.peers[left];
-            left -= list.peers.size();
-        }
-        return std::nullopt;
     }
 
     [[nodiscard]] std::string operands(const std::vector<Operand>& list) const {
@@ -76,14 +68,11 @@ class Words {
                 break;
         }
         const auto channel = listed(block_.channels, ChannelType::Switch, operand.id);
-        std::size_t left = channel ? channel->index() : 0;
-        for (const plan::GpuChannels& list : gpu_.channels) {
-            if (list.type != ChannelType::Switch || !channel) continue;
-            if (left < list.groups.size()) {
-                const auto& ranks = list.groups[left].ranks;
-                return fmt::format("{} of gpus {}", range_text(list.buffer, operand), fmt::join(ranks, ","));
-            }
-            left -= list.groups.size();
+        const auto groups = group_channels(gpu_);
+        if (channel && channel->index() < groups.size()) {
+            const plan::GroupChannel& found = groups[channel->index()];
+            return fmt::format("{} of gpus {}", range_text(found.buffer, operand),
+                               fmt::join(found.group->ranks, ","));
         }
         return fmt::format("[{}] of switch channel {}", operand.index, operand.id);
     }

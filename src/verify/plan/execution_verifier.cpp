@@ -44,14 +44,9 @@ class ExecutionVerifier {
     }
 
   private:
-    /// The format has postconditions for five collectives; all other labels have none (--as gives them one).
+    /// Labels without a postcondition get one by --as.
     void choose_goal() {
-        const auto named = kind_in_plan(plan_.collective);
-        goal_ = reading_.goal ? plan_kind_of(*reading_.goal) : named.value_or(CollectiveKind::Custom);
-        const bool known = goal_ == CollectiveKind::AllReduce || goal_ == CollectiveKind::AllGather ||
-                           goal_ == CollectiveKind::ReduceScatter || goal_ == CollectiveKind::AllToAll ||
-                           goal_ == CollectiveKind::SendRecv;
-        if (!reading_.goal && !known && goal_ != CollectiveKind::Custom) goal_ = CollectiveKind::Custom;
+        goal_ = reading_.goal ? plan_kind_of(*reading_.goal) : plan::stated_goal(plan_);
         if (goal_ == CollectiveKind::Custom && !reading_.condition && plan_.collective != "test") {
             warnings_.add(
                 "collective",
@@ -84,15 +79,15 @@ class ExecutionVerifier {
     }
 
     void judge() {
-        const auto sizes = sizes_of(plan_, goal_, violations_);
-        if (!sizes) return;
+        const plan::CallSizes sizes = plan::call_sizes(plan_, goal_);
+        if (!sizes_fit(plan_, sizes, violations_)) return;
         const bool root_moves_memory =
             plan_.in_place && (goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter);
         const bool search = root_moves_memory && !reading_.root && ranks_ <= kMostRoots;
         std::optional<Findings> first;
         for (const Rank root : plan::ranks_below(search ? ranks_ : 1)) {
             Findings found(reading_.max_findings), warned(reading_.max_findings);
-            judge_root(*sizes, search ? std::optional(root) : reading_.root, found, warned);
+            judge_root(sizes, search ? std::optional(root) : reading_.root, found, warned);
             if (!found.empty() && search) {
                 if (!first) first = std::move(found);
                 continue;
@@ -109,7 +104,7 @@ class ExecutionVerifier {
         to.add_all(from.take(), count);
     }
 
-    void judge_root(const ExecutionSizes& sizes, std::optional<Rank> root, Findings& found,
+    void judge_root(const plan::CallSizes& sizes, std::optional<Rank> root, Findings& found,
                     Findings& warned) {
         Findings later(reading_.max_findings);
         ExecutionFindings findings{found, later, warned, false};
@@ -120,11 +115,11 @@ class ExecutionVerifier {
         add(later, found);
     }
 
-    void decide_on(const ExecutionProgram& lowered, const ExecutionSizes& sizes, std::optional<Rank> root,
+    void decide_on(const ExecutionProgram& lowered, const plan::CallSizes& sizes, std::optional<Rank> root,
                    Findings& found, Findings& warned) {
         const plan::Program& program = lowered.ordered.program;
         ProgramQuestion question;
-        question.postcondition = {goal_,   ranks_,  sizes.block * program.places_per_chunk,
+        question.postcondition = {goal_,   ranks_,  sizes.share * program.places_per_chunk,
                                   Rank(0), nullptr, program.places_per_chunk};
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
         question.root = root;

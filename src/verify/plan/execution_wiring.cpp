@@ -38,22 +38,20 @@ class Wiring {
     void declare(Rank gpu) {
         const plan::ExecutionGpu& declared = plan_.gpus[gpu.index()];
         GpuWires& wires = result_.gpus[gpu.index()];
-        for (const plan::GpuChannels& list : declared.channels) {
-            if (list.type == ChannelType::Switch) {
-                for (const plan::SwitchGroup& group : list.groups) declare_group(gpu, list.buffer, group);
-                continue;
-            }
-            auto& channels = wires.channels[static_cast<std::size_t>(list.type)];
-            for (const Rank peer : list.peers) {
+        for (const ChannelType type : {ChannelType::Memory, ChannelType::Port}) {
+            auto& channels = wires.channels[static_cast<std::size_t>(type)];
+            for (const Rank peer : peers_of(declared, type)) {
                 const auto number = static_cast<std::uint32_t>(channels.size());
                 if (!is_rank(peer) || peer == gpu) {
                     complain("channel", gpu,
-                             fmt::format("{} channel {} is connected to {}, {}", name_of(list.type), number,
-                                         peer, peer == gpu ? "the gpu itself" : "which is no rank"));
+                             fmt::format("{} channel {} is connected to {}, {}", name_of(type), number, peer,
+                                         peer == gpu ? "the gpu itself" : "which is no rank"));
                 }
-                channels.push_back({peer, add({0, false, gpu, peer, list.type, number}), 0});
+                channels.push_back({peer, add({0, false, gpu, peer, type, number}), 0});
             }
         }
+        wires.groups = group_channels(declared);
+        for (std::size_t i = 0; i < wires.groups.size(); ++i) check_group(gpu, i, *wires.groups[i].group);
         for (std::size_t i = 0; i < declared.remote_buffers.size(); ++i) {
             if (is_rank(declared.remote_buffers[i].rank)) continue;
             complain("buffer", gpu,
@@ -66,20 +64,18 @@ class Wiring {
         }
     }
 
-    void declare_group(Rank gpu, plan::Buffer buffer, const plan::SwitchGroup& group) {
-        auto& groups = result_.gpus[gpu.index()].groups;
+    void check_group(Rank gpu, std::size_t number, const plan::SwitchGroup& group) {
         std::set<Rank> members;
         for (const Rank rank : group.ranks) {
             if (is_rank(rank) && members.insert(rank).second) continue;
             complain("channel", gpu,
-                     fmt::format("switch channel {} has {} among its ranks, {}", groups.size(), rank,
+                     fmt::format("switch channel {} has {} among its ranks, {}", number, rank,
                                  is_rank(rank) ? "twice" : "which is none"));
         }
         if (!members.contains(gpu)) {
             complain("channel", gpu,
-                     fmt::format("switch channel {} is of a group without the gpu itself", groups.size()));
+                     fmt::format("switch channel {} is of a group without the gpu itself", number));
         }
-        groups.push_back({&group, buffer});
     }
 
     void connect(Rank gpu) {

@@ -29,12 +29,8 @@ struct GpuWires {
         Rank peer{};
         std::uint32_t inbound = 0, outbound = 0;  ///< counters that its waits lower, its signals raise
     };
-    struct Group {
-        const plan::SwitchGroup* group = nullptr;
-        plan::Buffer buffer = plan::Buffer::Input;
-    };
     std::array<std::vector<Channel>, 2> channels{};  ///< memory, port
-    std::vector<Group> groups{};                     ///< switch
+    std::vector<plan::GroupChannel> groups{};        ///< switch
     std::vector<std::uint32_t> semaphores{};         ///< counters
 
     [[nodiscard]] std::size_t count(plan::ChannelType type) const {

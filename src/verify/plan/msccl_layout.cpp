@@ -9,58 +9,15 @@ namespace tutti::verify {
 
 using plan::Buffer;
 
-std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, CollectiveKind goal) {
-    const std::int64_t chunks = plan.chunks_per_loop, ranks = plan.ranks;
-    const bool divides = chunks % ranks == 0;
-    const auto declares_at_most = [&](std::int32_t plan::Gpu::*size) {
-        return std::ranges::all_of(plan.gpus, [&](const plan::Gpu& gpu) { return gpu.*size <= chunks; });
-    };
-    MscclSizes sizes{goal, chunks, chunks, chunks};
-    switch (goal) {
-        case CollectiveKind::AllReduce:
-        case CollectiveKind::Broadcast:
-        case CollectiveKind::Reduce:
-        case CollectiveKind::AllToNext:
-        case CollectiveKind::SendRecv:
-            return sizes;
-        case CollectiveKind::AllToAll:
-            sizes.block = chunks / ranks;
-            break;
-        case CollectiveKind::AllGather:
-            sizes.block = sizes.input = chunks / ranks;
-            break;
-        case CollectiveKind::ReduceScatter:
-            sizes.block = sizes.output = chunks / ranks;
-            break;
-        // Files of these two count the chunks of a share, or (SCCL) those of the root's buffer.
-        case CollectiveKind::Gather:
-            if (divides && declares_at_most(&plan::Gpu::output_chunks)) sizes.block = chunks / ranks;
-            sizes.input = sizes.block;
-            sizes.output = sizes.block * ranks;
-            return sizes;
-        case CollectiveKind::Scatter:
-            if (divides && declares_at_most(&plan::Gpu::input_chunks)) sizes.block = chunks / ranks;
-            sizes.output = sizes.block;
-            sizes.input = sizes.block * ranks;
-            return sizes;
-        case CollectiveKind::AllToAllV:
-        case CollectiveKind::Permute:
-        case CollectiveKind::Custom:
-            return MscclSizes{goal, 0, -1, -1};
-    }
-    if (!divides) return std::nullopt;
-    return sizes;
-}
-
-MscclLayout::MscclLayout(const std::vector<const plan::Gpu*>& gpus, const MscclSizes& sizes, bool in_place,
-                         std::optional<Rank> root) {
+MscclLayout::MscclLayout(const std::vector<const plan::Gpu*>& gpus, const plan::CallSizes& sizes,
+                         bool in_place, std::optional<Rank> root) {
     ranks_.resize(gpus.size());
     memories_.reserve(gpus.size() * plan::kBuffers);
     for (const Rank rank : plan::ranks_below(std::ssize(gpus)))
         lay_out(rank, *gpus[rank.index()], sizes, in_place, root);
 }
 
-void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
+void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const plan::CallSizes& sizes, bool in_place,
                           std::optional<Rank> root) {
     const bool known = sizes.goal != CollectiveKind::Custom;
     std::int64_t input = known ? sizes.input : gpu.input_chunks;
@@ -89,7 +46,7 @@ void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& siz
     plan::Range& out = at.at[static_cast<int>(Buffer::Output)];
     const bool rooted = sizes.goal == CollectiveKind::Gather || sizes.goal == CollectiveKind::Scatter;
     const bool aliased = in_place && (!rooted || rank == root);
-    if (aliased) share_memory(sizes.goal, rank.value() * sizes.block, in, out);
+    if (aliased) share_memory(sizes.goal, rank.value() * sizes.share, in, out);
     plan::Memory& holder = memories_[in.memory];
     holder.origin = rank;
     holder.origin_shift = -in.first;

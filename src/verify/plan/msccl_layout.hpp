@@ -1,9 +1,8 @@
 #pragma once
 
-#include "core/collective.hpp"
+#include "plan/call_sizes.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/program.hpp"
-#include "verify/plan/plan_verifier.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -11,22 +10,12 @@
 
 namespace tutti::verify {
 
-/// The sizes required by the collective, independent of the declarations (docs/msccl-xml.md, section 4).
-struct MscclSizes {
-    CollectiveKind goal = CollectiveKind::Custom;
-    std::int64_t block = 0;              ///< chunks of one rank's share, where the goal has shares
-    std::int64_t input = 0, output = 0;  ///< chunks; of a goal without postcondition: as declared (-1)
-};
-
-/// Nothing if chunks would have to be divided and cannot be.
-[[nodiscard]] std::optional<MscclSizes> sizes_of(const plan::MscclPlan& plan, CollectiveKind goal);
-
 /// The memories of a GPU's buffers. In place, input and output share a memory, with a shift that depends on
 /// the collective and the rank.
 class MscclLayout {
   public:
     /// `root`: of gather and scatter, whose in-place alias exists there only.
-    MscclLayout(const std::vector<const plan::Gpu*>& gpus, const MscclSizes& sizes, bool in_place,
+    MscclLayout(const std::vector<const plan::Gpu*>& gpus, const plan::CallSizes& sizes, bool in_place,
                 std::optional<Rank> root);
 
     /// The memory and first place that an address means. Precondition: it fits.
@@ -43,7 +32,7 @@ class MscclLayout {
         std::int64_t room[plan::kBuffers];
         std::int64_t output = 0;  ///< chunks of its output
     };
-    void lay_out(Rank rank, const plan::Gpu& gpu, const MscclSizes& sizes, bool in_place,
+    void lay_out(Rank rank, const plan::Gpu& gpu, const plan::CallSizes& sizes, bool in_place,
                  std::optional<Rank> root);
 
     std::vector<Buffers> ranks_;

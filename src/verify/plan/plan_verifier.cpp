@@ -64,9 +64,8 @@ class MscclVerifier {
         if (reading_.goal) {
             goal_ = plan_kind_of(*reading_.goal);
         } else if (plan_.collective) {
-            const auto named = kind_in_plan(*plan_.collective);
-            goal_ = named.value_or(CollectiveKind::Custom);
-            if (!named && !reading_.condition) {
+            goal_ = plan::stated_goal(plan_);
+            if (!kind_in_plan(*plan_.collective) && !reading_.condition) {
                 warnings_.add("collective",
                               fmt::format("no runtime knows coll=\"{}\"; judged without a postcondition",
                                           *plan_.collective));
@@ -107,7 +106,7 @@ class MscclVerifier {
                                                      chunks_moved(structure), most));
             return;
         }
-        const auto sizes = sizes_of(plan_, goal_);
+        const auto sizes = plan::call_sizes(plan_, goal_);
         if (!sizes) {
             violations_.add("chunks",
                             fmt::format("nchunksperloop {} is not a multiple of the {} ranks, as {} needs",
@@ -123,7 +122,7 @@ class MscclVerifier {
         if (ends_) verdict_.fifo = fifo_need(structure, plan_.protocol);
     }
 
-    void judge_mode(const MscclStructure& structure, const MscclSizes& sizes, bool in_place) {
+    void judge_mode(const MscclStructure& structure, const plan::CallSizes& sizes, bool in_place) {
         const bool root_moves_memory =
             in_place && (goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter);
         const bool search = root_moves_memory && !reading_.root && plan_.ranks <= kMostRootsTried;
@@ -147,7 +146,7 @@ class MscclVerifier {
     }
 
     /// Whether it could be run.
-    bool judge_root(const MscclStructure& structure, const MscclSizes& sizes, bool in_place,
+    bool judge_root(const MscclStructure& structure, const plan::CallSizes& sizes, bool in_place,
                     std::optional<Rank> root, Findings& found, Findings& warned) {
         const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
         // Without a root, every rank of an out-of-place gather may have an output, until one is found.
@@ -155,7 +154,7 @@ class MscclVerifier {
         const auto program = program_of(structure, layout, reading_, found);
         if (!program) return false;
         ProgramQuestion question;
-        question.postcondition = {goal_, plan_.ranks, sizes.block, Rank(0), nullptr, 1};
+        question.postcondition = {goal_, plan_.ranks, sizes.share, Rank(0), nullptr, 1};
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
         question.root = root;
         question.max_findings = reading_.max_findings;

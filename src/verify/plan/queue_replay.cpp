@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,6 +17,7 @@
 namespace tutti::verify {
 namespace {
 
+using plan::QueueStart;
 using plan::TacosLink;
 using plan::TacosPlan;
 
