@@ -2,6 +2,12 @@
 // such a one would be a send of nothing, so only what leads to a target is kept: from each target back along
 // the transfer that brought the chunk, to a source. A flow is taken apart into one way per chunk by following
 // its units.
+//
+// Where all links of a network have one beta, the encodings let hops of one chunk pass a cut-through switch
+// at one tick as they like, because the rules may pair them otherwise and nobody is later for it. Over links
+// of alpha 0 such pairs can make a circle: 0 -> A -> B -> 3 and 2 -> B -> A -> 1 are, paired otherwise,
+// 0 -> A -> 1, 2 -> B -> 3 and A -> B -> A, which nothing feeds. A circle takes no time and serves nobody, so
+// it is left out.
 
 #include "models/routing.hpp"
 
@@ -11,6 +17,62 @@
 
 namespace tutti::models {
 namespace {
+
+/// Leaves out circles of sends between cut-through switches at one tick, of one chunk.
+class InstantCircles {
+  public:
+    InstantCircles(const Instance& instance, std::vector<Send>& sends)
+        : instance_(instance), topology_(instance.topology()), sends_(sends) {}
+
+    void leave_out() {
+        for (std::size_t i = 0; i < sends_.size(); ++i) {
+            if (is_instant(sends_[i]))
+                onward_[{topology_.link(sends_[i].link).src, sends_[i].start}].push_back(i);
+        }
+        std::vector<bool> left_out(sends_.size(), false);
+        for (auto& [place, out] : onward_) {
+            while (!out.empty()) follow(place, left_out);
+        }
+        std::size_t i = 0;
+        std::erase_if(sends_, [&](const Send&) { return left_out[i++]; });
+    }
+
+  private:
+    using Place = std::pair<NodeId, Ticks>;
+
+    [[nodiscard]] bool is_instant(const Send& send) const {
+        const Link& link = topology_.link(send.link);
+        return topology_.is_cut_through(link.src) && topology_.is_cut_through(link.dst) &&
+               instance_.alpha(send.link) == Ticks(0);
+    }
+    /// Goes on from the place until it is where it was before, which is a circle, or cannot go on; then its
+    /// last send is part of none.
+    void follow(Place place, std::vector<bool>& left_out) {
+        std::vector<std::pair<Place, std::size_t>> way;  // places that were left, and by which send
+        while (true) {
+            const auto found = onward_.find(place);
+            if (found == onward_.end() || found->second.empty()) {
+                onward_[way.back().first].pop_back();
+                return;
+            }
+            const std::size_t send = found->second.back();
+            way.emplace_back(place, send);
+            place.first = topology_.link(sends_[send].link).dst;
+            const auto before = std::ranges::find(way, place, &std::pair<Place, std::size_t>::first);
+            if (before == way.end()) continue;
+            for (auto step = before; step != way.end(); ++step) {
+                left_out[step->second] = true;
+                onward_[step->first].pop_back();
+            }
+            return;
+        }
+    }
+
+    const Instance& instance_;
+    const Topology& topology_;
+    std::vector<Send>& sends_;
+    std::map<Place, std::vector<std::size_t>> onward_;  ///< those that are not known to be in no circle
+};
 
 class Decoder {
   public:
@@ -23,6 +85,7 @@ class Decoder {
         std::ranges::stable_sort(transfers, {}, &Transfer::start);
         if (commodity.moves == Moves::Flow) {
             add_flow(commodity, network, transfers);
+            keep();
             return;
         }
         if (commodity.moves == Moves::Spread) transfers = useful(commodity, network, transfers);
@@ -32,6 +95,8 @@ class Decoder {
                                                         : Op::Copy;
             send(network, network.hops[transfer.hop], transfer.start, commodity.chunks.front(), op);
         }
+        if (!network.order_matters) InstantCircles(routing_.instance(), made_).leave_out();
+        keep();
     }
 
     Schedule schedule() {
@@ -53,8 +118,12 @@ class Decoder {
             const NodeId to = topology.link(leg.link).dst;
             // A switch that does not reduce passes a contribution on as it is.
             const bool passes = topology.is_switch(to) && (!topology.rule(to).reduce || !network.backwards);
-            schedule_.sends.push_back({chunk, leg.link, routing_.ticks(begin), passes ? Op::Copy : op});
+            made_.push_back({chunk, leg.link, routing_.ticks(begin), passes ? Op::Copy : op});
         }
+    }
+    void keep() {
+        schedule_.sends.insert(schedule_.sends.end(), made_.begin(), made_.end());
+        made_.clear();
     }
 
     /// The transfers that lead to a target, sorted by start as they come.
@@ -144,6 +213,7 @@ class Decoder {
 
     const Routing& routing_;
     Units64 horizon_;
+    std::vector<Send> made_;  ///< of one commodity
     Schedule schedule_;
 };
 

@@ -222,7 +222,11 @@ class NetworkMaker {
     }
 
     /// Whether some cut-through switches form a circle: then a hop could go round as often as it likes.
-    [[nodiscard]] bool circle_of_crossbars() const {
+    /// `instant`: over links of alpha 0, where hops that pass each other at one tick can be taken for one.
+    [[nodiscard]] bool circle_of_crossbars(bool instant) const {
+        const auto joins = [&](LinkId link, NodeId other) {
+            return topology_.is_cut_through(other) && (!instant || alpha(link) == 0);
+        };
         // Take away who has no crossbar before it, again and again; who is left is on a circle or behind one.
         std::vector<std::size_t> before(topology_.nodes(), 0);
         std::vector<NodeId> free_now;
@@ -231,7 +235,7 @@ class NetworkMaker {
             if (!topology_.is_cut_through(NodeId(n))) continue;
             ++left;
             for (const LinkId link : topology_.in_links(NodeId(n))) {
-                if (topology_.is_cut_through(topology_.link(link).src)) ++before[n];
+                if (joins(link, topology_.link(link).src)) ++before[n];
             }
             if (before[n] == 0) free_now.emplace_back(n);
         }
@@ -241,7 +245,7 @@ class NetworkMaker {
             --left;
             for (const LinkId link : topology_.out_links(node)) {
                 const NodeId next = topology_.link(link).dst;
-                if (topology_.is_cut_through(next) && --before[next.index()] == 0) free_now.push_back(next);
+                if (joins(link, next) && --before[next.index()] == 0) free_now.push_back(next);
             }
         }
         return left > 0;
@@ -257,6 +261,8 @@ class NetworkMaker {
             common_beta = b;
         }
         if (use_ == Use::Sum) network_.order_matters = true;
+        // A branch cannot change places with a whole hop, so circles must not arise.
+        if (network_.has_trees && circle_of_crossbars(true)) network_.order_matters = true;
         for (std::size_t n = topology_.npus(); n < topology_.nodes(); ++n) {
             const NodeId node(n);
             const SwitchRule& rule = topology_.rule(node);
@@ -276,7 +282,7 @@ class NetworkMaker {
         if (use_ == Use::Sum && (waits || branching)) {
             network_.incomplete =
                 "the model of sums with several receivers knows no waiting, copying or adding in switches";
-        } else if (circle_of_crossbars()) {
+        } else if (circle_of_crossbars(false)) {
             network_.incomplete = "a chunk might circle through cut-through switches to lose time";
         } else if (meets && network_.order_matters) {
             network_.incomplete =

@@ -60,8 +60,9 @@ struct Network {
     };
     std::vector<std::vector<Passage>> passages;  ///< per hop
     std::vector<bool> exclusive;                 ///< per node
-    bool order_matters = false;  ///< links differ in beta, or values differ: crossing hops are wrong
-    std::string incomplete;      ///< why not every way through the network is here; empty if it is
+    /// Crossing hops are wrong: links differ in beta, values differ, or hops that branch might close circles.
+    bool order_matters = false;
+    std::string incomplete;  ///< why not every way through the network is here; empty if it is
 };
 
 /// What a network is for.

@@ -57,7 +57,6 @@ class TimeIndexed {
         for (std::size_t c = 0; c < routing_.commodities().size() && goes_on(); ++c) {
             if (quotient_.representative[c] == c) add_commodity(c);
         }
-        for (std::size_t c = 0; c < routing_.commodities().size() && goes_on(); ++c) add_passages(c);
         if (!goes_on()) return false;
         add_order();
         for (std::size_t c = 0; c < routing_.commodities().size() && goes_on(); ++c) add_passages(c);

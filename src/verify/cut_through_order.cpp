@@ -1,49 +1,158 @@
+// Sends of alpha 0 between cut-through switches enter and leave at one tick, so the order in which they are
+// processed matters: a switch must know everything that is due before it can pair inbound and onward sends.
+// First, sends out of switches to which everything has come are taken, repeatedly. The remaining ones wait in
+// cycles of switches. There the pairs are computed in advance, from the link numbers alone, and each send
+// then waits only for the inbound sends that it forwards itself. So two paths of one chunk may pass each
+// other between two switches at one tick. A path that closes to a cycle has nothing to forward: its sends are
+// taken last, and rejected.
+
 #include "verify/cut_through_order.hpp"
 
+#include <algorithm>
+#include <map>
 #include <unordered_map>
-#include <vector>
 
 namespace tutti::verify {
+namespace {
 
-void take_in_cut_through_order(std::span<const NumberedSend> sends, const Instance& instance,
-                               const std::function<void(const NumberedSend&)>& take) {
-    const Topology& topology = instance.topology();
-    const auto at = [](NodeId node, ChunkId chunk) {
-        return (std::uint64_t{node.value()} << 32) | chunk.value();
-    };
-    std::unordered_map<std::uint64_t, std::size_t> feeding;
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> blocked;
-    const auto feeds_at_once = [&](const NumberedSend& p) {
-        return topology.is_cut_through(topology.link(p.send.link).dst) &&
-               instance.alpha(p.send.link) == Ticks(0);
-    };
-    for (const NumberedSend& p : sends) {
-        if (feeds_at_once(p)) ++feeding[at(topology.link(p.send.link).dst, p.send.chunk)];
-    }
-    std::vector<bool> taken(sends.size(), false);
-    std::vector<std::size_t> ready;
-    for (std::size_t i = 0; i < sends.size(); ++i) {
-        const auto source = at(topology.link(sends[i].send.link).src, sends[i].send.chunk);
-        if (feeding.contains(source)) {
-            blocked[source].push_back(i);
-        } else {
-            ready.push_back(i);
+class CutThroughOrder {
+  public:
+    CutThroughOrder(std::span<const NumberedSend> sends, const Instance& instance,
+                    const CutThroughTaking& taking)
+        : sends_(sends),
+          instance_(instance),
+          topology_(instance.topology()),
+          taking_(taking),
+          taken_(sends.size(), false) {}
+
+    void run() {
+        take_complete();
+        if (std::ranges::find(taken_, false) == taken_.end()) return;
+        pair_up();
+        take_pairs();
+        // The remaining sends form cycles that nothing feeds.
+        for (std::size_t i = 0; i < sends_.size(); ++i) {
+            if (!taken_[i]) take(i, std::nullopt);
         }
     }
-    for (std::size_t next = 0; next < ready.size(); ++next) {
-        const NumberedSend& p = sends[ready[next]];
-        take(p);
-        taken[ready[next]] = true;
-        if (!feeds_at_once(p)) continue;
-        const auto destination = at(topology.link(p.send.link).dst, p.send.chunk);
-        if (--feeding[destination] > 0) continue;
-        const auto& freed = blocked[destination];
-        ready.insert(ready.end(), freed.begin(), freed.end());
+
+  private:
+    using Place = std::uint64_t;  ///< a node and a chunk
+    struct Inbound {
+        DueInbound due;
+        std::size_t missing = 0;            ///< sends of it that have not entered
+        std::vector<std::size_t> onward{};  ///< the sends that forward it
+    };
+
+    [[nodiscard]] static Place at(NodeId node, ChunkId chunk) {
+        return (std::uint64_t{node.value()} << 32) | chunk.value();
     }
-    // The remaining sends form cycles that nothing feeds.
-    for (std::size_t i = 0; i < sends.size(); ++i) {
-        if (!taken[i]) take(sends[i]);
+    [[nodiscard]] const Link& link(std::size_t i) const { return topology_.link(sends_[i].send.link); }
+    [[nodiscard]] Place source(std::size_t i) const { return at(link(i).src, sends_[i].send.chunk); }
+    [[nodiscard]] Place destination(std::size_t i) const { return at(link(i).dst, sends_[i].send.chunk); }
+    [[nodiscard]] bool feeds_at_once(std::size_t i) const {
+        return topology_.is_cut_through(link(i).dst) && instance_.alpha(sends_[i].send.link) == Ticks(0);
     }
+    void take(std::size_t i, std::optional<LinkId> inbound) {
+        taken_[i] = true;
+        taking_.take(sends_[i], inbound);
+    }
+
+    void take_complete() {
+        std::unordered_map<Place, std::size_t> feeding;
+        std::unordered_map<Place, std::vector<std::size_t>> blocked;
+        for (std::size_t i = 0; i < sends_.size(); ++i) {
+            if (feeds_at_once(i)) ++feeding[destination(i)];
+        }
+        std::vector<std::size_t> ready;
+        for (std::size_t i = 0; i < sends_.size(); ++i)
+            (feeding.contains(source(i)) ? blocked[source(i)] : ready).push_back(i);
+        for (std::size_t next = 0; next < ready.size(); ++next) {
+            const std::size_t i = ready[next];
+            take(i, std::nullopt);
+            if (!feeds_at_once(i) || --feeding[destination(i)] > 0) continue;
+            const auto& freed = blocked[destination(i)];
+            ready.insert(ready.end(), freed.begin(), freed.end());
+        }
+    }
+
+    /// At each remaining switch the k-th onward send forwards the k-th inbound.
+    void pair_up() {
+        std::map<Place, std::vector<std::size_t>> onward;
+        for (std::size_t i = 0; i < sends_.size(); ++i) {
+            if (!taken_[i]) onward[source(i)].push_back(i);
+        }
+        for (const auto& [place, out] : onward) {
+            for (const DueInbound& due : taking_.due(link(out.front()).src, sends_[out.front()].send.chunk))
+                inbounds_[place].push_back({due});
+        }
+        for (std::size_t i = 0; i < sends_.size(); ++i) {
+            if (!taken_[i] && feeds_at_once(i) && onward.contains(destination(i))) expect(i);
+        }
+        for (const auto& [place, out] : onward) {
+            auto& in = inbounds_[place];
+            std::ranges::stable_sort(in, {}, [](const Inbound& inbound) { return inbound.due.link; });
+            const bool copies = topology_.rule(link(out.front()).src).copy;
+            for (std::size_t k = 0; k < out.size() && !in.empty(); ++k) {
+                if (k < in.size() || copies) in[std::min(k, in.size() - 1)].onward.push_back(out[k]);
+            }
+        }
+    }
+
+    /// A send that has yet to enter.
+    void expect(std::size_t i) {
+        const Send& send = sends_[i].send;
+        const bool adds = send.op == Op::Reduce && topology_.rule(link(i).dst).reduce;
+        auto& in = inbounds_[destination(i)];
+        auto place = in.end();
+        if (adds) place = std::ranges::find_if(in, [](const Inbound& other) { return other.due.adds; });
+        if (place == in.end()) place = in.insert(in.end(), Inbound{{send.link, adds}});
+        place->due.link = std::min(place->due.link, send.link);
+        ++place->missing;
+    }
+
+    void take_pairs() {
+        std::vector<const Inbound*> ready;
+        for (const auto& [place, in] : inbounds_) {
+            for (const Inbound& inbound : in) {
+                if (inbound.missing == 0) ready.push_back(&inbound);
+            }
+        }
+        while (!ready.empty()) {
+            const Inbound& inbound = *ready.back();
+            ready.pop_back();
+            for (const std::size_t i : inbound.onward) {
+                take(i, inbound.due.link);
+                if (!feeds_at_once(i)) continue;
+                const auto place = inbounds_.find(destination(i));
+                if (place == inbounds_.end()) continue;
+                Inbound& next = entered_by(place->second, i);
+                if (--next.missing == 0) ready.push_back(&next);
+            }
+        }
+    }
+
+    [[nodiscard]] Inbound& entered_by(std::vector<Inbound>& in, std::size_t i) const {
+        const Send& send = sends_[i].send;
+        const bool adds = send.op == Op::Reduce && topology_.rule(link(i).dst).reduce;
+        return *std::ranges::find_if(in, [&](const Inbound& inbound) {
+            return adds ? inbound.due.adds : inbound.missing > 0 && inbound.due.link == send.link;
+        });
+    }
+
+    const std::span<const NumberedSend> sends_;
+    const Instance& instance_;
+    const Topology& topology_;
+    const CutThroughTaking& taking_;
+    std::vector<bool> taken_;
+    std::map<Place, std::vector<Inbound>> inbounds_;
+};
+
+}  // namespace
+
+void take_in_cut_through_order(std::span<const NumberedSend> sends, const Instance& instance,
+                               const CutThroughTaking& taking) {
+    CutThroughOrder(sends, instance, taking).run();
 }
 
 }  // namespace tutti::verify

@@ -256,13 +256,20 @@ class Sweep {
                 take(numbered);
             }
         }
-        if (!waiting_.empty())
-            take_in_cut_through_order(waiting_, instance_,
-                                      [&](const NumberedSend& numbered) { take(numbered); });
+        if (!waiting_.empty()) take_waiting();
         batch_.clear();
     }
 
-    void take(const NumberedSend& numbered) {
+    /// What leaves cut-through switches.
+    void take_waiting() {
+        take_in_cut_through_order(
+            waiting_, instance_,
+            {[&](NodeId node, ChunkId chunk) { return cut_through_.due(node, chunk, now_); },
+             [&](const NumberedSend& numbered, std::optional<LinkId> inbound) { take(numbered, inbound); }});
+    }
+
+    /// `inbound`: what a send out of a cut-through switch takes onward, where that is known.
+    void take(const NumberedSend& numbered, std::optional<LinkId> inbound = {}) {
         const Send& send = numbered.send;
         const Link& link = topology_.link(send.link);
         const Ticks beta = instance_.beta(send.link, send.chunk);
@@ -271,10 +278,10 @@ class Sweep {
         const bool from_cut_through = topology_.is_cut_through(link.src);
         const bool to_cut_through = topology_.is_cut_through(link.dst);
         std::vector<LegPtr> feeders;
-        const Value value = from_cut_through ? cut_through_.leave(link.src, send, feeders, numbered.position)
-                            : topology_.is_switch(link.src)
-                                ? storing_.leave(link.src, send, numbered.position)
-                                : read_npu(numbered, link.src);
+        const Value value =
+            from_cut_through ? cut_through_.leave(link.src, send, feeders, numbered.position, inbound)
+            : topology_.is_switch(link.src) ? storing_.leave(link.src, send, numbered.position)
+                                            : read_npu(numbered, link.src);
         Ticks pace = beta;
         LegPtr leg;
         if (from_cut_through || to_cut_through) {

@@ -8,8 +8,6 @@
 
 #include "verify/send_times.hpp"
 
-#include "verify/cut_through_order.hpp"
-
 #include <algorithm>
 
 namespace tutti::verify {
@@ -55,13 +53,30 @@ void SendTimes::end_tick(std::vector<TimedSend>& out) {
     for (const NumberedSend& numbered : inbound_) take_leg(numbered.send, out);
     if (!onward_.empty()) {
         take_in_cut_through_order(onward_, instance_,
-                                  [&](const NumberedSend& numbered) { take_leg(numbered.send, out); });
+                                  {[&](NodeId node, ChunkId chunk) {
+                                       return due_now({node, chunk});
+                                   },
+                                   [&](const NumberedSend& numbered, std::optional<LinkId> inbound) {
+                                       take_leg(numbered.send, out, inbound);
+                                   }});
     }
     inbound_.clear();
     onward_.clear();
 }
 
-void SendTimes::take_leg(const Send& send, std::vector<TimedSend>& out) {
+std::vector<DueInbound> SendTimes::due_now(const Place& place) const {
+    std::vector<DueInbound> all;
+    const auto tick = due_.find(now_);
+    if (tick == due_.end()) return all;
+    const auto here = tick->second.find(place);
+    if (here == tick->second.end()) return all;
+    const bool reduces = topology_.rule(place.first).reduce;
+    for (const Passage& passage : here->second)
+        all.push_back({legs_[passage.legs.front()].send.link, reduces && passage.op == Op::Reduce});
+    return all;
+}
+
+void SendTimes::take_leg(const Send& send, std::vector<TimedSend>& out, std::optional<LinkId> inbound) {
     if (unused_.empty()) {
         unused_.push_back(legs_.size());
         legs_.emplace_back();
@@ -69,7 +84,7 @@ void SendTimes::take_leg(const Send& send, std::vector<TimedSend>& out) {
     const std::size_t number = unused_.back();
     unused_.pop_back();
     Leg leg{send, instance_.beta(send.link, send.chunk)};
-    leg.feeders = feeders_of(send);
+    leg.feeders = feeders_of(send, inbound);
     for (const std::size_t feeder : leg.feeders) {
         leg.pace = std::max(leg.pace, legs_[feeder].pace);
         ++legs_[feeder].open;
@@ -102,7 +117,7 @@ void SendTimes::enter(std::size_t number) {
     passages.push_back({{number}, send.op});
 }
 
-std::vector<std::size_t> SendTimes::feeders_of(const Send& send) {
+std::vector<std::size_t> SendTimes::feeders_of(const Send& send, std::optional<LinkId> inbound) {
     const NodeId node = topology_.link(send.link).src;
     if (!topology_.is_cut_through(node)) return {};
     const auto tick = due_.find(send.start);
@@ -111,7 +126,9 @@ std::vector<std::size_t> SendTimes::feeders_of(const Send& send) {
     if (place == tick->second.end()) return {};
     auto& passages = place->second;
     std::ranges::stable_sort(passages, {}, [&](const Passage& p) { return legs_[p.legs.front()].send.link; });
-    auto passage = std::ranges::find(passages, false, &Passage::taken);
+    auto passage = std::ranges::find_if(passages, [&](const Passage& p) {
+        return !p.taken && (!inbound || legs_[p.legs.front()].send.link == *inbound);
+    });
     if (passage == passages.end()) --passage;
     passage->taken = true;
     return passage->legs;

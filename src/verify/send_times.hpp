@@ -2,10 +2,11 @@
 
 #include "core/instance.hpp"
 #include "core/timed_send.hpp"
-#include "verify/numbered_send.hpp"
+#include "verify/cut_through_order.hpp"
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,9 +45,11 @@ class SendTimes {
     [[nodiscard]] TimedSend timed(const Send& send, Ticks pace, Ticks rated) const;
     [[nodiscard]] bool touches_cut_through(const Send& send) const;
     void end_tick(std::vector<TimedSend>& out);
-    void take_leg(const Send& send, std::vector<TimedSend>& out);
+    [[nodiscard]] std::vector<DueInbound> due_now(const Place& place) const;
+    /// `inbound`: what it takes onward, where that is known (take_in_cut_through_order).
+    void take_leg(const Send& send, std::vector<TimedSend>& out, std::optional<LinkId> inbound = {});
     void enter(std::size_t leg);
-    [[nodiscard]] std::vector<std::size_t> feeders_of(const Send& send);
+    [[nodiscard]] std::vector<std::size_t> feeders_of(const Send& send, std::optional<LinkId> inbound);
     void advance(Ticks tick, std::vector<TimedSend>& out);
     void close(std::size_t leg, std::vector<TimedSend>& out);
 

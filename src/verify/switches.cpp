@@ -151,8 +151,20 @@ void CutThroughSwitches::enter(NodeId node, const Send& send, const Value& value
     passages.push_back({due, value, send.op, {leg}, false});
 }
 
+std::vector<DueInbound> CutThroughSwitches::due(NodeId node, ChunkId chunk, Ticks tick) const {
+    std::vector<DueInbound> all;
+    const auto now = due_.find(tick);
+    if (now == due_.end()) return all;
+    const auto place = now->second.find({node, chunk});
+    if (place == now->second.end()) return all;
+    const bool reduces = instance_.topology().rule(node).reduce;
+    for (const Passage& passage : place->second)
+        all.push_back({passage.legs.front()->link, reduces && passage.op == Op::Reduce});
+    return all;
+}
+
 Value CutThroughSwitches::leave(NodeId node, const Send& send, std::vector<LegPtr>& feeders,
-                                std::uint64_t position) {
+                                std::uint64_t position, std::optional<LinkId> inbound) {
     std::vector<Passage>* passages = nullptr;
     if (const auto tick = due_.find(send.start); tick != due_.end()) {
         if (const auto place = tick->second.find({node, send.chunk}); place != tick->second.end()) {
@@ -171,7 +183,8 @@ Value CutThroughSwitches::leave(NodeId node, const Send& send, std::vector<LegPt
     }
     // All of them have entered by now, in order of start; they leave in order of link number.
     std::ranges::stable_sort(*passages, {}, [](const Passage& p) { return p.legs.front()->link; });
-    auto passage = std::ranges::find(*passages, false, &Passage::taken);
+    const auto is_it = [&](const Passage& p) { return !inbound || p.legs.front()->link == *inbound; };
+    auto passage = std::ranges::find_if(*passages, [&](const Passage& p) { return is_it(p) && !p.taken; });
     if (passage == passages->end()) {
         if (!instance_.topology().rule(node).copy) {
             report_second_copy(send, node, position, report_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "verify/cut_through_order.hpp"
 #include "verify/holdings.hpp"
 #include "verify/links.hpp"
 #include "verify/report.hpp"
@@ -7,6 +8,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
@@ -71,9 +73,12 @@ class CutThroughSwitches {
     /// A send enters the switch; its value is null when it carries nothing.
     void enter(NodeId node, const Send& send, const Value& value, const LegPtr& leg);
     /// The value that a send out of the switch forwards; the legs that feed it are added to `feeders`. Null
-    /// with a violation reported if nothing is due.
+    /// with a violation reported if nothing is due. `inbound`: which of those that are due, by its lowest
+    /// link; none: the first remaining one.
     [[nodiscard]] Value leave(NodeId node, const Send& send, std::vector<LegPtr>& feeders,
-                              std::uint64_t position);
+                              std::uint64_t position, std::optional<LinkId> inbound = {});
+    /// What has entered the switch and is due at the tick.
+    [[nodiscard]] std::vector<DueInbound> due(NodeId node, ChunkId chunk, Ticks tick) const;
     /// Advances to `tick`: sends that were due before and were not forwarded are violations.
     void advance(Ticks tick);
 

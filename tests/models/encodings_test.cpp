@@ -383,4 +383,46 @@ TEST_CASE("T2, T8: no branch of a hop ends at a node that does not use the chunk
     check(on_all(drops, {custom({0, 2}, {2}, true)}), 4);
 }
 
+/// Two crossbars with two NPUs each: 0 and 1 at the first, 2 and 3 at the second; the crossbars are joined
+/// without latency. Links: 0 -> a, 2 -> b, a -> 1, b -> 3, a -> b, b -> a.
+Net joined_crossbars(std::int64_t beta_of_0 = 1) {
+    Net net(4);
+    const std::size_t a = net.add_switch({.cut_through = true}), b = net.add_switch({.cut_through = true});
+    return net.link(0, a, 0, beta_of_0).link(2, b).link(a, 1).link(b, 3).link(a, b).link(b, a);
+}
+
+TEST_CASE("hops that cross between zero-latency crossbars are decoded without the circle they close") {
+    const Instance instance = on_all(joined_crossbars(), {custom({0, 2}, {1, 3})});
+    const Routing routing(instance);
+    const Network& network = routing.network_of(routing.commodities().front());
+    std::vector<Transfer> crossing;
+    for (std::uint32_t h = 0; h < network.hops.size(); ++h) {
+        if (network.hops[h].legs.size() == 3) crossing.push_back({0, h, 0, Op::Copy});
+    }
+    REQUIRE(crossing.size() == 2);
+    const Schedule decoded = schedule_of(routing, 1, crossing);
+    CHECK(decoded.sends.size() == 4);
+    CHECK(verify::verify(instance, decoded).valid());
+    // The solver would take them as they are hinted at.
+    const OpenedBackend solver = find_backend("cpsat")->open();
+    if (!solver) return;
+    CHECK(answer_of(routing, time_indexed(routing, no_quotient(routing), {1, crossing}), 1,
+                    *solver.backend) == "found");
+    CHECK(answer_of(routing, interval(routing, {1, crossing}), 1, *solver.backend) == "found");
+}
+
+TEST_CASE("T9: where paces differ, hops do not cross between zero-latency crossbars against the rules") {
+    const OpenedBackend solver = find_backend("cpsat")->open();
+    if (!solver) return;
+    const Instance instance = on_all(joined_crossbars(2), {custom({0, 2}, {1, 3})});
+    const Routing routing(instance);
+    const Network& network = routing.network_of(routing.commodities().front());
+    std::vector<Transfer> crossing;
+    for (std::uint32_t h = 0; h < network.hops.size(); ++h) {
+        if (network.hops[h].legs.size() == 3) crossing.push_back({0, h, 0, Op::Copy});
+    }
+    CHECK(answer_of(routing, time_indexed(routing, no_quotient(routing), {2, crossing}), 2,
+                    *solver.backend) == "found");
+}
+
 }  // namespace tutti::test

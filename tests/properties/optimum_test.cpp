@@ -2,6 +2,7 @@
 // else) and by every backend with every encoding, which rest on arguments about what an optimal schedule may
 // look like. At the optimum each must find a schedule, one unit below it each must say that there is none.
 
+#include "heuristics/greedy.hpp"
 #include "models/backends/registry.hpp"
 #include "models/encode/interval.hpp"
 #include "models/encode/time_indexed.hpp"
@@ -97,6 +98,40 @@ TEST_CASE("every backend with every encoding agrees with the brute force about t
         CAPTURE(encoding);
         CHECK((all.empty() || asked[encoding] > 0));
     }
+}
+
+TEST_CASE("every encoding makes valid schedules through circles of zero-latency crossbars") {
+    const OpenedBackend solver = find_backend("cpsat")->open();
+    if (!solver) return;
+    const InstanceOptions options{.max_npus = 4,
+                                  .max_switches = 3,
+                                  .max_collectives = 1,
+                                  .max_ticks = 2,
+                                  .physical = false,
+                                  .crossbars_only = true};
+    std::uint64_t crossed = 0;
+    for_seeds(cases(25), [&](Rng& rng, std::uint64_t) {
+        const Instance instance(random_instance(rng, options));
+        if (!is_feasible(instance)) return;
+        const auto first = heuristics::greedy(instance, {});
+        if (!first || first->sends.empty()) return;
+        const Routing routing(instance);
+        if (routing.commodities().empty() || routing.networks().front().passages.empty()) return;
+        ++crossed;
+        INFO(json_of(instance));
+        // As long as it takes at the most, so that there is much to choose from, and less.
+        const Units64 most = routing.units(first->makespan);
+        for (const Units64 horizon : {most, (2 * most + 2) / 3}) {
+            CAPTURE(horizon);
+            const auto check = [&](const Question& question) {
+                const std::string wrong = fault(routing, *solver.backend, question, horizon, true);
+                CHECK((wrong.empty() || (horizon < most && wrong.starts_with("none"))));
+            };
+            check(time_indexed(routing, no_quotient(routing), {horizon}));
+            if (why_no_interval(routing).empty()) check(interval(routing, {horizon}));
+        }
+    });
+    CHECK(crossed > 0);
 }
 
 }  // namespace tutti::test

@@ -42,7 +42,7 @@ class Draw {
         SwitchRule rule;
         rule.copy = one_in(2);
         rule.reduce = one_in(2);
-        rule.cut_through = one_in(3);
+        rule.cut_through = one_in(3) || options_.crossbars_only;
         if (one_in(2)) rule.buffer = number(4);
         return rule;
     }
@@ -62,7 +62,12 @@ class Draw {
             wire.alpha = ticks(options_.max_ticks);
             wire.beta = Ticks(1) + ticks(options_.max_ticks);
         }
-        if (is_cut_through(src) && is_cut_through(dst) && src > dst) wire.alpha += Ticks(1);
+        if (is_cut_through(src) && is_cut_through(dst)) {
+            if (options_.crossbars_only)
+                wire.alpha = Ticks(0);
+            else if (src > dst)
+                wire.alpha += Ticks(1);
+        }
         parts_.topology.links.push_back({NodeId(src), NodeId(dst), wire});
     }
 

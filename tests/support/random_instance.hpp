@@ -18,12 +18,13 @@ struct InstanceOptions {
     bool strongly_connected = true;     ///< else links are drawn at random, and somebody may be out of reach
     bool group_forwarding = true;       ///< may leave members out of reach of each other
     std::optional<bool> physical = {};  ///< units: given, or either
+    bool crossbars_only = false;        ///< every switch cuts through, and latency 0 leads anywhere
 };
 
 /// A valid instance drawn from the generator: heterogeneous and parallel links, both busy rules, switches of
 /// every kind, scattered and overlapping groups, all collective kinds, releases, chunks of different sizes.
-/// Latency 0 leads from one cut-through switch only to a higher numbered one, because a circle of them has no
-/// first send.
+/// Latency 0 leads from one cut-through switch only to a higher numbered one: what goes round in a circle of
+/// them is refused by every checker, but for reasons of its own. Unless `crossbars_only` asks for such.
 [[nodiscard]] InstanceParts random_instance(Rng& rng, const InstanceOptions& options = {});
 
 /// Whether some schedule can meet all demands: every receiver can be reached, over nodes that may carry the

@@ -273,3 +273,48 @@ TEST_CASE("crossbars that only feed each other in a circle are refused") {
     CHECK(!opinions.verifier.empty());
     CHECK(!opinions.second.empty());
 }
+
+TEST_CASE("ways that cross between zero-latency crossbars at one tick are paired by link number") {
+    // 0 -> a -> b -> 3 and 2 -> b -> a -> 1, each switch waiting for the other to know all that is due. The
+    // pairs are those of the link numbers, in whatever order the switches' links are numbered.
+    Net net(4);
+    const std::size_t a = net.add_switch(crossbar()), b = net.add_switch(crossbar());
+    net.link(0, a).link(2, b).link(a, b).link(a, 1).link(b, a).link(b, 3);
+    const Instance instance = on_all(net, {custom({0, 2}, {1, 3})});
+    const std::vector<Send> all{copy(0, 0, 0), copy(0, 1, 0), copy(0, 2, 0),
+                                copy(0, 3, 0), copy(0, 4, 0), copy(0, 5, 0)};
+    CHECK(broken(instance, schedule(1, all)) == Codes{});
+    CHECK(broken(instance, schedule(1, {all[0], all[1], all[3], all[5]})) == Codes{});
+    // The slow link of 0 is on the way to 3, and that of 2 on the way to 1.
+    Net slow(4);
+    const std::size_t c = slow.add_switch(crossbar()), d = slow.add_switch(crossbar());
+    slow.link(0, c, 0, 5).link(2, d, 0, 3).link(c, d).link(c, 1, 4, 1).link(d, c).link(d, 3, 9, 1);
+    const Instance uneven = on_all(slow, {custom({0, 2}, {1, 3})});
+    CHECK(true_makespan(uneven, schedule(14, all)) == 14);
+    // Numbered so, 0's goes to 1 and 2's to 3, and what is left is a circle that nothing feeds.
+    Net crossed(4);
+    const std::size_t e = crossed.add_switch(crossbar()), f = crossed.add_switch(crossbar());
+    crossed.link(0, e).link(2, f).link(e, 1).link(f, 3).link(e, f).link(f, e);
+    const Instance circle = on_all(crossed, {custom({0, 2}, {1, 3})});
+    const Opinions opinions = opinions_on(circle, schedule(1, all));
+    CHECK(!opinions.verifier.empty());
+    CHECK(!opinions.second.empty());
+}
+
+TEST_CASE("a crossbar that copies or adds keeps its pairs where ways cross at one tick") {
+    for (const bool copies : {false, true}) {
+        CAPTURE(copies);
+        Net net(5);
+        const std::size_t a = net.add_switch(crossbar(copies, !copies)), b = net.add_switch(crossbar());
+        net.link(0, a).link(2, b).link(a, b).link(a, 1).link(b, a).link(b, 3).link(a, 4);
+        if (copies) {  // what comes from b goes to 1 and 4
+            CHECK(broken(on_all(net, {custom({0, 2}, {1, 3, 4})}),
+                         schedule(1, {copy(0, 0, 0), copy(0, 1, 0), copy(0, 2, 0), copy(0, 3, 0),
+                                      copy(0, 4, 0), copy(0, 5, 0), copy(0, 6, 0)})) == Codes{});
+        } else {  // what 0 sends and what comes from b is one sum, and goes on by the first link
+            CHECK(broken(on_all(net, {custom({0, 2}, {1}, true)}),
+                         schedule(1, {reduce(0, 0, 0), copy(0, 1, 0), copy(0, 3, 0), reduce(0, 4, 0)})) ==
+                  Codes{});
+        }
+    }
+}
