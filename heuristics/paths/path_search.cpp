@@ -3,19 +3,15 @@
 #include "heuristics/paths/target_distances.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace tutti::heuristics {
-namespace {
-
-/// Added to the cost of hops that lead no nearer (first) or nearer (second): avoids an unpredictable branch.
-constexpr std::array<double, 2> kBarred{1e300, 0};
-
-}  // namespace
-
 PathSearch::PathSearch(const HopGraph& graph, const LinkPrices& prices)
-    : graph_(graph), prices_(prices), to_go_(graph.nodes()), labels_(graph.nodes()) {
+    : graph_(graph),
+      prices_(prices),
+      to_go_(graph.nodes()),
+      last_step_(graph.nodes()),
+      labels_(graph.nodes()) {
     for (std::uint32_t kind = 0; kind < prices.kinds(); ++kind) {
         double least = graph.hops() == 0 ? 0 : prices.penalty(HopId(0), kind);
         for (std::size_t h = 0; h < graph.hops(); ++h)
@@ -76,15 +72,24 @@ std::span<const HopId> PathSearch::shortest(std::span<const NodeId> sources, Nod
 
 void PathSearch::survey(std::span<const std::uint32_t> nearest_first, std::uint32_t kind,
                         std::span<const std::uint16_t> distance) {
+    steps_.clear();
+    for (const std::uint32_t at : nearest_first) {
+        to_go_[at] = std::numeric_limits<double>::max();
+        last_step_[at] = kNoStep;
+    }
     to_go_[nearest_first.front()] = 0;
-    for (const std::uint32_t at : nearest_first.subspan(1)) {
-        const std::uint32_t nearer = distance[at] - 1U;
-        double least = std::numeric_limits<double>::max();
-        for (const HopEnd step : graph_.out(NodeId(at))) {
-            const double cost = prices_.price(step.hop, kind) + to_go_[step.node.index()];
-            least = std::min(least, cost + kBarred[distance[step.node.index()] == nearer ? 1 : 0]);
+    const std::uint32_t farthest = distance[nearest_first.back()];
+    for (const std::uint32_t at : nearest_first) {
+        const std::uint32_t farther = distance[at] + 1U;
+        // No path continues beyond the farthest nodes; on a crossbar, those are all but the target.
+        if (farther > farthest) break;
+        for (const HopEnd step : graph_.in(NodeId(at))) {
+            const std::size_t from = step.node.index();
+            if (distance[from] != farther) continue;
+            to_go_[from] = std::min(to_go_[from], prices_.price(step.hop, kind) + to_go_[at]);
+            steps_.push_back({at, step.hop, last_step_[from]});
+            last_step_[from] = static_cast<std::uint32_t>(steps_.size() - 1);
         }
-        to_go_[at] = least;
     }
 }
 
@@ -98,18 +103,17 @@ std::span<const HopId> PathSearch::follow(std::span<const NodeId> sources, std::
     }
     if (at == kSource) return path_;
     while (distance[at] > 0) {
-        const std::uint32_t nearer = distance[at] - 1U;
         double least = std::numeric_limits<double>::max();
-        HopEnd best{};
-        for (const HopEnd step : graph_.out(NodeId(at))) {
-            const double cost = prices_.price(step.hop, kind) + to_go_[step.node.index()] +
-                                kBarred[distance[step.node.index()] == nearer ? 1 : 0];
-            if (cost >= least) continue;
+        const Step* best = nullptr;
+        for (std::uint32_t s = last_step_[at]; s != kNoStep; s = steps_[s].before) {
+            const Step& step = steps_[s];
+            const double cost = prices_.price(step.hop, kind) + to_go_[step.to];
+            if (best != nullptr && (cost > least || (cost == least && step.hop > best->hop))) continue;
             least = cost;
-            best = step;
+            best = &step;
         }
-        path_.push_back(best.hop);
-        at = best.node.value();
+        path_.push_back(best->hop);
+        at = best->to;
     }
     return path_;
 }

@@ -21,11 +21,12 @@ class PathSearch {
                                                   std::uint32_t kind,
                                                   std::span<const std::uint16_t> distance);
     /// Computes the cost from every node to the target, along paths of fewest hops, for `follow`.
-    /// `nearest_first` are the nodes that reach it. O(hops).
+    /// `nearest_first` are the nodes that reach it. O(hops into all of them but the farthest).
     void survey(std::span<const std::uint32_t> nearest_first, std::uint32_t kind,
                 std::span<const std::uint16_t> distance);
     /// As `shortest`, but with the costs of the last survey beyond the next hop. Good as long as prices have
-    /// changed little since, and several times faster. O(hops from the nodes on the path).
+    /// changed little since, and several times faster. O(hops that lead nearer from the nodes
+    /// on the path).
     [[nodiscard]] std::span<const HopId> follow(std::span<const NodeId> sources, std::uint32_t kind,
                                                 std::span<const std::uint16_t> distance);
     /// The cheapest of all paths, penalties included. O(hops log nodes).
@@ -54,15 +55,24 @@ class PathSearch {
         std::uint32_t node;
         bool operator<(const Entry& other) const { return bound > other.bound; }
     };
+    /// A hop that leads one nearer, and the one from the same node that was found before it.
+    struct Step {
+        std::uint32_t to;
+        HopId hop;
+        std::uint32_t before;
+    };
     static constexpr std::uint32_t kSource = UINT32_MAX;
+    static constexpr std::uint32_t kNoStep = UINT32_MAX;
 
     [[nodiscard]] bool improve(std::uint32_t node, double cost, HopId by, std::uint32_t from);
     [[nodiscard]] std::span<const HopId> trace(NodeId target);
 
     const HopGraph& graph_;
     const LinkPrices& prices_;
-    std::vector<double> to_go_;       ///< by node, of the last survey
-    std::vector<double> least_toll_;  ///< by kind
+    std::vector<double> to_go_;             ///< by node, of the last survey
+    std::vector<Step> steps_;               ///< all that lead nearer, of the last survey
+    std::vector<std::uint32_t> last_step_;  ///< by node
+    std::vector<double> least_toll_;        ///< by kind
     std::vector<Label> labels_;
     std::uint64_t search_ = 0;
     std::vector<std::uint32_t> layer_, next_layer_;

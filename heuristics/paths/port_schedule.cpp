@@ -5,7 +5,8 @@
 // lists of hops begin at different places for different NPUs (hop_graph), so round robin in that order makes
 // all ports of a crossbar serve different destinations at once, a Latin square; random greedy choices reach
 // only about three quarters of that. A port that finds nothing tries again when the first of its hops could
-// start.
+// start. It knows the highest rank among its waiting transfers, and stops looking once it can start one of
+// that rank: where all are equal, that is the first.
 //
 // Without earlier bookings each link is filled in order of time, and a test is a comparison with the end of
 // its last booking. With earlier bookings, and for trees, whose copies must not meet in a switch, the
@@ -18,6 +19,7 @@
 #include "heuristics/paths/urgency.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace tutti::heuristics {
@@ -83,7 +85,9 @@ class PortScheduler {
     struct Port {
         std::vector<std::uint32_t> hops;
         std::size_t waiting = 0;
-        std::size_t next = 0;  ///< the hop whose turn it is
+        std::array<std::uint32_t, 256> waiting_of{};  ///< by rank
+        std::uint8_t highest = 0;                     ///< none of these has a higher rank
+        std::size_t next = 0;                         ///< the hop whose turn it is
         std::uint64_t turn = 0;
         Ticks tried{-1};
         Ticks due = Ticks::max();  ///< of the next try, where one is due
@@ -139,6 +143,8 @@ class PortScheduler {
         std::push_heap(queue.begin(), queue.end());
         Port& port = ports_[port_of_[hop]];
         ++port.waiting;
+        ++port.waiting_of[ranks_[arc]];
+        port.highest = std::max(port.highest, ranks_[arc]);
         mark(port_of_[hop], now);
     }
 
@@ -168,6 +174,7 @@ class PortScheduler {
         std::size_t best = port.hops.size();
         const std::size_t count = port.hops.size();
         std::size_t seen = 0;
+        while (port.highest > 0 && port.waiting_of[port.highest] == 0) --port.highest;
         for (std::size_t k = 0; k < count && seen < port.waiting; ++k) {
             const std::size_t h = port.next + k < count ? port.next + k : port.next + k - count;
             const auto& queue = queues_[port.hops[h]];
@@ -179,6 +186,7 @@ class PortScheduler {
             const Ticks start = possible_start(HopId(port.hops[h]), chunk, now);
             if (start == now) {
                 best = h;
+                if (queue.front().rank == port.highest) break;
             } else {
                 retry = std::min(retry, start);
             }
@@ -198,6 +206,7 @@ class PortScheduler {
         std::pop_heap(queue.begin(), queue.end());
         queue.pop_back();
         --port.waiting;
+        --port.waiting_of[ranks_[arc]];
         port.next = h + 1 < port.hops.size() ? h + 1 : 0;
 
         const ChunkId chunk = problem_.spreads[spread_of_[arc]].chunk;

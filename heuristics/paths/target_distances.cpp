@@ -10,6 +10,7 @@ TargetDistances::TargetDistances(const SpreadProblem& problem, std::span<const N
       nodes_(graph_.nodes()),
       block_rows_(std::max<std::size_t>(1, kBlockBytes / (nodes_ * 6))),
       row_of_(targets.size()) {
+    for (std::size_t n = 0; n < nodes_; ++n) senders_ += graph_.out(NodeId(n)).empty() ? 0U : 1U;
     const Instance& instance = graph_.instance();
     std::map<CollectiveId, std::vector<std::uint32_t>> rows;  // by forwarding rule, then target
     for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -47,7 +48,9 @@ void TargetDistances::fill_row(const Row& row, std::size_t slot) {
     distance[row.target.index()] = 0;
     queue[0] = row.target.value();
     std::uint32_t count = 1;
-    for (std::uint32_t next = 0; next < count; ++next) {
+    // The search ends once all nodes are reached: on a crossbar, after the first one.
+    const std::size_t all = senders_ + (graph_.out(row.target).empty() ? 1U : 0U);
+    for (std::uint32_t next = 0; next < count && count < all; ++next) {
         const std::uint32_t at = queue[next];
         // A longer distance would not fit; such paths are left to other heuristics.
         if (distance[at] + 1 == kFar) break;

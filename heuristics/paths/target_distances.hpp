@@ -51,6 +51,7 @@ class TargetDistances {
     std::size_t nodes_;
     std::size_t block_rows_;
     std::size_t filled_ = SIZE_MAX;
+    std::size_t senders_ = 0;  ///< nodes that some hop leaves
     std::vector<Row> rows_;
     std::vector<std::uint32_t> row_of_;
     std::vector<std::uint16_t> distance_;
