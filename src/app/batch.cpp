@@ -60,19 +60,18 @@ batch::RunFile run_of(const BatchOptions& options) {
     return overruled(batch::read_run_file(stored), options.asked);
 }
 
-std::vector<batch::Task> tasks_of(const batch::RunFile& run) {
+batch::Plan plan_of(const batch::RunFile& run, const Stop& stop) {
     std::vector<batch::Job> jobs;
     if (run.set.empty()) {
         if (run.instances.empty()) throw InputError("the run names no instances; say which with PATH...");
-        jobs = batch::expand(run.instances);
+        jobs = batch::expand(run.instances, stop);
     } else {
         const auto set = batch::read_test_set(run.set);
-        jobs =
-            run.instances.empty() ? batch::expand(set) : batch::restricted(batch::expand(run.instances), set);
+        jobs = run.instances.empty() ? batch::expand(set, stop)
+                                     : batch::restricted(batch::expand(run.instances, stop), set);
         if (jobs.empty()) throw InputError("lists none of the instances that were given", {}, run.set);
     }
-    auto tasks = batch::tasks_of(jobs, run.matrix);
-    return run.shard ? batch::shard_of(std::move(tasks), *run.shard) : tasks;
+    return {std::move(jobs), run.matrix, run.shard.value_or(batch::Shard())};
 }
 
 std::string default_results() {
@@ -104,10 +103,11 @@ BatchRun batch(const BatchOptions& options, const batch::ProgressView& progress,
     settings.interrupted = watch.interrupted;
     settings.remark = watch.say;
 
-    const auto tasks = tasks_of(settings.run);
+    const batch::Plan plan = plan_of(settings.run, watch.stop());
+    if (watch.was_interrupted()) return {{.unplanned = true}, settings.results};
     const unsigned cores = settings.run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
     batch::Executor executor({settings.results, settings.run.limits, cores, solve});
-    return {batch::run(tasks, settings, executor, progress), settings.results};
+    return {batch::run(plan, settings, executor, progress), settings.results};
 }
 
 void write_report(const BatchRun& run, const Watch& watch) {

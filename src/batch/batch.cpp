@@ -1,10 +1,9 @@
 #include "batch/batch.hpp"
 
-#include "batch/result_line.hpp"
+#include "batch/earlier.hpp"
 #include "batch/results_folder.hpp"
 #include "batch/solu_files.hpp"
 #include "batch/summary.hpp"
-#include "batch/variant_instance.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "text/format.hpp"
@@ -15,6 +14,7 @@
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <memory>
 
 namespace tutti::batch {
 namespace {
@@ -23,88 +23,41 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
-/// What an earlier run into the same folder left for this one.
-struct Legacy {
-    std::map<std::size_t, io::ResultLine> kept{};  ///< what still answers its task, by the task's number
-    std::vector<io::ResultLine> moved{};           ///< lines whose paths are now others
-    std::size_t damaged = 0;                       ///< lines that cannot be read
-    std::size_t changed = 0;                       ///< tasks whose files are others
-    std::size_t others = 0;                        ///< lines that answer no task of this run
-};
-
-bool is_done(const Task& task, const io::ResultLine& line, const Settings& settings) {
-    // What went wrong then need not go wrong now.
-    if (line.failure == io::Failure::Lost || line.failure == io::Failure::Output) return false;
-    if (line.failure == io::Failure::Input && line.digest.empty()) return false;
-    if (settings.retry_failed && line.failure != io::Failure::None) return false;
-    return line.asked == task.variant.method && line.seed == task.variant.seed &&
-           line.asked_heuristic == task.variant.heuristic &&
-           line.options == changed_options(task.variant.options);
-}
-
-Legacy legacy_of(const std::vector<Task>& tasks, const Settings& settings, const ResultsFolder& folder) {
-    Legacy legacy;
-    io::FoundResults earlier = folder.earlier();
-    legacy.damaged = earlier.damaged;
-    if (earlier.damaged > 0) {
-        folder.mend(earlier.lines);
-    } else if (earlier.moved) {
-        legacy.moved = earlier.lines;
-    }
-    legacy.others = earlier.lines.size();
-    std::map<std::string_view, io::ResultLine*> by_key;
-    for (io::ResultLine& line : earlier.lines) by_key.emplace(line.key, &line);
-    std::map<std::filesystem::path, std::string> digests;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-        const auto found = by_key.find(tasks[i].key);
-        if (found == by_key.end()) continue;
-        --legacy.others;
-        if (!is_done(tasks[i], *found->second, settings)) continue;
-        // A file that nobody could read then is not read here: this process must not hang.
-        const bool unread = found->second->digest.empty();
-        std::string& digest = digests[tasks[i].job.path];
-        if (digest.empty() && !unread) digest = digest_of(tasks[i].job.path);
-        if (unread || digest == found->second->digest) {
-            legacy.kept.emplace(i, *found->second);
-        } else {
-            ++legacy.changed;
-        }
-    }
-    return legacy;
-}
-
 /// The work between the first task and the last line.
 class Driver {
   public:
-    Driver(const std::vector<Task>& tasks, const Settings& settings, Executor& executor,
-           const SoluFiles& known, io::ResultJournal& journal, const ProgressView& view)
-        : tasks_(tasks),
+    Driver(const Plan& plan, const Settings& settings, Executor& executor, const SoluFiles& known,
+           io::ResultJournal& journal, const ProgressView& view)
+        : plan_(plan),
           settings_(settings),
           executor_(executor),
           known_(known),
           journal_(journal),
-          progress_(view, tasks.size()),
-          names_(names_of(tasks)),
-          rows_(tasks.size()) {}
+          progress_(view, plan.size()),
+          rows_(plan.size()) {}
 
-    void keep(std::map<std::size_t, io::ResultLine> lines) {
-        for (auto& [number, line] : lines) {
-            Row row{tasks_[number], line, false};
-            row.failed = known_.judge(row.task, row.line);
-            if (row.line != line) journal_.append(row.line);  // a .solu file has changed
-            rows_[number] = std::move(row);
+    void keep(Earlier& earlier) {
+        std::size_t failed = 0;
+        for (const auto& [number, place] : earlier.kept) {
+            io::ResultLine& line = earlier.lines[place];
+            io::ResultLine judged = line;
+            const bool is_failure = known_.judge(plan_.job(number), judged);
+            if (judged != line) journal_.append(judged);  // a .solu file has changed
+            add(number, std::move(judged), is_failure);
+            line = {};
+            failed += is_failure ? 1U : 0U;
         }
-        const auto failed = std::ranges::count_if(rows_, [](const auto& row) { return row && row->failed; });
-        progress_.kept(lines.size(), static_cast<std::size_t>(failed));
-        kept_ = lines.size();
+        kept_ = earlier.kept.size();
+        earlier.lines = {};
+        progress_.kept(kept_, failed);
     }
 
     void work() {
-        for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        for (std::size_t i = 0; i < plan_.size(); ++i) {
             if (!rows_[i]) waiting_.push_back(i);
         }
         left_ = waiting_.size();
-        while (left_ > 0 && !interrupted()) {
+        while (left_ > 0 && !settings_.is_interrupted()) {
             begin_what_fits();
             for (TaskEvent& event : executor_.wait(kBetweenLooks)) take(std::move(event));
             if (unsynced_) journal_.sync();
@@ -117,27 +70,25 @@ class Driver {
 
     [[nodiscard]] Outcome outcome() && {
         Outcome outcome;
-        outcome.planned = tasks_.size();
+        outcome.planned = plan_.size();
         outcome.kept = kept_;
-        for (std::optional<Row>& row : rows_) {
+        const auto done = [](const std::unique_ptr<Row>& row) { return row != nullptr; };
+        outcome.rows.reserve(static_cast<std::size_t>(std::ranges::count_if(rows_, done)));
+        for (std::unique_ptr<Row>& row : rows_) {
             if (row) outcome.rows.push_back(std::move(*row));
+            row.reset();
         }
         return outcome;
     }
 
   private:
-    [[nodiscard]] bool interrupted() const {
-        return settings_.interrupted != nullptr && settings_.interrupted->load();
-    }
-
     /// In order, so that small tasks cannot keep a wide one waiting for ever.
     void begin_what_fits() {
-        while (!waiting_.empty() && !interrupted() &&
-               executor_.has_room(tasks_[waiting_.front()].variant.threads)) {
+        while (!waiting_.empty() && !settings_.is_interrupted() && executor_.has_room(plan_.threads())) {
             const std::size_t number = waiting_.front();
             waiting_.pop_front();
-            progress_.begin(number, names_[number]);
-            executor_.begin(number, tasks_[number]);
+            progress_.begin(number, plan_.name(number));
+            executor_.begin(number, plan_[number]);
         }
     }
 
@@ -150,24 +101,26 @@ class Driver {
     }
 
     void end(std::size_t number, io::ResultLine line) {
-        Row row{tasks_[number], std::move(line), false};
-        row.failed = known_.judge(row.task, row.line);
-        journal_.append(row.line);
+        const bool failed = known_.judge(plan_.job(number), line);
+        journal_.append(line);
         unsynced_ = true;
-        progress_.end(number, row.failed ? row.line.error : std::string());
-        rows_[number] = std::move(row);
+        progress_.end(number, failed ? line.error : std::string());
+        add(number, std::move(line), failed);
         --left_;
     }
 
-    const std::vector<Task>& tasks_;
+    void add(std::size_t number, io::ResultLine line, bool failed) {
+        rows_[number] = std::make_unique<Row>(Row{number, plan_.name(number), std::move(line), failed});
+    }
+
+    const Plan& plan_;
     const Settings& settings_;
     Executor& executor_;
     const SoluFiles& known_;
     io::ResultJournal& journal_;
     Progress progress_;
-    const std::vector<std::string> names_;
     std::deque<std::size_t> waiting_;
-    std::vector<std::optional<Row>> rows_;
+    std::vector<std::unique_ptr<Row>> rows_;  ///< by task; none: it is not done
     std::size_t left_ = 0, kept_ = 0;
     bool unsynced_ = false;
 };
@@ -178,37 +131,37 @@ void write_file(const std::string& path, std::string_view text) {
     file.commit();
 }
 
-Legacy prepare(const std::vector<Task>& tasks, const Settings& settings, const ResultsFolder& folder) {
+Earlier prepare(const Plan& plan, const Settings& settings, const ResultsFolder& folder) {
     const auto remark = [&](const std::string& text) {
         if (settings.remark) settings.remark(text);
     };
-    Legacy legacy;
+    Earlier earlier;
     if (settings.resume) {
         if (std::error_code error; std::filesystem::exists(folder.file("run.json"), error)) {
             for (const std::string& difference :
                  differences(read_run_file(folder.file("run.json")), settings.run))
                 remark("warning: not as in the run that this one goes on with: " + difference);
         }
-        legacy = legacy_of(tasks, settings, folder);
-        if (legacy.damaged > 0)
+        earlier = earlier_in(folder, plan, settings);
+        if (earlier.damaged > 0)
             remark(
                 fmt::format("warning: {} of results.jsonl cannot be read: done again; the file is kept as "
                             "results.jsonl.damaged",
-                            text::count_text(legacy.damaged, "line")));
-        if (legacy.changed > 0)
+                            text::count_text(earlier.damaged, "line")));
+        if (earlier.changed > 0)
             remark(fmt::format("the instances of {} changed since the earlier run: solved again",
-                               text::count_text(legacy.changed, "task")));
-        if (legacy.others > 0)
+                               text::count_text(earlier.changed, "task")));
+        if (earlier.others > 0)
             remark(fmt::format("{} of other instances or settings stay in results.jsonl and in the report",
-                               text::count_text(legacy.others, "row")));
-        remark(fmt::format("going on: {} of {} done before", legacy.kept.size(), tasks.size()));
+                               text::count_text(earlier.others, "row")));
+        remark(fmt::format("going on: {} of {} done before", earlier.kept.size(), plan.size()));
     } else if (const std::string aside = folder.put_aside(); !aside.empty()) {
         remark("the results of an earlier run are now " + aside);
     }
     RunFile run = settings.run;
-    run.tasks = tasks.size();
+    run.tasks = plan.size();
     write_run_file(folder.file("run.json"), run);
-    return legacy;
+    return earlier;
 }
 
 }  // namespace
@@ -217,21 +170,22 @@ std::size_t Outcome::failures() const {
     return static_cast<std::size_t>(std::ranges::count(rows, true, &Row::failed));
 }
 
-Outcome run(const std::vector<Task>& tasks, const Settings& settings, Executor& executor,
-            const ProgressView& view) {
+Outcome run(const Plan& plan, const Settings& settings, Executor& executor, const ProgressView& view) {
     const auto begin = Clock::now();
-    const SoluFiles known(tasks);
+    const SoluFiles known(plan.jobs());
     const ResultsFolder folder(settings.results);
     folder.sweep();
-    Legacy legacy = prepare(tasks, settings, folder);
+    Earlier earlier = prepare(plan, settings, folder);
     io::ResultJournal journal(folder.file("results.jsonl"));
-    for (const io::ResultLine& line : legacy.moved) journal.append(line);
+    if (earlier.moved) {
+        for (const io::ResultLine& line : earlier.lines) journal.append(line);
+    }
     Outcome outcome;
     {
-        Driver driver(tasks, settings, executor, known, journal, view);
+        Driver driver(plan, settings, executor, known, journal, view);
         std::string cut_short;
         try {
-            driver.keep(std::move(legacy.kept));
+            driver.keep(earlier);
             driver.work();
         } catch (const OutputError& error) {
             executor.stop();
@@ -243,7 +197,7 @@ Outcome run(const std::vector<Task>& tasks, const Settings& settings, Executor& 
     folder.sweep();
     outcome.problems = known.warnings();
     SoluFiles::Results results;
-    for (const Row& row : outcome.rows) results.emplace_back(&row.task, &row.line);
+    for (const Row& row : outcome.rows) results.emplace_back(&plan.job(row.number), &row.line);
     for (const std::string& news : known.news(results))
         outcome.news.push_back(news + (settings.update_solu ? "; written" : "; --update-solu writes it"));
     if (settings.update_solu) {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "batch/executor.hpp"
+#include "batch/plan.hpp"
 #include "batch/progress.hpp"
 #include "batch/run_file.hpp"
-#include "batch/task.hpp"
 #include "io/result_jsonl.hpp"
 
 #include <atomic>
@@ -21,12 +21,15 @@ struct Settings {
     bool update_solu = false;
     const std::atomic<bool>* interrupted = nullptr;    ///< raised to end the run early; may be null
     std::function<void(const std::string&)> remark{};  ///< told what people should know, before the work
+
+    [[nodiscard]] bool is_interrupted() const { return interrupted != nullptr && interrupted->load(); }
 };
 
 /// What became of one task.
 struct Row {
-    Task task;
-    io::ResultLine line;
+    std::size_t number = 0;  ///< of the task, in its plan
+    std::string name{};      ///< for people
+    io::ResultLine line{};
     /// There is an error. Infeasibility is none where a .solu file says so too.
     bool failed = false;
 };
@@ -34,13 +37,14 @@ struct Row {
 struct Outcome {
     std::vector<Row> rows{};  ///< in the order of the tasks; those that were left out are missing
     std::size_t planned = 0;  ///< the number of tasks
+    bool unplanned = false;   ///< it was interrupted before that number was known, and wrote nothing
     std::size_t kept = 0;     ///< of those rows, how many are of an earlier run
     double seconds = 0;
     std::vector<std::string> news{};      ///< what the .solu files do not know yet, a sentence each
     std::vector<std::string> problems{};  ///< what besides tasks went wrong, a sentence each
     std::string cut_short{};              ///< why the run ended early: results could not be written
 
-    [[nodiscard]] bool complete() const { return rows.size() == planned; }
+    [[nodiscard]] bool complete() const { return !unplanned && rows.size() == planned; }
     [[nodiscard]] std::size_t failures() const;
 };
 
@@ -53,7 +57,7 @@ struct Outcome {
 /// With settings.resume, tasks are not done again that have a line in results.jsonl with their key and the
 /// digest of their file (unless it failed and settings.retry_failed). Without it the earlier results.jsonl is
 /// put aside as results.jsonl.old.
-[[nodiscard]] Outcome run(const std::vector<Task>& tasks, const Settings& settings, Executor& executor,
+[[nodiscard]] Outcome run(const Plan& plan, const Settings& settings, Executor& executor,
                           const ProgressView& view);
 
 }  // namespace tutti::batch

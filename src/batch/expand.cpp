@@ -1,5 +1,6 @@
 #include "batch/expand.hpp"
 
+#include "batch/distinct_names.hpp"
 #include "core/error.hpp"
 #include "io/solu.hpp"
 #include "io/source.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace tutti::batch {
 namespace {
@@ -43,9 +45,24 @@ Job job_of(const fs::path& file, const std::string& family, const fs::path& solu
     return {file, text::printable(family), text::printable(name), solu};
 }
 
+/// The same for all paths that lead to one file.
+fs::path identity(const fs::path& path) {
+    std::error_code error;
+    fs::path whole = fs::weakly_canonical(path, error);
+    return error ? path : whole;
+}
+
+/// A job, and which file it is about.
+struct Found {
+    Job job;
+    std::string file;
+};
+
 /// Collects what the paths mean.
 class Search {
   public:
+    explicit Search(const Stop& stop) : stop_(stop) {}
+
     void add(const std::string& given) {
         std::error_code error;
         const std::string path = tidied(given).string();
@@ -61,11 +78,12 @@ class Search {
             add_file(path);
         }
     }
-    [[nodiscard]] std::vector<Job> jobs() && { return std::move(jobs_); }
+    [[nodiscard]] std::vector<Found> found() && { return std::move(found_); }
 
   private:
     void add_file(const std::string& path, const fs::path& solu = {}) {
-        jobs_.push_back(job_of(path, folder_name(fs::path(path).parent_path()), solu));
+        found_.push_back(
+            {job_of(path, folder_name(fs::path(path).parent_path()), solu), identity(path).string()});
     }
 
     void add_pattern(const std::string& pattern) {
@@ -88,37 +106,33 @@ class Search {
     void search(const fs::path& folder, const fs::path& root) {
         std::error_code error;
         fs::directory_iterator it(folder, error);
-        const fs::path from_root = folder.lexically_relative(root);
+        const fs::path whole = identity(folder), from_root = folder.lexically_relative(root);
         const std::string family = from_root == "." ? folder_name(root) : from_root.generic_string();
-        for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+        for (const fs::directory_iterator end; !error && it != end && !stop_.requested();
+             it.increment(error)) {
             const std::string name = it->path().filename().string();
             std::error_code ignored;
-            const bool is_folder = it->is_directory(ignored) && !it->is_symlink(ignored);
-            if (is_instance_name(name)) jobs_.push_back(job_of(it->path(), family));
+            const bool is_link = it->is_symlink(ignored), is_folder = !is_link && it->is_directory(ignored);
+            // To follow every part of every path would take most of the time that a large folder takes.
+            if (is_instance_name(name))
+                found_.push_back(
+                    {job_of(it->path(), family), (is_link ? identity(it->path()) : whole / name).string()});
             if (is_folder && name != "schema" && !name.starts_with('.') && !holds_results(it->path()))
                 search(it->path(), root);
         }
         if (!error) return;
         if (folder == root) throw InputError("cannot be searched: " + error.message(), {}, root.string());
-        jobs_.push_back(job_of(folder, family));
+        found_.push_back({job_of(folder, family), whole.string()});
     }
 
-    std::vector<Job> jobs_;
+    const Stop& stop_;
+    std::vector<Found> found_;
 };
-
-fs::path identity(const fs::path& path) {
-    std::error_code error;
-    fs::path whole = fs::weakly_canonical(path, error);
-    return error ? path : whole;
-}
 
 /// Two files may have one label when they come from two folders of the same name.
 void number_clashes(std::vector<Job>& jobs) {
-    std::set<std::string> taken;
-    for (Job& job : jobs) {
-        const std::string name = job.name;
-        for (int i = 2; !taken.insert(job.label()).second; ++i) job.name = fmt::format("{}-{}", name, i);
-    }
+    DistinctNames labels;
+    for (Job& job : jobs) job.name = numbered(job.name, labels.number_for(job.label()));
 }
 
 }  // namespace
@@ -128,17 +142,21 @@ fs::path tidied(const fs::path& path) {
     return identity(normal) == identity(path) ? normal : path;
 }
 
-std::vector<Job> expand(const std::vector<std::string>& paths) {
-    Search found;
-    for (const std::string& path : paths) found.add(path);
-    std::vector<Job> jobs = std::move(found).jobs();
+std::vector<Job> expand(const std::vector<std::string>& paths, const Stop& stop) {
+    Search search(stop);
+    for (std::size_t i = 0; i < paths.size() && !stop.requested(); ++i) search.add(paths[i]);
+    std::vector<Found> found = std::move(search).found();
     // Of a file that is found twice, the one with a .solu of its own counts.
-    std::ranges::stable_sort(jobs, [](const Job& a, const Job& b) {
-        return a.path != b.path ? a.path < b.path : a.solu.empty() < b.solu.empty();
+    std::ranges::stable_sort(found, [](const Found& a, const Found& b) {
+        const int order = a.job.path.compare(b.job.path);
+        return order != 0 ? order < 0 : a.job.solu.empty() < b.job.solu.empty();
     });
-    std::set<fs::path> seen;
-    std::erase_if(jobs, [&](const Job& job) { return !seen.insert(identity(job.path)).second; });
-    if (jobs.empty()) {
+    std::unordered_set<std::string> seen;
+    std::vector<Job> jobs;
+    for (Found& each : found) {
+        if (seen.insert(std::move(each.file)).second) jobs.push_back(std::move(each.job));
+    }
+    if (jobs.empty() && !stop.requested()) {
         throw InputError("no instance (*.json) was found there", {},
                          paths.empty() ? std::string() : paths.front());
     }

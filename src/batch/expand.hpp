@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/stop.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -27,8 +29,9 @@ struct Job {
 /// - any other file is taken as it is;
 /// - what does not exist but has * ? [ { is a pattern, as shells know them.
 /// Each file counts once. Control characters and bytes that are no UTF-8 are written as \xNN in names. Throws
-/// InputError for a path or pattern that means nothing, and when there is no instance at all.
-[[nodiscard]] std::vector<Job> expand(const std::vector<std::string>& paths);
+/// InputError for a path or pattern that means nothing, and when there is no instance at all. When `stop`
+/// comes first, the jobs are only some of them.
+[[nodiscard]] std::vector<Job> expand(const std::vector<std::string>& paths, const Stop& stop = {});
 
 /// The same path without detours (a/../b), unless links make it another.
 [[nodiscard]] std::filesystem::path tidied(const std::filesystem::path& path);

@@ -85,7 +85,7 @@ std::optional<std::string> contradiction(const io::ResultLine& result, const Kno
 }
 
 std::vector<io::SoluEntry> updated(const std::vector<io::SoluEntry>& entries,
-                                   const std::vector<io::ResultLine>& results) {
+                                   const std::vector<NamedResult>& results) {
     KnownValues values = known_values(entries);
     std::vector<std::string> order;
     std::set<std::string> seen;
@@ -93,11 +93,11 @@ std::vector<io::SoluEntry> updated(const std::vector<io::SoluEntry>& entries,
         if (seen.insert(entry.name).second) order.push_back(entry.name);
     }
     const auto old = static_cast<std::ptrdiff_t>(order.size());
-    for (const io::ResultLine& result : results) {
-        const bool adds = result.status == Status::Infeasible || (result.error.empty() && result.verified);
-        if (!adds || contradiction(result, values[result.instance])) continue;
-        if (seen.insert(result.instance).second) order.push_back(result.instance);
-        learn(values[result.instance], result);
+    for (const auto& [name, line] : results) {
+        const bool adds = line->status == Status::Infeasible || (line->error.empty() && line->verified);
+        if (!adds || contradiction(*line, values[name])) continue;
+        if (seen.insert(name).second) order.push_back(name);
+        learn(values[name], *line);
     }
     std::sort(order.begin() + old, order.end());
     std::vector<io::SoluEntry> merged;

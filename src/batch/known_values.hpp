@@ -34,9 +34,15 @@ using KnownValues = std::map<std::string, Known>;  ///< by the instance's name
 /// was reached, a schedule of the infeasible. Then a model, a bound, the verifier or the file is wrong.
 [[nodiscard]] std::optional<std::string> contradiction(const io::ResultLine& result, const Known& known);
 
+/// A result under the name that the .solu file has for its instance.
+struct NamedResult {
+    std::string name;
+    const io::ResultLine* line;
+};
+
 /// The entries with what the results add: smaller makespans, larger bounds, optima where they meet. Entries
 /// keep their order, new ones follow by name. Results with an error other than infeasibility add nothing.
 [[nodiscard]] std::vector<io::SoluEntry> updated(const std::vector<io::SoluEntry>& entries,
-                                                 const std::vector<io::ResultLine>& results);
+                                                 const std::vector<NamedResult>& results);
 
 }  // namespace tutti::batch

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <set>
+#include <string_view>
+#include <unordered_set>
 
 namespace tutti::batch {
 namespace {
@@ -49,8 +49,8 @@ Totals totals_of(const Outcome& outcome) {
 
 /// "124 instances", or where something is varied "42 tasks of 21 instances".
 std::string what_text(const Outcome& outcome) {
-    std::set<std::filesystem::path> files;
-    for (const Row& row : outcome.rows) files.insert(row.task.job.path);
+    std::unordered_set<std::string_view> files;
+    for (const Row& row : outcome.rows) files.insert(row.line.file);
     const std::string instances = text::count_text(files.size(), "instance");
     if (files.size() == outcome.rows.size()) return instances;
     return fmt::format("{} of {}", text::count_text(outcome.rows.size(), "task"), instances);
@@ -78,16 +78,12 @@ std::string table_text(const Outcome& outcome) {
                        {"sends", text::Align::Right},
                        {"seconds", text::Align::Right}});
     std::string errors;
-    std::vector<Task> tasks;
-    for (const Row& row : outcome.rows) tasks.push_back(row.task);
-    const std::vector<std::string> names = names_of(tasks);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const Row& row = outcome.rows[i];
+    for (const Row& row : outcome.rows) {
         const io::ResultLine& line = row.line;
-        table.add({names[i], line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
+        table.add({row.name, line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
                    ticks_cell(line.lower_bound), text::gap_text(line.gap()), verified_cell(row),
                    line.makespan ? std::to_string(line.sends) : "-", text::seconds_text(line.seconds)});
-        if (row.failed) errors += fmt::format("failed: {}: {}\n", names[i], text::printable(line.error));
+        if (row.failed) errors += fmt::format("failed: {}: {}\n", row.name, text::printable(line.error));
     }
     std::string news;
     for (const std::string& sentence : outcome.news) news += sentence + "\n";

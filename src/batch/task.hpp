@@ -45,9 +45,6 @@ struct Told {
 /// given, of the options those that are not as usual.
 [[nodiscard]] std::string name_with(const std::string& label, const Variant& variant, Told told);
 
-/// For people: the labels, with what is not the same for all.
-[[nodiscard]] std::vector<std::string> names_of(const std::vector<Task>& tasks);
-
 /// What holds for every task of a run.
 struct Limits {
     std::optional<double> time{};           ///< seconds for each
@@ -69,10 +66,13 @@ struct Matrix {
     friend bool operator==(const Matrix&, const Matrix&) = default;
 };
 
-/// Every job with every combination, instance by instance. The key is the job's label, then what is not as
-/// usual: "ring/a method=greedy bytes=1048576 seed=2". So a task has the same key whatever else its run
-/// varies, and a later run that asks for more finds it again.
-[[nodiscard]] std::vector<Task> tasks_of(const std::vector<Job>& jobs, const Matrix& matrix);
+/// What a key says after the label: those parts of the variant that are not as usual, " method=greedy
+/// seed=2".
+[[nodiscard]] std::string details_of(const Variant& variant);
+
+/// Where the schedule of a task goes, below the folder of the results; the key's details are `details`. Every
+/// part of it is safe as the name of a file, whatever the job is called.
+[[nodiscard]] std::string stem_of(const Job& job, const std::string& details);
 
 /// One part of a run that several share: those tasks whose number modulo `of` is `part` modulo `of`, so that
 /// the parts 0…of-1, or 1…of, are all of them.
@@ -80,6 +80,5 @@ struct Shard {
     std::uint64_t part = 0, of = 1;
     friend bool operator==(const Shard&, const Shard&) = default;
 };
-[[nodiscard]] std::vector<Task> shard_of(std::vector<Task> tasks, Shard shard);
 
 }  // namespace tutti::batch

@@ -109,7 +109,13 @@ FoundResults find_results(const std::string& path, DamagedLines damaged) {
     const fs::path folder = fs::path(journal).has_parent_path() ? fs::path(journal).parent_path() : ".";
     found.folder = folder.string();
     const fs::path run = place_of_run(folder);
+    std::error_code ignored;
+    // Mostly we are where the run was, and nothing has to be looked up for any of a million lines.
+    const bool is_here = !run.empty() && fs::equivalent(run, fs::current_path(ignored), ignored);
+    const std::string schedules = (folder / kSchedules / "").string();
     for (ResultLine& line : found.lines) {
+        const bool is_ours = line.schedule.empty() || line.schedule.starts_with(schedules);
+        if (is_here && is_ours && line.schedule.find("..") == line.schedule.npos) continue;
         std::string file = seen_from_here(run, line.file);
         std::string schedule = schedule_seen_from_here(folder, run, line.schedule);
         found.moved = found.moved || file != line.file || schedule != line.schedule;

@@ -12,12 +12,13 @@
 #include <cerrno>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 namespace tutti::io {
 namespace {
 
 constexpr std::array kStatuses{Status::Optimal, Status::Feasible, Status::Infeasible, Status::Unknown};
-constexpr std::uint64_t kMaxJournal = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMaxJournal = std::uint64_t{1} << 36;
 
 template <class T>
 Json or_null(const std::optional<T>& value) {
@@ -284,28 +285,32 @@ void ResultJournal::write(std::string_view text) {
 
 std::vector<ResultLine> read_results(const std::string& path, std::size_t* damaged) {
     Source source(path);
-    const std::string text = read_text(source, kMaxJournal);
+    source.limit(kMaxJournal);
     std::vector<ResultLine> results;
     std::size_t number = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = text.find('\n', begin);
+    const auto read_line = [&](std::string line, bool ended) {
         ++number;
-        const std::string line = text.substr(begin, end == text.npos ? end : end - begin);
-        begin = end == text.npos ? text.size() : end + 1;
-        if (line.empty()) continue;
+        if (line.empty()) return;
         try {
-            Source line_source = Source::of_text(line, source.name());
+            Source line_source = Source::of_text(std::move(line), source.name());
             results.push_back(parse_result(parse_json(line_source)));
         } catch (const InputError& error) {
-            if (end == text.npos) break;
-            if (damaged != nullptr) {
-                ++*damaged;
-                continue;
-            }
-            throw InputError(error.message(), fmt::format("line {}, {}", number, error.place()),
-                             source.name());
+            if (!ended) return;
+            if (damaged == nullptr)
+                throw InputError(error.message(), fmt::format("line {}, {}", number, error.place()),
+                                 source.name());
+            ++*damaged;
         }
+    };
+    std::string rest;
+    for (std::string_view block = source.block(); !block.empty(); block = source.block()) {
+        for (std::size_t end = block.find('\n'); end != block.npos; end = block.find('\n')) {
+            read_line(std::exchange(rest, {}).append(block.substr(0, end)), true);
+            block.remove_prefix(end + 1);
+        }
+        rest += block;
     }
+    read_line(std::move(rest), false);
     return results;
 }
 

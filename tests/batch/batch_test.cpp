@@ -1,5 +1,6 @@
 #include "batch/batch.hpp"
 
+#include "app/batch.hpp"
 #include "app/solve.hpp"
 #include "batch/executor.hpp"
 #include "batch/results_folder.hpp"
@@ -31,9 +32,9 @@ constexpr const char* kCut =
 Outcome run_in(const test::ScratchTree& scratch, Settings settings = {}, unsigned cores = 1,
                Work work = app::solve) {
     settings.results = scratch.at("out");
-    const auto tasks = tasks_of(expand({scratch.at("all")}), settings.run.matrix);
+    const Plan plan(expand({scratch.at("all")}), settings.run.matrix);
     Executor executor({settings.results, settings.run.limits, cores, std::move(work)});
-    return run(tasks, settings, executor, {});
+    return run(plan, settings, executor, {});
 }
 
 /// For children: the task is not to be done again.
@@ -51,7 +52,7 @@ TEST_CASE("a batch writes a line, a verified schedule and a row for each instanc
     CHECK(outcome.complete());
     CHECK(outcome.failures() == 0);
     REQUIRE(outcome.rows.size() == 2);
-    CHECK(outcome.rows[0].task.key == "ring/a");
+    CHECK(outcome.rows[0].line.key == "ring/a");
     CHECK(outcome.rows[0].line.status == Status::Optimal);
 
     const auto lines = io::read_results(scratch.at("out/results.jsonl"));
@@ -92,7 +93,7 @@ TEST_CASE("several jobs at a time give the same rows in the same order") {
             for (Candidate& candidate : row->line.candidates) candidate.seconds = 0;
         }
         CHECK(one.rows[i].line == four.rows[i].line);
-        CHECK(one.rows[i].task == four.rows[i].task);
+        CHECK(one.rows[i].line.key == four.rows[i].line.key);
     }
     CHECK(io::read_results(scratch.at("out/results.jsonl")).size() == 20);
 }
@@ -131,7 +132,7 @@ TEST_CASE("a resumed run does what is missing, and ends with the same rows") {
     CHECK(rest.kept == 1);
     REQUIRE(rest.rows.size() == 3);
     for (std::size_t i = 0; i < 3; ++i) {
-        CHECK(rest.rows[i].task == whole.rows[i].task);
+        CHECK(rest.rows[i].line.key == whole.rows[i].line.key);
         CHECK(rest.rows[i].line.makespan == whole.rows[i].line.makespan);
     }
     CHECK(rest.rows[0].line == whole.rows[0].line);
@@ -151,7 +152,7 @@ TEST_CASE("a resumed run that asks for more does only that, and keeps what it do
     const Outcome more = run_in(scratch, with({"auto", "greedy"}));
     CHECK(more.kept == 1);
     REQUIRE(more.rows.size() == 2);
-    CHECK(more.rows[1].task.key == "x/a method=greedy");
+    CHECK(more.rows[1].line.key == "x/a method=greedy");
     CHECK(more.rows[0].line.schedule != more.rows[1].line.schedule);
     Settings other = with({"greedy"});
     other.run.matrix.seeds = {7};
@@ -173,9 +174,9 @@ TEST_CASE("a run that goes on elsewhere leaves paths that hold there, of all lin
         std::filesystem::current_path(folder);
         Settings settings{.results = up + "out", .resume = true};
         settings.run.instances = {up + "all"};
-        const auto tasks = tasks_of(expand({up + "all/x/" + only}), {});
+        const Plan plan(expand({up + "all/x/" + only}), {});
         Executor executor({settings.results, {}, 1, app::solve});
-        const Outcome outcome = run(tasks, settings, executor, {});
+        const Outcome outcome = run(plan, settings, executor, {});
         const io::FoundResults found = io::find_results(settings.results);
         std::vector<std::string> files;
         for (const io::ResultLine& line : found.lines) {
@@ -426,6 +427,18 @@ TEST_CASE("a results folder that cannot be created is an input error") {
     Settings settings;
     settings.results = scratch.at("file/out");
     Executor executor({settings.results, {}, 1});
-    const auto tasks = tasks_of(expand({scratch.at("all")}), {});
-    CHECK_THROWS_AS((void)run(tasks, settings, executor, {}), InputError);
+    const Plan plan(expand({scratch.at("all")}), {});
+    CHECK_THROWS_AS((void)run(plan, settings, executor, {}), InputError);
+}
+
+TEST_CASE("a batch that is interrupted while it looks for instances writes nothing") {
+    const test::ScratchTree scratch;
+    scratch.put("all/x/a.json", kRing);
+    const std::atomic<bool> interrupted{true};
+    app::BatchOptions options;
+    options.asked.paths = {scratch.at("all")};
+    options.results = scratch.at("out");
+    const app::BatchRun run = app::batch(options, {}, {.interrupted = &interrupted});
+    CHECK_FALSE(run.outcome.complete());
+    CHECK_FALSE(std::filesystem::exists(scratch.at("out")));
 }

@@ -3,6 +3,10 @@
 #include "core/error.hpp"
 #include "tests/batch/scratch.hpp"
 
+#include <fmt/format.h>
+
+#include <atomic>
+
 using namespace tutti;
 using namespace tutti::batch;
 
@@ -154,4 +158,28 @@ TEST_CASE("names have no control characters and are UTF-8, in labels") {
     CHECK(labels(expand({scratch.at("x")})) == Labels{"x/gr\u00fc\u00df", "x/half\\xed\\xa0\\x80",
                                                       "x/long\\xe0\\x80\\x80", "x/new\\x0aline",
                                                       "x/second\\xc2\\x9b", "x/\\xff"});
+}
+
+TEST_CASE("a search for instances ends when it is told to") {
+    const test::ScratchTree scratch;
+    for (int i = 0; i < 10; ++i) scratch.put(fmt::format("x/{}.json", i));
+    const std::atomic<bool> interrupted{true};
+    CHECK(expand({scratch.at("x")}, Stop({}, &interrupted)).empty());
+}
+
+TEST_CASE("many files of one name get their numbers in the order of their paths") {
+    const test::ScratchTree scratch;
+    std::vector<std::string> paths;
+    for (int i = 0; i < 300; ++i) paths.push_back(scratch.put(fmt::format("{:03}/x/a.json", i)));
+    const auto jobs = expand(paths);
+    CHECK(jobs[0].label() == "x/a");
+    CHECK(jobs[299].label() == "x/a-300");
+}
+
+TEST_CASE("a link to an instance that was found is that instance") {
+    const test::ScratchTree scratch;
+    scratch.put("x/a.json");
+    std::filesystem::create_symlink("a.json", scratch.at("x/b.json"));
+    std::filesystem::create_directory_symlink("x", scratch.at("y"));
+    CHECK(labels(expand({scratch.at("x"), scratch.at("y/a.json")})) == Labels{"x/a"});
 }

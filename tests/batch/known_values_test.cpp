@@ -29,6 +29,13 @@ io::ResultLine infeasible(const std::string& name = "a") {
 
 Known between(std::int64_t bound, std::int64_t best) { return {Ticks(best), Ticks(bound), false}; }
 
+std::vector<SoluEntry> updated_by(const std::vector<SoluEntry>& entries,
+                                  const std::vector<io::ResultLine>& lines) {
+    std::vector<NamedResult> results;
+    for (const io::ResultLine& line : lines) results.push_back({line.instance, &line});
+    return updated(entries, results);
+}
+
 }  // namespace
 
 TEST_CASE("a result better than a proven optimum is a contradiction") {
@@ -59,8 +66,8 @@ TEST_CASE("an update keeps what is better and proves what meets") {
                                          {SoluTag::Optimal, "a", Ticks(5)},
                                          {SoluTag::Best, "c", Ticks(10)},
                                          {SoluTag::BestDual, "c", Ticks(8)}};
-    const auto merged = updated(entries, {found(12, 8, "b"), found(6, 4, "a"), found(8, 6, "c"),
-                                          found(3, 3, "z"), found(9, 2, "y"), infeasible("x")});
+    const auto merged = updated_by(entries, {found(12, 8, "b"), found(6, 4, "a"), found(8, 6, "c"),
+                                             found(3, 3, "z"), found(9, 2, "y"), infeasible("x")});
     CHECK(merged == std::vector<SoluEntry>{{SoluTag::Best, "b", Ticks(10)},
                                            {SoluTag::BestDual, "b", Ticks(8)},
                                            {SoluTag::Optimal, "a", Ticks(5)},
@@ -75,7 +82,7 @@ TEST_CASE("failures and contradictions do not change known values") {
     const std::vector<SoluEntry> entries{{SoluTag::Optimal, "a", Ticks(5)}};
     io::ResultLine failed = found(9, 9, "b");
     failed.error = "out of memory";
-    CHECK(updated(entries, {found(4, 4, "a"), infeasible("a"), failed}) == entries);
+    CHECK(updated_by(entries, {found(4, 4, "a"), infeasible("a"), failed}) == entries);
 }
 
 TEST_CASE("the .solu file of a folder is in it or beside it") {

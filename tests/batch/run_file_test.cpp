@@ -18,16 +18,6 @@ using namespace tutti::batch;
 
 namespace {
 
-using Keys = std::vector<std::string>;
-
-Keys keys(const std::vector<Task>& tasks) {
-    Keys result;
-    for (const Task& task : tasks) result.push_back(task.key);
-    return result;
-}
-
-const std::vector<Job> kTwo{{"ring/a.json", "ring", "a", {}}, {"ring/b.json", "ring", "b", {}}};
-
 std::string physical(const std::string& collectives) {
     return R"({"tutti": 1, "topology": {"generate": {"kind": "ring", "npus": 4, "latency_ns": 0, "bandwidth_GBps": 1}},
                "collectives": [)" +
@@ -44,55 +34,6 @@ Task task_of(const std::string& path, std::optional<std::uint64_t> chunks, std::
 }
 
 }  // namespace
-
-TEST_CASE("a key names the settings that differ from the defaults") {
-    CHECK(keys(tasks_of(kTwo, {})) == Keys{"ring/a", "ring/b"});
-    CHECK(keys(tasks_of({kTwo[0]}, {.methods = {"greedy"}, .seeds = {9}})) ==
-          Keys{"ring/a method=greedy seed=9"});
-    CHECK(keys(tasks_of({kTwo[0]}, {.methods = {"auto", "greedy"}})) ==
-          Keys{"ring/a", "ring/a method=greedy"});
-    CHECK(keys(tasks_of(kTwo, {.methods = {"greedy", "cpsat", "greedy"}})) ==
-          Keys{"ring/a method=greedy", "ring/a method=cpsat", "ring/b method=greedy", "ring/b method=cpsat"});
-    CHECK(keys(tasks_of({kTwo[0]}, {.chunks = {2}, .bytes = {{1 << 20}}, .seeds = {1, 2}})) ==
-          Keys{"ring/a chunks=2 bytes=1048576", "ring/a chunks=2 bytes=1048576 seed=2"});
-    Matrix matrix{.heuristics = {"link-matching", "steiner-trees"}};
-    matrix.options.tries = 8;
-    matrix.options.exact_share = 0.5;
-    CHECK(keys(tasks_of({kTwo[0]}, matrix)) ==
-          Keys{"ring/a heuristic=link-matching exact-share=0.5 tries=8",
-               "ring/a heuristic=steiner-trees exact-share=0.5 tries=8"});
-}
-
-TEST_CASE("every task has its own path for its schedule") {
-    const std::vector<Job> odd{{"1", "x", "a b", {}},
-                               {"2", "x", "a_b", {}},
-                               {"3", "x", std::string(300, 'n') + "1", {}},
-                               {"4", "x", std::string(300, 'n') + "2", {}},
-                               {"5", "x/../y", "..", {}}};
-    std::set<std::string> stems;
-    for (const Task& task : tasks_of(odd, {.methods = {"greedy", "cpsat"}})) {
-        CHECK(stems.insert(task.stem).second);
-        CHECK(task.stem.starts_with("schedules/"));
-        CHECK(task.stem.find("/..") == std::string::npos);
-        CHECK(task.stem.size() < 240);
-    }
-}
-
-TEST_CASE("a task's path does not depend on other tasks, and keys never collide") {
-    const Job plain{"1", "x", "a_b", {}}, odd{"2", "x", "a b", {}}, sly{"3", "x", "a_b seed=2", {}};
-    const Matrix two{.seeds = {1, 2}};
-    std::set<std::string> stems, all;
-    for (const Task& task : tasks_of({odd, plain, sly}, two)) {
-        CHECK(all.insert(task.key).second);
-        CHECK(stems.insert(task.stem).second);
-    }
-    CHECK(tasks_of({odd, plain}, {})[0].stem == tasks_of({odd}, {})[0].stem);
-    CHECK(tasks_of({odd, plain}, {})[1].stem == "schedules/x/a_b");
-    std::string name = "a";
-    for (int i = 0; i < 110; ++i) name += "\u00e9";
-    const std::string stem = tasks_of({{"4", "x", name, {}}}, {})[0].stem;
-    CHECK(text::printable(stem) == stem);
-}
 
 TEST_CASE("a pattern survives writing to a run file and reading, wherever it was given") {
     const test::ScratchTree scratch;
@@ -113,18 +54,7 @@ TEST_CASE("a pattern survives writing to a run file and reading, wherever it was
     CHECK(expand({read.instances[1]}).at(0).name == "other");
 }
 
-TEST_CASE("the parts of a run are all of it, whether they are counted from 0 or from 1") {
-    const auto tasks = tasks_of(kTwo, {.seeds = {1, 2, 3, 4, 5}});
-    for (const std::uint64_t first : {0U, 1U}) {
-        Keys all;
-        for (std::uint64_t part = first; part < first + 3; ++part) {
-            for (const std::string& key : keys(shard_of(tasks, {part, 3}))) all.push_back(key);
-        }
-        std::ranges::sort(all);
-        Keys expected = keys(tasks);
-        std::ranges::sort(expected);
-        CHECK(all == expected);
-    }
+TEST_CASE("a part of a run is written as a number and a count") {
     CHECK(shard_in("3/8") == Shard{3, 8});
     for (const char* bad : {"", "3", "/8", "3/", "a/8", "9/8", "1/0", "1/8x", "-1/8"})
         CHECK_FALSE(shard_in(bad));

@@ -149,6 +149,10 @@ ExitCode run_batch(const app::BatchOptions& options, const Talk& talk, const Pro
     app::Watch watch{.interrupted = process.interrupted};
     if (!talk.quiet) watch.say = [&](const std::string& text) { streams.err << text << '\n'; };
     const app::BatchRun run = app::batch(options, view_of(talk, streams), watch);
+    if (run.outcome.unplanned) {
+        if (!talk.quiet) streams.err << "interrupted before the tasks were known; nothing was written\n";
+        return ExitCode::Interrupted;
+    }
     const ExitCode code = code_of(run.outcome);
     if (talk.json) {
         io::Json json = app::json_of(run);

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "batch/batch.hpp"
+#include "batch/results_folder.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace tutti::batch {
+
+/// What earlier runs left in a folder for the one that goes on with it.
+struct Earlier {
+    struct Kept {
+        std::size_t task;  ///< its number
+        std::size_t line;  ///< the place of its line
+    };
+    std::vector<io::ResultLine> lines{};  ///< of results.jsonl, the last of each key, as seen from here
+    std::vector<Kept> kept{};             ///< the tasks that need not be done again, in order
+    bool moved = false;                   ///< the lines name files otherwise than results.jsonl does
+    std::size_t damaged = 0;              ///< lines that cannot be read
+    std::size_t changed = 0;              ///< tasks whose files are others now
+    std::size_t others = 0;               ///< lines that answer no task of this run
+};
+
+/// Reads what is there. A results.jsonl with lines that cannot be read is written anew without them. When
+/// the run is interrupted meanwhile, tasks that were not looked at are not kept.
+[[nodiscard]] Earlier earlier_in(const ResultsFolder& folder, const Plan& plan, const Settings& settings);
+
+}  // namespace tutti::batch
