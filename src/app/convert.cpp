@@ -3,6 +3,7 @@
 #include "app/convert_plan.hpp"
 #include "app/convert_schedule.hpp"
 #include "app/file_kind.hpp"
+#include "app/folder_plans.hpp"
 #include "app/output_check.hpp"
 #include "io/instance_json.hpp"
 
@@ -59,7 +60,7 @@ Conversion convert(const ConvertOptions& options, const Watch& watch) {
 io::Json json_of(const Conversion& conversion, const ConvertOptions& options) {
     if (!options.folder.empty()) {
         return {{"directory", options.folder},
-                {"target", name_of(options.target)},
+                {"target", name_of(folder_target(options))},
                 {"environment", conversion.environment},
                 {"plans", plans_json(conversion.plans)}};
     }

@@ -1,24 +1,18 @@
 // A folder of plans for a runtime.
 //
-// Runtimes choose among the loaded files by collective, number of ranks, call mode and message size, and take
-// the first that fits. So plans of one collective with the same number of ranks divide the sizes among them:
-// each was made for its instance's size, and ranges meet half way (compile/size_ranges). The newer runtimes
-// read every file of the folder and fail at the first that is no plan, so the folder may hold nothing else.
-// The oldest one compares `inplace` with the call, so a file serves only one mode there, and each mode gets
-// its own file.
+// The newer runtimes read every file of the folder and fail at the first that is no plan, so the folder may
+// hold nothing else. Where groups have different plans for the same calls, a runtime that loaded all of them
+// would take the first. Then each NPU gets a folder of its own, npu0, npu1, …, with the plans of its groups.
 
 #include "app/convert_plan.hpp"
 #include "app/convert_schedule.hpp"
 #include "app/file_kind.hpp"
+#include "app/folder_plans.hpp"
 #include "batch/result_line.hpp"
 #include "batch/variant_instance.hpp"
-#include "compile/messages.hpp"
-#include "compile/places.hpp"
-#include "compile/size_ranges.hpp"
 #include "io/file_set.hpp"
 #include "io/found_results.hpp"
 #include "io/instance_json.hpp"
-#include "io/json_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,158 +65,122 @@ std::vector<FilePair> pairs_of(const std::vector<std::string>& files) {
     return pairs;
 }
 
-struct Job {
-    FilePair files{};
-    Instance instance;
-    Schedule schedule{};
-};
-
-/// One collective of a job.
-struct Candidate {
-    const Job* job = nullptr;
-    CollectiveId collective{};
-    std::int64_t bytes = 0;  ///< of the message that it was made for; 0: its instance does not say
-    compile::SizeRange range{};
-};
-
-/// What runtimes distinguish plans by, besides the size.
-struct Kind {
-    std::string coll{};
-    std::uint32_t ranks = 0;
-    auto operator<=>(const Kind&) const = default;
-};
-
-std::string spelled(CollectiveKind goal) {
-    const bool named = goal != CollectiveKind::Custom && goal != CollectiveKind::AllToNext;
-    return named ? std::string(plan_name_of(goal)) : "custom";
+/// Where a plan's file goes: beside all others, or to the folders of its NPUs.
+std::vector<std::string> folders_of(const FolderPlan& plan, bool by_npu) {
+    if (!by_npu) return {""};
+    std::set<NodeId> npus;
+    for (const ServedCollective& served : plan.serves) npus.insert(served.npus.begin(), served.npus.end());
+    std::vector<std::string> folders;
+    for (const NodeId npu : npus) folders.push_back(fmt::format("npu{}", npu.value()));
+    return folders;
 }
 
-std::map<Kind, std::vector<Candidate>> candidates_of(const std::vector<Job>& jobs,
-                                                     const std::optional<std::string>& id) {
-    std::map<Kind, std::vector<Candidate>> kinds;
-    for (const Job& job : jobs) {
-        for (const CollectiveId collective : compile::collectives_named(job.instance, id)) {
-            const compile::Places places(job.instance, collective);
-            Candidate candidate{.job = &job, .collective = collective};
-            if (places.chunks() > 0) {
-                const std::int64_t chunk = places.demand(0).bytes.count;
-                if (__builtin_mul_overflow(chunk, places.chunks_per_loop(), &candidate.bytes)) {
-                    throw InputError("messages of more than 2^63 bytes", {}, job.files.instance);
-                }
-            }
-            kinds[{spelled(places.goal()), places.ranks()}].push_back(candidate);
-        }
-    }
-    return kinds;
+/// Whether groups have different plans for the same calls.
+bool needs_folders(std::span<const FolderPlan> plans) {
+    std::set<std::string> files;
+    return std::ranges::any_of(plans,
+                               [&](const FolderPlan& plan) { return !files.insert(plan.file).second; });
 }
 
-/// Gives each plan its range of sizes. Throws InputError where that is impossible.
-void share_sizes(const Kind& kind, std::vector<Candidate>& candidates, const ConvertOptions& options) {
-    const compile::MscclLimits& limits = compile::limits_of(options.target);
-    std::ranges::sort(candidates, {}, &Candidate::bytes);
-    for (std::size_t i = 1; i < candidates.size(); ++i) {
-        const Candidate &a = candidates[i - 1], &b = candidates[i];
-        if (a.bytes == 0) {
-            throw InputError(fmt::format("is one of {} plans for {} among {} ranks, but its instance does "
-                                         "not say how large its chunks "
-                                         "are (chunk_bytes), so nobody can tell when to use which",
-                                         candidates.size(), kind.coll, kind.ranks),
-                             {}, a.job->files.instance);
-        }
-        if (a.bytes == b.bytes) {
-            throw InputError(
-                fmt::format("is for {} of {} bytes among {} ranks, and so is {}; a runtime uses one",
-                            kind.coll, a.bytes, kind.ranks, b.job->files.instance),
-                {}, a.job->files.instance);
+/// The paths of all files within the folder, and what they say.
+using FolderFiles = std::map<std::string, std::string_view>;
+
+FolderFiles files_of(std::span<const FolderPlan> plans, bool by_npu) {
+    FolderFiles files;
+    for (const FolderPlan& plan : plans) {
+        for (const std::string& folder : folders_of(plan, by_npu)) {
+            const fs::path path = fs::path(folder) / plan.file;
+            files[path.string()] = plan.plan.text;
+            if (plan.plan.condition.empty()) continue;
+            files[fs::path(path).replace_extension(".condition.json").string()] = plan.plan.condition;
         }
     }
-    std::vector<std::int64_t> sizes;
-    for (const Candidate& candidate : candidates) sizes.push_back(candidate.bytes);
-    const auto ranges =
-        compile::size_ranges(sizes, options.min_bytes.value_or(0),
-                             options.max_bytes.value_or(limits.no_max_bytes), limits.max_bytes_inclusive);
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-        candidates[i].range = ranges[i];
-        const auto [least, most] = ranges[i];
-        if (most != 0 && least >= most) {
-            throw InputError(
-                fmt::format("is for {} of {} bytes, but only {} to {} bytes are left for it; see "
-                            "--min-bytes and --max-bytes",
-                            kind.coll, candidates[i].bytes, least, most),
-                {}, candidates[i].job->files.instance);
-        }
-    }
+    return files;
 }
 
-std::string file_name(const Kind& kind, const Candidate& candidate, std::string_view mode) {
-    const auto [least, most] = candidate.range;
-    return fmt::format("{}-{}n-{}-{}{}.xml", kind.coll, kind.ranks, least,
-                       most == 0 ? std::string("up") : fmt::format("{}", most), mode);
-}
-
-std::vector<WrittenPlan> made_plans(const Kind& kind, const Candidate& candidate, ConvertOptions options) {
-    options.min_bytes = candidate.range.min_bytes;
-    options.max_bytes = candidate.range.max_bytes;
-    std::vector<WrittenPlan> plans;
-    const auto make = [&](std::string_view suffix) {
-        WrittenPlan plan{.path = file_name(kind, candidate, suffix)};
-        plan.plan =
-            make_plan(candidate.job->instance, candidate.job->schedule, candidate.collective, options);
-        plan.plan.facts["instance"] = candidate.job->files.instance;
-        if (!plan.plan.condition.empty()) {
-            plan.condition_path = fs::path(plan.path).replace_extension(".condition.json").string();
-        }
-        plans.push_back(std::move(plan));
-    };
-    try {
-        if (options.target != plan::Target::Msccl || options.mode != CallMode::Both) {
-            make("");
-            return plans;
-        }
-        options.mode = CallMode::OutOfPlace;
-        make("-outofplace");
-    } catch (const InputError& error) {
-        throw error.in_file(candidate.job->files.schedule);
+/// What a process would find among its plans: all, or those of its NPU.
+void check_number(const FolderFiles& files, plan::Target target) {
+    const std::size_t most = compile::limits_of(target).algorithms;
+    std::map<std::string, std::size_t> plans;
+    for (const auto& [path, text] : files) {
+        if (fs::path(path).extension() == ".xml") ++plans[fs::path(path).parent_path().string()];
     }
-    try {
-        options.mode = CallMode::InPlace;
-        make("-inplace");
-    } catch (const InputError&) {
-        // Only an out-of-place plan exists; the file says so.
+    for (const auto& [folder, count] : plans) {
+        if (count <= most) continue;
+        throw InputError(fmt::format("{} plans{}, but {} loads {} at most", count,
+                                     folder.empty() ? "" : " in " + folder, name_of(target), most));
     }
-    return plans;
 }
 
 /// The newer runtimes read every file in the folder, so it must hold no others.
-void check_folder(const std::string& folder, const std::vector<WrittenPlan>& plans) {
+void check_folder(const std::string& folder, const FolderFiles& files) {
     if (!fs::exists(folder)) return;
     if (!fs::is_directory(folder)) throw InputError("is a file; expected a folder", {}, folder);
-    std::set<std::string> names;
-    for (const WrittenPlan& plan : plans) {
-        names.insert(plan.path);
-        names.insert(plan.condition_path);
+    std::set<fs::path> known;
+    for (const auto& [path, text] : files) {
+        known.insert(path);
+        known.insert(fs::path(path).parent_path());
     }
-    for (const auto& entry : fs::directory_iterator(folder)) {
-        if (names.contains(entry.path().filename().string())) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (known.contains(entry.path().lexically_relative(folder))) continue;
         throw InputError(
             "lies in the folder already; runtimes read every file there, so choose an empty folder", {},
             entry.path().string());
     }
 }
 
-std::string environment_of(const ConvertOptions& options, const std::vector<WrittenPlan>& plans) {
-    if (options.target != plan::Target::Msccl) return fmt::format("MSCCL_ALGO_DIR={}", options.folder);
+std::string environment_of(const std::string& folder, plan::Target target, bool by_npu,
+                           std::span<const WrittenPlan> plans) {
+    const std::string place = (fs::path(folder) / (by_npu ? "npu$NPU" : "")).string();
+    if (target != plan::Target::Msccl) return fmt::format("MSCCL_ALGO_DIR={}", by_npu ? place : folder);
+    if (by_npu) return fmt::format("MSCCL_XML_FILES=$(ls {}/*.xml | paste -sd:)", place);
     std::vector<std::string> paths;
-    for (const WrittenPlan& plan : plans) paths.push_back((fs::path(options.folder) / plan.path).string());
+    for (const WrittenPlan& plan : plans) paths.push_back(plan.path);
     return fmt::format("MSCCL_XML_FILES={}", fmt::join(paths, ":"));
+}
+
+io::Json groups_json(std::span<const ServedCollective> serves) {
+    io::Json groups = io::Json::array();
+    for (const ServedCollective& served : serves) {
+        io::Json npus = io::Json::array();
+        for (const NodeId npu : served.npus) npus.push_back(npu.value());
+        groups.push_back({{"instance", served.job->instance_file},
+                          {"collective", served.job->instance.collective(served.collective).id},
+                          {"npus", std::move(npus)}});
+    }
+    return groups;
+}
+
+/// One for each plan; where it lies in several folders, in the first of them.
+WrittenPlan written(const FolderPlan& plan, const std::string& folder, bool by_npu) {
+    const auto folders = folders_of(plan, by_npu);
+    WrittenPlan result{.path = (fs::path(folder) / folders.front() / plan.file).string(), .plan = plan.plan};
+    if (!plan.plan.condition.empty())
+        result.condition_path = fs::path(result.path).replace_extension(".condition.json").string();
+    result.plan.facts["instance"] = plan.serves.front().job->instance_file;
+    result.plan.facts["groups"] = groups_json(plan.serves);
+    if (by_npu) result.plan.facts["folders"] = folders;
+    std::vector<std::string> ids;
+    for (const ServedCollective& served : plan.serves)
+        ids.push_back(served.job->instance.collective(served.collective).id);
+    if (ids.size() > 1 || by_npu) result.plan.words += fmt::format("; for {}", fmt::join(ids, ", "));
+    if (by_npu) result.plan.words += fmt::format("; in {}", fmt::join(folders, ", "));
+    return result;
+}
+
+void write_files(const std::string& folder, const FolderFiles& files) {
+    fs::create_directory(folder);
+    io::FileSet set(folder);
+    for (const auto& [path, text] : files) set.write(path, text);
+    set.commit();
 }
 
 }  // namespace
 
 Conversion convert_to_folder(const ConvertOptions& options, const Watch& watch) {
-    std::vector<Job> jobs;
+    std::vector<FolderJob> jobs;
     for (const FilePair& files : pairs_of(options.files)) {
-        jobs.push_back({files, instance_of(files), {}});
+        jobs.push_back({files.instance, files.schedule, instance_of(files), {}});
         io::OpenSchedule schedule = io::open_schedule(files.schedule);
         HeldSchedule judged = held_schedule(schedule, jobs.back().instance, watch.stop());
         if (!judged.verdict.valid()) {
@@ -230,33 +188,16 @@ Conversion convert_to_folder(const ConvertOptions& options, const Watch& watch) 
         }
         jobs.back().schedule = std::move(judged.schedule);
     }
-    std::vector<WrittenPlan> plans;
-    for (auto& [kind, candidates] : candidates_of(jobs, options.collective)) {
-        share_sizes(kind, candidates, options);
-        for (const Candidate& candidate : candidates) {
-            for (WrittenPlan& plan : made_plans(kind, candidate, options)) plans.push_back(std::move(plan));
-        }
-    }
-    const std::size_t most = compile::limits_of(options.target).algorithms;
-    if (plans.size() > most) {
-        throw InputError(
-            fmt::format("{} plans, but {} loads {} at most", plans.size(), name_of(options.target), most));
-    }
-    check_folder(options.folder, plans);
-    fs::create_directory(options.folder);
-    io::FileSet files(options.folder);
-    for (const WrittenPlan& plan : plans) {
-        if (!plan.condition_path.empty()) files.write(plan.condition_path, plan.plan.condition);
-        files.write(plan.path, plan.plan.text);
-    }
-    files.commit();
-    const std::string environment = environment_of(options, plans);
-    for (WrittenPlan& plan : plans) {
-        plan.path = (fs::path(options.folder) / plan.path).string();
-        if (!plan.condition_path.empty())
-            plan.condition_path = (fs::path(options.folder) / plan.condition_path).string();
-    }
-    return {.plans = std::move(plans), .environment = environment};
+    const std::vector<FolderPlan> plans = folder_plans(jobs, options);
+    const bool by_npu = needs_folders(plans);
+    const FolderFiles files = files_of(plans, by_npu);
+    check_number(files, folder_target(options));
+    check_folder(options.folder, files);
+    write_files(options.folder, files);
+    Conversion conversion;
+    for (const FolderPlan& plan : plans) conversion.plans.push_back(written(plan, options.folder, by_npu));
+    conversion.environment = environment_of(options.folder, folder_target(options), by_npu, conversion.plans);
+    return conversion;
 }
 
 }  // namespace tutti::app

@@ -25,10 +25,12 @@ struct ConvertOptions {
     std::string folder{};  ///< instead of `output`: where plans for a runtime shall go
     ConvertFormat format = ConvertFormat::Json;
     std::optional<std::string> collective{};  ///< its id; all of them where not given
-    plan::Target target = plan::Target::MscclExecutor;
+    /// Of msccl-xml; where not given, the newest one that knows the collective.
+    std::optional<plan::Target> target{};
     plan::Protocol protocol = plan::Protocol::Simple;
     CallMode mode = CallMode::Both;
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
+    std::string plan_name{};  ///< where empty, of instance and collective
     friend bool operator==(const ConvertOptions&, const ConvertOptions&) = default;
 };
 

@@ -8,6 +8,7 @@
 #include "verify/plan/plan_verifier.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -15,10 +16,53 @@
 namespace tutti::app {
 namespace {
 
+/// Who is who, where relays take part: users have to make a communicator of exactly these.
+std::string ranks_words(std::span<const NodeId> npus, std::uint32_t members) {
+    const auto numbers = [](std::span<const NodeId> of) {
+        std::vector<std::uint32_t> list;
+        for (const NodeId npu : of) list.push_back(npu.value());
+        return list;
+    };
+    const auto group = numbers(npus.first(members)), relays = numbers(npus.subspan(members));
+    const auto ranks = [](std::size_t first, std::size_t count) {
+        return count == 1 ? fmt::format("rank {} is NPU", first)
+                          : fmt::format("ranks {}-{} are NPUs", first, first + count - 1);
+    };
+    return fmt::format("{} {} (the group); {} {} ({})", ranks(0, group.size()), fmt::join(group, ", "),
+                       ranks(group.size(), relays.size()), fmt::join(relays, ", "),
+                       relays.size() == 1 ? "a relay, which contributes and gets nothing"
+                                          : "relays, which contribute and get nothing");
+}
+
+/// What is common to the plans of all formats: the condition beside it, who is who.
+template <class Result>
+void describe_ranks(const Result& result, const Collective& collective, MadePlan& made) {
+    io::Json npus = io::Json::array();
+    for (const NodeId npu : result.npus) npus.push_back(npu.value());
+    made.facts["npus"] = std::move(npus);
+    made.facts["relays"] = result.npus.size() - result.members;
+    if (result.npus.size() > result.members) made.ranks = ranks_words(result.npus, result.members);
+    if (!result.condition) return;
+    const std::string what = fmt::format("{} of {} ranks", name_of(collective.kind), result.members);
+    made.condition = io::plan_condition_text(
+        *result.condition, made.ranks.empty() ? what : fmt::format("{}; {}", what, made.ranks));
+}
+
+/// "custom", or "custom (all_reduce of 4 ranks, 2 relays)".
+template <class Result>
+std::string name_with_relays(const Result& result, std::string_view name, const Collective& collective) {
+    const std::size_t relays = result.npus.size() - result.members;
+    if (relays == 0) return std::string(name);
+    return fmt::format("{} ({} of {} ranks, with {} relay{})", name, name_of(collective.kind), result.members,
+                       relays, relays == 1 ? "" : "s");
+}
+
+/// Custom collectives are called by their number, so their mode is not compared with the call's.
 std::string_view words_of(const plan::MscclPlan& plan, plan::Target target) {
     if (*plan.in_place && *plan.out_of_place) {
-        return target == plan::Target::Msccl ? "in-place and out-of-place calls (msccl uses it in place only)"
-                                             : "in-place and out-of-place calls";
+        return target == plan::Target::Msccl && plan.collective != "custom"
+                   ? "in-place and out-of-place calls (msccl uses it in place only)"
+                   : "in-place and out-of-place calls";
     }
     return *plan.in_place ? "in-place calls" : "out-of-place calls";
 }
@@ -35,6 +79,7 @@ io::Json facts_of(const compile::MscclResult& result, const std::string& collect
                    {"ranks", plan.ranks},
                    {"root", nullptr},
                    {"verdict", "valid"},
+                   {"target", plan::name_of(result.target)},
                    {"mode", mode_of(plan)},
                    {"protocol", plan::name_of(plan.protocol)},
                    {"steps", plan::steps_of(plan)},
@@ -48,13 +93,11 @@ io::Json facts_of(const compile::MscclResult& result, const std::string& collect
 /// Judges candidate plans like files of other tools, and keeps the last verdict.
 class Judge {
   public:
-    explicit Judge(plan::Target target) : target_(target) {}
-
     plan::PlanClass operator()(const compile::MscclResult& candidate) {
         verify::PlanReading reading;
         reading.root = candidate.root;
         reading.condition = candidate.condition;
-        reading.target = target_;
+        reading.target = candidate.target;
         reading.strict_dependencies = true;
         last_ = verify::verify(candidate.plan, reading);
         if (last_.verdict == plan::PlanClass::Valid && last_.warning_count > 0) {
@@ -65,7 +108,6 @@ class Judge {
     [[nodiscard]] const plan::PlanVerdict& last() const { return last_; }
 
   private:
-    plan::Target target_;
     plan::PlanVerdict last_;
 };
 
@@ -74,11 +116,12 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
     compile::MscclOptions lowering;
     lowering.target = options.target;
     lowering.protocol = options.protocol;
+    lowering.name = options.plan_name;
     lowering.in_place = options.mode != CallMode::OutOfPlace;
     lowering.out_of_place = options.mode != CallMode::InPlace;
     lowering.min_bytes = options.min_bytes;
     lowering.max_bytes = options.max_bytes;
-    Judge judge(options.target);
+    Judge judge;
     const auto result = compile::first_valid_msccl(instance, schedule, collective, lowering,
                                                    [&](const auto& c) { return judge(c); });
     if (!result) {
@@ -94,12 +137,14 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
     }
     MadePlan made;
     made.text = io::msccl_xml_text(result->plan);
-    if (result->condition) made.condition = io::plan_condition_text(*result->condition);
-    made.words =
-        fmt::format("{} among {} ranks, {} steps on {} channel{}, for {}, verified", *result->plan.collective,
-                    result->plan.ranks, plan::steps_of(result->plan), result->plan.channels,
-                    result->plan.channels == 1 ? "" : "s", words_of(result->plan, options.target));
-    made.facts = facts_of(*result, instance.collective(collective).id);
+    const Collective& of = instance.collective(collective);
+    made.words = fmt::format("{} among {} ranks, {} steps on {} channel{}, for {}{}, verified",
+                             name_with_relays(*result, *result->plan.collective, of), result->plan.ranks,
+                             plan::steps_of(result->plan), result->plan.channels,
+                             result->plan.channels == 1 ? "" : "s", words_of(result->plan, result->target),
+                             !options.target && result->condition ? " of the msccl runtime" : "");
+    made.facts = facts_of(*result, of.id);
+    describe_ranks(*result, of, made);
     return made;
 }
 
@@ -107,29 +152,30 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
 MadePlan make_mscclpp(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                       const ConvertOptions& options) {
     compile::ExecutionOptions lowering;
+    lowering.name = options.plan_name;
     if (options.mode != CallMode::Both) lowering.in_place = options.mode == CallMode::InPlace;
     if (options.min_bytes) lowering.min_bytes = static_cast<std::uint64_t>(*options.min_bytes);
     if (options.max_bytes.value_or(0) > 0)
         lowering.max_bytes = static_cast<std::uint64_t>(*options.max_bytes);
-    const plan::ExecutionPlan plan =
+    const compile::ExecutionResult result =
         compile::lower_to_execution_plan(instance, schedule, collective, lowering);
     verify::PlanReading reading;
     reading.target = plan::Target::Mscclpp;
-    const plan::PlanVerdict verdict = verify::verify(plan, reading);
+    reading.condition = result.condition;
+    const plan::PlanVerdict verdict = verify::verify(result.plan, reading);
     if (verdict.verdict != plan::PlanClass::Valid) {
         const std::string why = verdict.violations.empty() ? "" : verdict.violations.front().message;
         throw InternalError(fmt::format("the execution plan is {}: {}", name_of(verdict.verdict), why));
     }
     MadePlan made;
-    made.text = io::mscclpp_json_text(plan);
-    made.words = fmt::format("{} among {} ranks, {} operations, for {} calls, verified", verdict.collective,
-                             verdict.ranks, verdict.steps, verdict.mode);
-    made.facts = {{"collective", instance.collective(collective).id},
-                  {"coll", verdict.collective},
-                  {"ranks", verdict.ranks},
-                  {"verdict", "valid"},
-                  {"mode", verdict.mode},
-                  {"steps", verdict.steps}};
+    made.text = io::mscclpp_json_text(result.plan);
+    const std::string& coll = result.condition ? result.plan.collective : verdict.collective;
+    const Collective& of = instance.collective(collective);
+    made.words = fmt::format("{} among {} ranks, {} operations, for {} calls, verified",
+                             name_with_relays(result, coll, of), verdict.ranks, verdict.steps, verdict.mode);
+    made.facts = {{"collective", of.id}, {"coll", coll},         {"ranks", verdict.ranks},
+                  {"verdict", "valid"},  {"mode", verdict.mode}, {"steps", verdict.steps}};
+    describe_ranks(result, of, made);
     return made;
 }
 

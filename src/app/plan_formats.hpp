@@ -16,6 +16,7 @@ struct MadePlan {
     std::string text{};
     std::string condition{};  ///< the file beside it, with which it can be judged; empty: not needed
     std::string words{};      ///< what it is, for people
+    std::string ranks{};      ///< with relays: which NPU is which rank, for people
     io::Json facts{};         ///< the same for machines
 };
 

@@ -2,6 +2,7 @@
 
 #include "compile/execution_lowering.hpp"
 
+#include "compile/condition.hpp"
 #include "compile/execution/draft.hpp"
 #include "core/error.hpp"
 
@@ -27,46 +28,61 @@ void check_blocks(const execution::Draft& draft) {
                     *most, most - blocks.begin(), execution::kMostMessages, kMostExecutionBlocks));
 }
 
+void check_kind(CollectiveKind kind) {
+    if (kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
+        kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll) {
+        return;
+    }
+    throw InputError(
+        fmt::format("execution plans of MSCCL++ are for all_reduce, all_gather, reduce_scatter and "
+                    "all_to_all; '{}' is none of them",
+                    name_of(kind)));
+}
+
+/// In place, input and output of a plan without a name start at the same place. So only where each chunk has
+/// the same place in both can it be the collective that the group would call in place.
+bool in_place_of(const ExecutionOptions& options, const Places& places, CollectiveKind kind) {
+    if (!places.has_relays()) return options.in_place.value_or(kind != CollectiveKind::AllToAll);
+    const bool possible = kind == CollectiveKind::AllReduce;
+    if (options.in_place.value_or(false) && !possible) {
+        throw InputError(
+            fmt::format("{} of the plan's {} ranks are relays outside the group; with relays only an "
+                        "all_reduce can be had "
+                        "in place, and {} out of place (--mode out-of-place)",
+                        places.ranks() - places.members(), places.ranks(), name_of(kind)));
+    }
+    return options.in_place.value_or(possible);
+}
+
 }  // namespace
 
-plan::ExecutionPlan lower_to_execution_plan(const Instance& instance, const Schedule& schedule,
-                                            CollectiveId collective, const ExecutionOptions& options) {
-    const Places places(instance, collective);
-    const CollectiveKind goal = places.goal();
-    if (goal != CollectiveKind::AllReduce && goal != CollectiveKind::AllGather &&
-        goal != CollectiveKind::ReduceScatter && goal != CollectiveKind::AllToAll) {
-        throw InputError(
-            fmt::format("execution plans of MSCCL++ are for all_reduce, all_gather, reduce_scatter and "
-                        "all_to_all; '{}' is none of them",
-                        name_of(instance.collective(collective).kind)));
-    }
+ExecutionResult lower_to_execution_plan(const Instance& instance, const Schedule& schedule,
+                                        CollectiveId collective, const ExecutionOptions& options) {
+    const CollectiveKind kind = instance.collective(collective).kind;
+    check_kind(kind);
     if (options.channel == plan::ChannelType::Switch) {
         throw InputError("execution plans are written for memory or port channels, not for switch channels");
     }
-    const Part part = part_of(instance, schedule, collective);
-    execution::Draft draft{part,
-                           places,
-                           options.in_place.value_or(goal != CollectiveKind::AllToAll),
-                           options.channel,
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {}};
+    Part part = part_of(instance, schedule, collective);
+    const Places places(instance, part);
+    execution::Draft draft{
+        part, places, in_place_of(options, places, kind), options.channel, {}, {}, {}, {}, {}, {}, {}};
     execution::form_units(draft);
     execution::choose_landings(draft);
     execution::form_blocks(draft);
     check_blocks(draft);
-    plan::ExecutionPlan plan = execution::assemble(draft);
+    ExecutionResult result{.plan = execution::assemble(draft)};
+    plan::ExecutionPlan& plan = result.plan;
     plan.name = options.name.empty()
                     ? fmt::format("{} {}", instance.name(), instance.collective(collective).id)
                     : options.name;
-    plan.collective = file_name(goal);
+    plan.collective = file_name(places.goal());
     plan.min_bytes = options.min_bytes.value_or(plan.min_bytes);
     plan.max_bytes = options.max_bytes.value_or(plan.max_bytes);
-    return plan;
+    if (places.has_relays()) result.condition = condition_of(part, places);
+    result.npus = std::move(part.npus);
+    result.members = part.members;
+    return result;
 }
 
 }  // namespace tutti::compile

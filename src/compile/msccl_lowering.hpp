@@ -34,7 +34,8 @@ struct MscclLimits {
 
 /// What a user may ask of a plan beyond what the schedule says.
 struct MscclOptions {
-    plan::Target target = plan::Target::MscclExecutor;
+    /// Where not given, the newest one; msccl where only that one knows the collective.
+    std::optional<plan::Target> target{};
     plan::Protocol protocol = plan::Protocol::Simple;
     bool in_place = true, out_of_place = true;  ///< call modes; at least one
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
@@ -52,9 +53,12 @@ enum class MscclEffort {
 
 struct MscclResult {
     plan::MscclPlan plan{};
+    plan::Target target = plan::Target::MscclExecutor;  ///< whose names and limits it keeps
     /// For kinds that files have no name for; with it the plan can be judged.
     std::optional<plan::Condition> condition{};
     std::optional<Rank> root{};
+    std::vector<NodeId> npus{};  ///< by rank; those of the group first, then relays
+    std::uint32_t members = 0;   ///< ranks of the group
     MscclEffort effort = MscclEffort::Fused;
 };
 

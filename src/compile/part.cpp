@@ -5,13 +5,14 @@
 // So each chunk is played in versions. A node's version of a chunk is what it holds at the start, what a copy
 // replaces it by, or the sum of a version and a message; a message carries the version that its sender had at
 // its start. What the receivers have at the end is needed, and so is every version that a needed version was
-// made from. The other messages are dropped, and then nobody outside the group may be left who carries one.
+// made from. The other messages are dropped. Whoever is left outside the group is a relay.
 
 #include "compile/part.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 namespace tutti::compile {
@@ -142,32 +143,34 @@ void check_sizes(const Instance& instance, const Part& part) {
     }
 }
 
+/// The ranks: the group's members, then the relays.
+void number_ranks(const Group& group, std::span<const Message> messages, Part& part) {
+    part.members = static_cast<std::uint32_t>(group.members.size());
+    part.npus = group.members;
+    std::set<NodeId> relays;
+    for (const Message& m : messages) relays.insert({m.from, m.to});
+    for (const NodeId member : group.members) relays.erase(member);
+    part.npus.insert(part.npus.end(), relays.begin(), relays.end());
+    part.ranks = static_cast<std::uint32_t>(part.npus.size());
+}
+
 }  // namespace
 
 std::vector<Event> events_of(std::span<const RankMessage> messages) { return ordered(messages); }
 
 Part part_of(const Instance& instance, const Schedule& schedule, CollectiveId collective) {
-    const Group& group = instance.groups()[instance.collective(collective).group.index()];
-    Part part{.collective = collective, .ranks = static_cast<std::uint32_t>(group.members.size())};
+    Part part{.collective = collective};
     for (std::uint32_t c = 0; c < instance.chunks(); ++c) {
         if (instance.demands().collective(ChunkId(c)) != collective) continue;
         if (part.chunks++ == 0) part.first_chunk = c;
     }
     check_sizes(instance, part);
-    std::vector<std::uint32_t> rank(instance.topology().npus(), kNoMessage);
-    for (std::uint32_t r = 0; r < part.ranks; ++r) rank[group.members[r].index()] = r;
-
     Messages messages = messages_of(instance, schedule, collective);
-    for (const Message& m : needed_of(instance, std::move(messages.all))) {
-        for (const NodeId npu : {m.from, m.to}) {
-            if (rank[npu.index()] != kNoMessage) continue;
-            throw InputError(fmt::format(
-                "NPU {} passes chunk {} on at tick {} but is outside group '{}' of collective '{}', so no "
-                "rank of "
-                "a communicator can stand for it; remedy: synthesize with \"forwarding\": \"group\"",
-                npu.value(), m.chunk.value(), m.arrival.count(), group.name,
-                instance.collective(collective).id));
-        }
+    messages.all = needed_of(instance, std::move(messages.all));
+    number_ranks(instance.groups()[instance.collective(collective).group.index()], messages.all, part);
+    std::vector<std::uint32_t> rank(instance.topology().npus(), kNoMessage);
+    for (std::uint32_t r = 0; r < part.ranks; ++r) rank[part.npus[r].index()] = r;
+    for (const Message& m : messages.all) {
         part.messages.push_back({m.chunk.value() - part.first_chunk, rank[m.from.index()], rank[m.to.index()],
                                  m.path, m.start, m.arrival, m.op});
     }

@@ -4,12 +4,14 @@
 
 namespace tutti::compile {
 
-Places::Places(const Instance& instance, CollectiveId id)
+Places::Places(const Instance& instance, CollectiveId id, std::span<const NodeId> relays)
     : instance_(instance),
-      members_(instance.groups()[instance.collective(id).group.index()].members),
-      goal_(plan_kind_of(instance.collective(id).kind)) {
+      npus_(instance.groups()[instance.collective(id).group.index()].members),
+      group_size_(static_cast<std::uint32_t>(npus_.size())),
+      goal_(relays.empty() ? plan_kind_of(instance.collective(id).kind) : CollectiveKind::Custom) {
     const Collective& collective = instance.collective(id);
-    for (std::uint32_t r = 0; r < members_.size(); ++r) rank_[members_[r]] = r;
+    npus_.insert(npus_.end(), relays.begin(), relays.end());
+    for (std::uint32_t r = 0; r < npus_.size(); ++r) rank_[npus_[r]] = r;
     if (has_root(collective.kind)) root_ = collective.root.value_or(Rank(0)).value();
     std::uint32_t chunks = 0;
     for (std::uint32_t c = 0; c < instance.chunks(); ++c) {
@@ -18,8 +20,8 @@ Places::Places(const Instance& instance, CollectiveId id)
     }
     input_.resize(chunks);
     output_.resize(chunks);
-    inputs_.assign(members_.size(), 0);
-    outputs_.assign(members_.size(), 0);
+    inputs_.assign(npus_.size(), 0);
+    outputs_.assign(npus_.size(), 0);
     switch (collective.kind) {
         case CollectiveKind::AllToAll:
         case CollectiveKind::AllToAllV:
@@ -33,6 +35,7 @@ Places::Places(const Instance& instance, CollectiveId id)
             place_by_share(collective);
     }
     size_buffers(collective);
+    if (has_relays()) per_loop_ = largest_buffer();
 }
 
 /// The kinds whose chunks are numbered by the rank whose share they are.
@@ -73,8 +76,8 @@ void Places::place_pairs(const Collective& collective) {
         for (const auto& [from, to] : collective.pairs) place(from.index(), to.index(), collective.chunks);
         return;
     }
-    for (std::size_t from = 0; from < members_.size(); ++from) {
-        for (std::size_t to = 0; to < members_.size(); ++to) {
+    for (std::size_t from = 0; from < group_size_; ++from) {
+        for (std::size_t to = 0; to < group_size_; ++to) {
             place(from, to,
                   collective.kind == CollectiveKind::AllToAll ? collective.chunks
                                                               : collective.counts[from][to]);
@@ -83,8 +86,8 @@ void Places::place_pairs(const Collective& collective) {
 }
 
 void Places::place_custom() {
-    custom_input_.resize(members_.size());
-    custom_output_.resize(members_.size());
+    custom_input_.resize(npus_.size());
+    custom_output_.resize(npus_.size());
     for (std::uint32_t c = 0; c < input_.size(); ++c) {
         for (const NodeId holder : demand(c).holders) {
             const std::uint32_t r = rank_.at(holder);
@@ -99,11 +102,11 @@ void Places::place_custom() {
 
 void Places::size_buffers(const Collective& collective) {
     using enum CollectiveKind;
-    const auto n = static_cast<std::int64_t>(members_.size());
+    const auto n = static_cast<std::int64_t>(group_size_);
     const auto share = static_cast<std::int64_t>(collective.chunks);
     const auto set = [&](std::int64_t in, std::int64_t out, std::int64_t loop) {
-        inputs_.assign(members_.size(), in);
-        outputs_.assign(members_.size(), out);
+        std::fill_n(inputs_.begin(), group_size_, in);
+        std::fill_n(outputs_.begin(), group_size_, out);
         per_loop_ = loop;
     };
     switch (collective.kind) {
@@ -130,18 +133,22 @@ void Places::size_buffers(const Collective& collective) {
         case AllToAllV:
         case Permute:
         case Custom:
-            per_loop_ = std::max(
-                {std::int64_t{1}, *std::ranges::max_element(inputs_), *std::ranges::max_element(outputs_)});
+            per_loop_ = largest_buffer();
     }
 }
 
+std::int64_t Places::largest_buffer() const {
+    return std::max(
+        {std::int64_t{1}, *std::ranges::max_element(inputs_), *std::ranges::max_element(outputs_)});
+}
+
 std::optional<std::int64_t> Places::input(std::uint32_t rank, std::uint32_t chunk) const {
-    if (!std::ranges::binary_search(demand(chunk).holders, members_[rank])) return std::nullopt;
+    if (!std::ranges::binary_search(demand(chunk).holders, npus_[rank])) return std::nullopt;
     return custom_input_.empty() ? input_[chunk] : custom_input_[rank].at(chunk);
 }
 
 std::optional<std::int64_t> Places::output(std::uint32_t rank, std::uint32_t chunk) const {
-    if (!std::ranges::binary_search(demand(chunk).receivers, members_[rank])) return std::nullopt;
+    if (!std::ranges::binary_search(demand(chunk).receivers, npus_[rank])) return std::nullopt;
     return custom_output_.empty() ? output_[chunk] : custom_output_[rank].at(chunk);
 }
 

@@ -35,14 +35,23 @@ struct OwnBlock {
 /// | all_to_all_v   | by destination, own block too       | by source, own block too              |
 /// | permute        | in the order of the pairs from here | in the order of the pairs to here     |
 /// | custom         | in the order of the demands         | in the order of the demands           |
+///
+/// Relays (Part) have neither input nor output. With relays the plan is for no collective that runtimes have
+/// a name for, whatever its kind: only the ranks of the group contribute and get results.
 class Places {
   public:
     /// The instance must outlive this.
-    Places(const Instance& instance, CollectiveId collective);
+    Places(const Instance& instance, CollectiveId collective, std::span<const NodeId> relays = {});
+    /// The part's group and relays.
+    Places(const Instance& instance, const Part& part)
+        : Places(instance, part.collective, std::span(part.npus).subspan(part.members)) {}
 
     [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(inputs_.size()); }
-    /// What the plan is called: CollectiveKind::Custom for all_to_all_v, permute and custom, which need a
-    /// condition.
+    /// Those of the group; the others are relays.
+    [[nodiscard]] std::uint32_t members() const { return group_size_; }
+    [[nodiscard]] bool has_relays() const { return members() < ranks(); }
+    /// What the plan is called: CollectiveKind::Custom for all_to_all_v, permute and custom, and where there
+    /// are relays; these need a condition.
     [[nodiscard]] CollectiveKind goal() const { return goal_; }
     [[nodiscard]] std::optional<std::uint32_t> root() const { return root_; }
 
@@ -64,16 +73,17 @@ class Places {
     }
     [[nodiscard]] std::uint32_t chunks() const { return static_cast<std::uint32_t>(input_.size()); }
     [[nodiscard]] std::uint32_t rank_of(NodeId member) const { return rank_.at(member); }
-    [[nodiscard]] NodeId member(std::uint32_t rank) const { return members_[rank]; }
 
   private:
     void place_by_share(const Collective& collective);
     void place_pairs(const Collective& collective);
     void place_custom();
     void size_buffers(const Collective& collective);
+    [[nodiscard]] std::int64_t largest_buffer() const;
 
     const Instance& instance_;
-    std::span<const NodeId> members_;
+    std::vector<NodeId> npus_;  ///< by rank
+    std::uint32_t group_size_ = 0;
     std::unordered_map<NodeId, std::uint32_t> rank_;
     CollectiveKind goal_ = CollectiveKind::Custom;
     std::optional<std::uint32_t> root_;

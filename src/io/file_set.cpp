@@ -19,6 +19,12 @@ namespace {
     throw InputError("cannot be written: " + std::generic_category().message(error), {}, file);
 }
 
+void make_parent(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!path.parent_path().empty()) std::filesystem::create_directories(path.parent_path(), error);
+    if (error) fail(path.parent_path().string(), error.value());
+}
+
 }  // namespace
 
 FileSet::FileSet(const std::string& directory) : directory_(directory) {
@@ -42,7 +48,9 @@ std::string FileSet::place(const std::string& name) const {
 }
 
 void FileSet::write(const std::string& name, std::string_view bytes) {
-    AtomicFile file((std::filesystem::path(hidden_) / name).string());
+    const std::filesystem::path path = std::filesystem::path(hidden_) / name;
+    make_parent(path);
+    AtomicFile file(path.string());
     file.write(bytes);
     file.commit();
     names_.push_back(name);
@@ -52,6 +60,7 @@ void FileSet::commit() {
     // A directory of the same name is the only obstacle to a rename where writing beside it worked.
     for (const std::string& name : names_) {
         if (std::filesystem::is_directory(place(name))) fail(place(name), EISDIR);
+        make_parent(place(name));
     }
     for (std::size_t i = 0; i < names_.size(); ++i) {
         const std::string from = (std::filesystem::path(hidden_) / names_[i]).string();

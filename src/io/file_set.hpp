@@ -6,9 +6,9 @@
 
 namespace tutti::io {
 
-/// Files of one directory that appear together or not at all. They are written to a hidden directory inside
-/// it and renamed when all are complete. If a rename fails, the files already renamed are removed. Without
-/// commit() nothing is left. Throws InputError that names the file.
+/// Files of one directory and its subdirectories that appear together or not at all. They are written to a
+/// hidden directory inside it and renamed when all are complete. If a rename fails, the files already renamed
+/// are removed. Without commit() nothing is left. Throws InputError that names the file.
 class FileSet {
   public:
     /// The directory must exist; "" is the current one.
@@ -17,7 +17,8 @@ class FileSet {
     FileSet& operator=(const FileSet&) = delete;
     ~FileSet();
 
-    /// Writes and syncs the file, under its temporary name. `name` has no directory part.
+    /// Writes and syncs the file, under its temporary name. `name` may begin with a subdirectory; commit()
+    /// creates it.
     void write(const std::string& name, std::string_view bytes);
     /// Renames all files, replacing existing ones. Call once, last.
     void commit();

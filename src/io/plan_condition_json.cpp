@@ -192,12 +192,16 @@ Json outputs_json(const std::map<std::int64_t, std::vector<plan::Contribution>>&
 
 }  // namespace
 
-std::string plan_condition_text(const plan::Condition& condition) {
+std::string plan_condition_text(const plan::Condition& condition, const std::string& comment) {
     Json inputs = Json::object(), outputs = Json::object();
     for (const auto& [rank, chunks] : condition.inputs) inputs[fmt::format("{}", rank)] = chunks_json(chunks);
     for (const auto& [rank, chunks] : condition.outputs)
         outputs[fmt::format("{}", rank)] = outputs_json(chunks);
-    return json_page({{kConditionField, kConditionFormat}, {"inputs", inputs}, {"outputs", outputs}});
+    Json page{{kConditionField, kConditionFormat}};
+    if (!comment.empty()) page["comment"] = comment;
+    page["inputs"] = inputs;
+    page["outputs"] = outputs;
+    return json_page(page);
 }
 
 plan::Condition read_plan_condition(Source& source) {

@@ -11,7 +11,7 @@ namespace tutti::plan {
 enum class Target : std::uint8_t {
     Msccl,          ///< microsoft/msccl, the first one (MSCCL_XML_FILES)
     MscclExecutor,  ///< Azure/msccl-executor-nccl (MSCCL_ALGO_DIR)
-    Rccl,           ///< RCCL (share/rccl/msccl-algorithms)
+    Rccl,           ///< RCCL before 2026 (share/rccl/msccl-algorithms); it has removed MSCCL since
     Mscclpp         ///< MSCCL++, which reads JSON
 };
 inline constexpr int kMscclTargets = 3;

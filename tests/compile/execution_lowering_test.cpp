@@ -46,13 +46,29 @@ Instance instance_of(const TopologyParts& parts, CollectiveKind kind, std::uint6
     return Instance({"case", parts, {all}, {collective}});
 }
 
+/// The executor divides a rank's buffers by its chunks, so relays have as many as others, and use none.
+void check_relays(const ExecutionResult& result) {
+    CHECK(result.condition.has_value() == (result.npus.size() > result.members));
+    for (std::size_t r = result.members; r < result.npus.size(); ++r) {
+        const plan::ExecutionGpu& relay = result.plan.gpus[r];
+        CHECK(result.plan.collective == "custom");
+        CHECK(relay.input_chunks == result.plan.gpus[0].input_chunks);
+        CHECK(relay.output_chunks == result.plan.gpus[0].output_chunks);
+        CHECK(result.condition->inputs.at(Rank(r)).empty());
+        CHECK_FALSE(result.condition->outputs.contains(Rank(r)));
+    }
+}
+
 plan::ExecutionPlan checked(const Instance& instance, const Schedule& schedule,
                             const ExecutionOptions& options, CollectiveId collective = CollectiveId(0)) {
-    plan::ExecutionPlan plan = lower_to_execution_plan(instance, schedule, collective, options);
+    ExecutionResult result = lower_to_execution_plan(instance, schedule, collective, options);
+    check_relays(result);
+    plan::ExecutionPlan plan = std::move(result.plan);
     io::Source source = io::Source::of_text(io::mscclpp_json_text(plan), "plan.json");
     CHECK(io::read_mscclpp_json(source) == plan);
     verify::PlanReading reading;
     reading.target = plan::Target::Mscclpp;
+    reading.condition = result.condition;
     const plan::PlanVerdict verdict = verify::verify(plan, reading);
     INFO("violation: ", verdict.violations.empty() ? "" : verdict.violations[0].message);
     INFO("warning: ", verdict.warnings.empty() ? "" : verdict.warnings[0].message);
@@ -208,7 +224,7 @@ TEST_CASE("schedules that an execution plan cannot express are refused with the 
 }
 
 TEST_CASE("execution plans of random instances are valid, or refused for a reason that is said") {
-    std::size_t plans = 0, refused = 0;
+    std::size_t plans = 0, relayed = 0, refused = 0;
     test::for_seeds(test::cases(250), [&](Rng& rng, std::uint64_t seed) {
         const Instance instance(test::random_instance(rng));
         if (!test::is_feasible(instance)) return;
@@ -216,16 +232,17 @@ TEST_CASE("execution plans of random instances are valid, or refused for a reaso
         const Schedule schedule = synthesized(instance, seed);
         for (std::size_t c = 0; c < instance.collectives().size(); ++c) {
             ExecutionOptions options;
-            options.in_place = rng.below(2) == 0;
+            if (rng.below(3) > 0) options.in_place = rng.below(2) == 0;
             options.channel = rng.below(2) == 0 ? ChannelType::Memory : ChannelType::Port;
             try {
-                (void)checked(instance, schedule, options, CollectiveId(c));
+                const auto plan = checked(instance, schedule, options, CollectiveId(c));
                 ++plans;
+                if (plan.collective == "custom") ++relayed;
             } catch (const InputError& error) {
                 const std::string text = error.what();
                 INFO(text);
                 const bool known =
-                    text.find("outside group") != text.npos || text.find("a switch copies") != text.npos ||
+                    text.find("with relays only") != text.npos || text.find("a switch copies") != text.npos ||
                     text.find("a switch reduces") != text.npos || text.find("of one size") != text.npos ||
                     text.find("is none of them") != text.npos;
                 CHECK(known);
@@ -234,5 +251,6 @@ TEST_CASE("execution plans of random instances are valid, or refused for a reaso
         }
     });
     CHECK(plans > 20);
+    CHECK(relayed > 10);
     CHECK(refused > 20);
 }

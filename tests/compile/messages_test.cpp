@@ -118,13 +118,22 @@ TEST_CASE("a reduction into nothing is a copy, and an overwritten sum is not nee
     CHECK(part.messages[1].op == Op::Reduce);
 }
 
-TEST_CASE("an NPU outside the group that passes a chunk on is refused with the remedy") {
+TEST_CASE("NPUs outside the group that pass chunks on are ranks behind those of the group") {
     const Instance instance =
-        test::on_group(test::line(3), {2, 0}, {test::collective(CollectiveKind::AllGather)});
-    const std::string text =
-        refusal(instance, test::schedule(2, {copy(1, 0, 0), copy(1, 2, 1), copy(0, 3, 0), copy(0, 1, 1)}));
-    CHECK(says(text, "NPU 1 passes chunk"));
-    CHECK(says(text, "\"forwarding\": \"group\""));
+        test::on_group(test::line(4), {3, 1}, {test::collective(CollectiveKind::AllGather)});
+    // NPU 0 gets a chunk too, for nothing.
+    const Part part = part_of(
+        instance,
+        test::schedule(2, {copy(1, 2, 0), copy(1, 1, 0), copy(1, 4, 1), copy(0, 5, 0), copy(0, 3, 1)}),
+        CollectiveId(0));
+    CHECK(part.members == 2);
+    CHECK(part.ranks == 3);
+    CHECK(part.npus == test::nodes({3, 1, 2}));
+    REQUIRE(part.messages.size() == 4);
+    CHECK(part.messages[0].from == 1);
+    CHECK(part.messages[0].to == 2);
+    CHECK(part.messages[3].from == 2);
+    CHECK(part.messages[3].to == 0);
 }
 
 TEST_CASE("ranks are positions in the group, and chunks are counted from the collective's first") {

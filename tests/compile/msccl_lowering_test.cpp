@@ -286,13 +286,41 @@ TEST_CASE("collectives that a runtime does not know are refused with those that 
     const Instance instance = test::on_all(test::Net(2).both(0, 1), {gather});
     const Schedule schedule = test::schedule(1, {copy(1, 1, 0)});
     CHECK_THROWS_WITH_AS((void)lowered(instance, schedule, {.target = plan::Target::Msccl}),
-                         doctest::Contains("no gather; --target msccl-executor and rccl do"), InputError);
+                         doctest::Contains("no gather; --target msccl-executor has"), InputError);
     const Instance next =
         test::on_all(test::Net(2).both(0, 1), {test::collective(CollectiveKind::AllToNext)});
-    CHECK_THROWS_WITH_AS((void)lowered(next, test::schedule(1, {copy(0, 0, 0)})),
-                         doctest::Contains("no custom collectives, so none for all_to_next"), InputError);
-    CHECK(lowered(next, test::schedule(1, {copy(0, 0, 0)}), {.target = plan::Target::Msccl}).collective ==
-          "custom");
+    CHECK_THROWS_WITH_AS(
+        (void)lowered(next, test::schedule(1, {copy(0, 0, 0)}), {.target = plan::Target::MscclExecutor}),
+        doctest::Contains("no custom collectives, so none for all_to_next"), InputError);
+    const MscclResult free = lower_to_msccl(next, test::schedule(1, {copy(0, 0, 0)}), CollectiveId(0), {});
+    CHECK(free.plan.collective == "custom");
+    CHECK(free.target == plan::Target::Msccl);
+}
+
+TEST_CASE("relays hand on what the group sends, and get and contribute nothing") {
+    // Ranks 0 and 1 are the ends of a line, rank 2 stands between them.
+    const Instance instance =
+        test::on_group(test::line(3), {0, 2}, {test::collective(CollectiveKind::AllGather)});
+    const Schedule schedule = test::schedule(2, {copy(0, 0, 0), copy(1, 3, 0), copy(0, 2, 1), copy(1, 1, 1)});
+    MscclResult result = lower_to_msccl(instance, schedule, CollectiveId(0), {.in_place = false});
+    CHECK(result.members == 2);
+    CHECK(result.npus == test::nodes({0, 2, 1}));
+    CHECK(judged(result) == plan::PlanClass::Valid);
+    REQUIRE(result.plan.gpus.size() == 3);
+    CHECK(result.plan.gpus[0].output_chunks == 2);
+    CHECK(result.plan.gpus[2].input_chunks == 0);
+    CHECK(result.plan.gpus[2].output_chunks == 0);
+    CHECK(types_of(block_between(result.plan.gpus[2], 0, 1)) == Types{"rcs"});
+    REQUIRE(result.condition);
+    CHECK(result.condition->inputs.at(Rank(2)).empty());
+    REQUIRE(result.condition->outputs.size() == 2);
+    const std::map<std::int64_t, std::vector<plan::Contribution>> both{{0, {{Rank(0), 0}}},
+                                                                       {1, {{Rank(1), 0}}}};
+    CHECK(result.condition->outputs.at(Rank(0)) == both);
+    CHECK(result.condition->outputs.at(Rank(1)) == both);
+    CHECK_THROWS_WITH_AS(
+        (void)lower_to_msccl(instance, schedule, CollectiveId(0), {.target = plan::Target::MscclExecutor}),
+        doctest::Contains("1 of the plan's 3 ranks are relays"), InputError);
 }
 
 TEST_CASE("a rank that has nothing to do has a thread block all the same") {

@@ -39,7 +39,7 @@ plan::MscclPlan read_back(const plan::MscclPlan& plan) {
 
 /// What the lowerings came to.
 struct Tally {
-    std::size_t plans = 0, in_place = 0, plain = 0;
+    std::size_t plans = 0, in_place = 0, plain = 0, relayed = 0;
 };
 
 bool is_nameless(CollectiveKind kind) {
@@ -48,34 +48,56 @@ bool is_nameless(CollectiveKind kind) {
 }
 
 /// The target, or one that knows the kind.
-plan::Target knowing(plan::Target target, CollectiveKind kind) {
-    if (is_nameless(kind)) return plan::Target::Msccl;
+std::optional<plan::Target> knowing(std::optional<plan::Target> target, CollectiveKind kind) {
+    if (!target || is_nameless(kind)) return std::nullopt;
     const bool small = kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
     return small && target == plan::Target::Msccl ? plan::Target::MscclExecutor : target;
+}
+
+/// Ranks behind the group's only pass on: they have scratch, and the condition asks nothing of them.
+void check_relays(const MscclResult& result) {
+    CHECK(result.plan.collective == "custom");
+    CHECK(result.target == plan::Target::Msccl);
+    REQUIRE(result.condition);
+    for (std::size_t r = result.members; r < result.npus.size(); ++r) {
+        const plan::Gpu& relay = result.plan.gpus[r];
+        CHECK(relay.input_chunks == 0);
+        CHECK(relay.output_chunks == 0);
+        CHECK_FALSE(relay.blocks.empty());
+        CHECK(result.condition->inputs.at(Rank(r)).empty());
+        CHECK_FALSE(result.condition->outputs.contains(Rank(r)));
+    }
 }
 
 void check_plan(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                 MscclOptions options, Tally& tally) {
     const CollectiveKind kind = instance.collective(collective).kind;
     options.target = knowing(options.target, kind);
+    const auto judged = [](const MscclResult& candidate, const plan::MscclPlan& plan) {
+        return verdict_of(candidate, plan, candidate.target);
+    };
     plan::PlanVerdict last;
     const auto result =
         first_valid_msccl(instance, schedule, collective, options, [&](const MscclResult& candidate) {
-            last = verdict_of(candidate, candidate.plan, options.target);
+            last = judged(candidate, candidate.plan);
             return last.verdict;
         });
-    INFO("target ", name_of(options.target), ": ", name_of(last.verdict), " ",
-         last.violations.empty() ? "" : last.violations.front().message);
+    INFO(name_of(last.verdict), " ", last.violations.empty() ? "" : last.violations.front().message);
     REQUIRE(result);
+    if (options.target) CHECK(result->target == *options.target);
     const plan::MscclPlan again = read_back(result->plan);
     CHECK(again == result->plan);
-    const plan::PlanVerdict verdict = verdict_of(*result, again, options.target);
+    const plan::PlanVerdict verdict = judged(*result, again);
     CHECK(verdict.verdict == plan::PlanClass::Valid);
     INFO("warning: ", verdict.warnings.empty() ? "" : verdict.warnings.front().message);
     CHECK(verdict.warning_count == 0);
     // Only an all-to-all's or a nameless kind's results can overwrite another chunk.
-    if (kind != CollectiveKind::AllToAll && !is_nameless(kind)) CHECK(*result->plan.in_place);
+    const bool relayed = result->npus.size() > result->members;
+    if (kind != CollectiveKind::AllToAll && !is_nameless(kind) && !relayed) CHECK(*result->plan.in_place);
+    if (kind == CollectiveKind::AllReduce) CHECK(*result->plan.in_place);
+    if (relayed) check_relays(*result);
     ++tally.plans;
+    if (relayed) ++tally.relayed;
     if (*result->plan.in_place) ++tally.in_place;
     if (result->effort == MscclEffort::Plain) ++tally.plain;
 }
@@ -206,7 +228,7 @@ TEST_CASE("random instances become valid plans or are refused for a reason that 
         const Schedule schedule = synthesized(instance, seed);
         for (std::size_t c = 0; c < instance.collectives().size(); ++c) {
             MscclOptions options;
-            options.target = static_cast<plan::Target>(rng.below(3));
+            if (rng.below(2) == 0) options.target = static_cast<plan::Target>(rng.below(3));
             options.protocol = static_cast<plan::Protocol>(rng.below(3));
             try {
                 check_plan(instance, schedule, CollectiveId(c), options, tally);
@@ -214,13 +236,15 @@ TEST_CASE("random instances become valid plans or are refused for a reason that 
                 const std::string text = error.what();
                 INFO(text);
                 const bool known =
-                    text.find("outside group") != text.npos || text.find("a switch copies") != text.npos ||
+                    text.find("are relays") != text.npos || text.find("a switch copies") != text.npos ||
                     text.find("a switch reduces") != text.npos || text.find("of one size") != text.npos;
                 CHECK(known);
                 ++refused;
             }
         }
     });
-    MESSAGE(tally.plans, " plans, ", tally.plain, " of them plain, ", refused, " refused");
+    MESSAGE(tally.plans, " plans, ", tally.plain, " of them plain, ", tally.relayed, " with relays, ",
+            refused, " refused");
     CHECK(tally.plans > refused);
+    CHECK(tally.relayed > 20);
 }

@@ -32,6 +32,30 @@ TEST_CASE("an all-gather's chunk lies in its owner's input and in everybody's ou
     CHECK(places.chunks_per_loop() == 6);
 }
 
+TEST_CASE("relays have no input and no output, and runtimes have no name for a plan with them") {
+    auto collective = test::collective(CollectiveKind::Gather);
+    collective.chunks = 2;
+    collective.root = Rank(1);
+    const Instance instance = test::on_group(test::line(4), {3, 1}, {collective});
+    const std::vector<NodeId> relays = test::nodes({0, 2});
+    const Places places(instance, CollectiveId(0), relays);
+    CHECK(places.ranks() == 4);
+    CHECK(places.members() == 2);
+    CHECK(places.has_relays());
+    CHECK(places.goal() == CollectiveKind::Custom);
+    CHECK(places.input_chunks(0) == 2);
+    CHECK(places.output_chunks(1) == 4);
+    CHECK(places.chunks_per_loop() == 4);
+    for (const std::uint32_t relay : {2u, 3u}) {
+        CHECK(places.input_chunks(relay) == 0);
+        CHECK(places.output_chunks(relay) == 0);
+        CHECK(places.input(relay, 0) == Place());
+        CHECK(places.output(relay, 0) == Place());
+    }
+    CHECK_FALSE(Places(instance, CollectiveId(0)).has_relays());
+    CHECK(Places(instance, CollectiveId(0)).chunks_per_loop() == 2);
+}
+
 TEST_CASE("a reduce-scatter's chunk lies in every input and in its owner's output") {
     const Instance instance = of_kind(CollectiveKind::ReduceScatter, 2);
     const Places places(instance, CollectiveId(0));

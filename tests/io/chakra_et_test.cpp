@@ -212,3 +212,18 @@ TEST_CASE("a set of files replaces what was there only when it is complete") {
     CHECK(test::content_of(scratch.path("a")) == "after");
     CHECK(test::content_of(scratch.path("b")) == "new");
 }
+
+TEST_CASE("a set of files makes the directories within its own that it needs, when it is complete") {
+    const test::Scratch scratch;
+    {
+        io::FileSet files(scratch.path(""));
+        files.write("one/a", "new");
+    }
+    CHECK(scratch.count() == 0);
+    io::FileSet files(scratch.path(""));
+    files.write("one/a", "first");
+    files.write("two/a", "second");
+    files.commit();
+    CHECK(test::content_of(scratch.path("one/a")) == "first");
+    CHECK(test::content_of(scratch.path("two/a")) == "second");
+}

@@ -11,6 +11,8 @@
 #include "core/generators/ring.hpp"
 #include "core/generators/star.hpp"
 #include "heuristics/greedy.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/random_instance.hpp"
 #include "timing/plan_timing.hpp"
 
 #include <doctest/doctest.h>
@@ -105,10 +107,38 @@ TEST_SUITE("run: lowered plans") {
         const Comparison result =
             compared({AllGather, AllReduce, ReduceScatter, AllToAll}, {},
                      [](const Instance& instance, const Schedule& schedule) {
-                         return compile::lower_to_execution_plan(instance, schedule, CollectiveId(0));
+                         return compile::lower_to_execution_plan(instance, schedule, CollectiveId(0)).plan;
                      });
         CHECK(result.as_fast * 3 >= result.cases);
         CHECK(result.worst < 3);
+    }
+
+    TEST_CASE("plans in which relays take part end about when the schedule does") {
+        std::size_t msccl = 0, mscclpp = 0;
+        test::for_seeds(test::cases(300), [&](Rng& rng, std::uint64_t seed) {
+            const Instance instance(test::random_instance(rng, {.max_collectives = 1, .physical = false}));
+            if (!test::is_feasible(instance)) return;
+            INFO(test::json_of(instance));
+            const auto schedule = heuristics::greedy(instance, {.seed = seed});
+            REQUIRE(schedule);
+            const auto check = [&](const auto& lowered, std::size_t& count) {
+                if (lowered.npus.size() == lowered.members) return;
+                timing::TimingOptions options{.group = lowered.npus};
+                options.fifo_capacity = 64;
+                const Ticks timed = timing::time_plan(lowered.plan, instance.topology(), options).makespan;
+                CHECK(timed > Ticks(0));
+                CHECK(timed.count() <= 4 * schedule->makespan.count());
+                ++count;
+            };
+            try {
+                check(compile::lower_to_msccl(instance, *schedule, CollectiveId(0), {}), msccl);
+                check(compile::lower_to_execution_plan(instance, *schedule, CollectiveId(0)), mscclpp);
+            } catch (const InputError&) {
+                // Not every schedule can be a plan; tests/compile knows why.
+            }
+        });
+        CHECK(msccl > 20);
+        CHECK(mscclpp > 5);
     }
 }
 

@@ -79,9 +79,14 @@ void report_invalid(const app::Conversion& conversion, const Streams& streams) {
                                conversion.file, number_of(first.rule), code_of(first.rule), first.message);
 }
 
+void report_plan(const app::WrittenPlan& plan, const Streams& streams) {
+    streams.err << fmt::format("{}: {}\n", plan.path, plan.plan.words);
+    if (!plan.plan.ranks.empty()) streams.err << fmt::format("  {}\n", plan.plan.ranks);
+}
+
 void report_folder(const app::Conversion& conversion, const Streams& streams) {
     for (const app::WrittenPlan& plan : conversion.plans) {
-        streams.err << fmt::format("{}: {}\n", plan.path, plan.plan.words);
+        report_plan(plan, streams);
         const io::Json& root = plan.plan.facts.at("root");
         if (!root.is_null()) {
             streams.err << fmt::format("  files name no root: use it only where all calls have root {}\n",
@@ -96,7 +101,7 @@ void report_file(const app::Conversion& conversion, const app::ConvertOptions& o
     if (!app::is_plan(options.format))
         streams.err << fmt::format("{}: {} sends, verified\n", options.output, conversion.verdict.sends);
     for (const app::WrittenPlan& plan : conversion.plans) {
-        streams.err << fmt::format("{}: {}\n", plan.path, plan.plan.words);
+        report_plan(plan, streams);
         if (!plan.condition_path.empty()) {
             streams.err << fmt::format("{}: what it must end with, for tutti verify --condition\n",
                                        plan.condition_path);
@@ -141,8 +146,9 @@ Command convert_command() {
         "writes it anew. An invalid schedule is not written: the exit code is then 1, and tutti\n"
         "verify says what is wrong with it. Formats:\n"
         "  json, stream  all sends, as tutti reads them\n"
-        "  msccl-xml     thread blocks, channels, steps and dependencies for MSCCL's runtimes\n"
         "  mscclpp-json  an execution plan for MSCCL++ 0.9\n"
+        "  msccl-xml     thread blocks, channels, steps and dependencies for MSCCL's runtimes,\n"
+        "                which are no longer developed\n"
         "  sccl-json     steps of sends, as SCCL and TACCL write them; of all collectives\n"
         "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...; of all collectives\n"
         "  perfetto      a trace to look at: links as tracks, for ui.perfetto.dev and\n"
@@ -150,17 +156,21 @@ Command convert_command() {
         "Plans are verified once more, as plans, before the file appears. In the other formats\n"
         "each collective is a plan of its own; those that plan files have no name for come with\n"
         "a condition beside them (FILE.condition.json), with which tutti verify can judge them.\n"
-        "What a plan cannot say is refused with the reason; docs/writing-plans.md tells the rest.\n"
+        "NPUs outside a group that relay for it are ranks behind the group's; the command says\n"
+        "who is who. What a plan cannot say is refused with the reason; docs/writing-plans.md\n"
+        "tells the rest.\n"
         "\n"
         "With --directory several schedules become a folder of plans that a runtime can be\n"
-        "pointed at. Plans of one collective for different sizes share the sizes.\n";
+        "pointed at. Plans of one collective for different sizes share the sizes; groups with the\n"
+        "same plan share it, and where groups have different plans for the same calls each NPU\n"
+        "gets a folder of its own.\n";
     command.examples =
         "tutti convert mesh3x3.json mesh3x3.schedule.json -o mesh3x3.tsch\n"
         "tutti convert mesh3x3.json mesh3x3.tsch --to json -o - | less\n"
-        "tutti convert dgx1.json dgx1.schedule.json -o allreduce.xml --target rccl\n"
+        "tutti convert dgx1.json dgx1.schedule.json -o allreduce.xml --target msccl-executor\n"
         "tutti convert small.json small.schedule.json large.json large.schedule.json -d algos\n"
         "tutti convert mesh3x3.json mesh3x3.schedule.json --to perfetto -o trace.json\n"
-        "tutti convert results/run1 -d algos --target msccl-executor\n";
+        "tutti convert results/run1 -d algos\n";
     OptionGroup output{"Output"};
     output.options.add_options()                                                 //
         ("output,o", text_value("FILE"), "where it goes; - is standard output")  //
@@ -175,8 +185,9 @@ Command convert_command() {
         ("collective", text_value("ID"),
          "only this one (default: all; several get the id in their file's name)")  //
         ("target", text_value("NAME"),
-         "msccl, msccl-executor (default) or rccl: whose names and limits count")  //
-        ("protocol", text_value("NAME"), "Simple (default), LL or LL128")          //
+         "msccl-executor (default), msccl (default for custom collectives) or rccl (releases before 2026): "
+         "whose names and limits count")                                   //
+        ("protocol", text_value("NAME"), "Simple (default), LL or LL128")  //
         ("mode", text_value("MODE"),
          "both (default), in-place or out-of-place: the calls that it shall serve; of both, in-place is "
          "given "

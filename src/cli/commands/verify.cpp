@@ -102,7 +102,9 @@ OptionGroup plan_readings() {
         ("strict-dependencies", flag(), "a dependency must name a step with hasdep=1")                      //
         ("strict-descriptors", flag(), "the address halves that no runtime reads must agree too")           //
         ("target", text_value("NAME"),
-         "warn of what this runtime refuses or ignores: msccl, msccl-executor, rccl or mscclpp");
+         "warn of what this runtime refuses or ignores: msccl, msccl-executor, rccl (releases before 2026) "
+         "or "
+         "mscclpp");
     return group;
 }
 

@@ -84,8 +84,10 @@ class Assembly {
     void add_gpu(std::uint32_t rank) {
         plan::ExecutionGpu gpu;
         gpu.id = Rank(rank);
-        gpu.input_chunks = draft_.places.input_chunks(rank);
-        gpu.output_chunks = draft_.places.output_chunks(rank);
+        // The executor finds the size of a chunk by dividing a rank's buffers, so relays have them too.
+        const std::uint32_t sized = rank < draft_.places.members() ? rank : 0;
+        gpu.input_chunks = draft_.places.input_chunks(sized);
+        gpu.output_chunks = draft_.places.output_chunks(sized);
         gpu.scratch_chunks = draft_.scratch[rank];
         gpu.semaphores.assign(static_cast<std::size_t>(draft_.semaphores[rank]), 0);
         plan::GpuChannels channels{draft_.channel, {}, {}, {}};

@@ -66,6 +66,7 @@ struct Draft {
     const Part& part;
     const Places& places;
     const MscclOptions& options;
+    plan::Target target;
     const MscclLimits& limits;
     std::vector<Facts> facts{};           ///< by message
     std::vector<Transfer> transfers{};    ///< by sent_at

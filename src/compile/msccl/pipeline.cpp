@@ -85,8 +85,8 @@ bool tighten(Room& room, const Excess& excess) {
     }();
     throw InputError(fmt::format(
         "the plan needs {} {} on rank {}; {} has room for {}{}", excess.needed, what, excess.rank,
-        name_of(draft.options.target), excess.limit,
-        draft.options.target != plan::Target::Msccl ? " (--target msccl takes longer thread blocks)" : ""));
+        name_of(draft.target), excess.limit,
+        draft.target != plan::Target::Msccl ? " (--target msccl takes longer thread blocks)" : ""));
 }
 
 plan::MscclPlan fitted(const Draft& draft, MscclEffort effort) {
@@ -107,15 +107,27 @@ std::string spelled(CollectiveKind goal, plan::Target target) {
     return std::string(plan_name_of(goal));
 }
 
-void check_known(CollectiveKind kind, const std::string& spelling, plan::Target target) {
-    if (target == plan::Target::Msccl && (spelling == "gather" || spelling == "scatter")) {
+/// The target asked for, if it knows the collective; without one, one that does.
+plan::Target target_for(const Places& places, CollectiveKind kind, const MscclOptions& options) {
+    const CollectiveKind goal = places.goal();
+    const bool unnamed = spelled(goal, plan::Target::Msccl) == "custom";
+    const plan::Target target =
+        options.target.value_or(unnamed ? plan::Target::Msccl : plan::Target::MscclExecutor);
+    const bool is_msccl = target == plan::Target::Msccl;
+    if (is_msccl && (goal == CollectiveKind::Gather || goal == CollectiveKind::Scatter)) {
         throw InputError(
-            fmt::format("the msccl runtime has no {}; --target msccl-executor and rccl do", name_of(kind)));
+            fmt::format("the msccl runtime has no {}; --target msccl-executor has", name_of(kind)));
     }
-    if (target != plan::Target::Msccl && spelling == "custom") {
+    if (is_msccl || !unnamed) return target;
+    if (!places.has_relays()) {
         throw InputError(fmt::format("{} has no custom collectives, so none for {}; --target msccl has",
                                      name_of(target), name_of(kind)));
     }
+    throw InputError(fmt::format(
+        "{} of the plan's {} ranks are relays outside the group, which makes it a custom collective, and {} "
+        "has none; --target msccl has, and \"forwarding\": \"group\" in the instance keeps schedules inside "
+        "the group where that is possible",
+        places.ranks() - places.members(), places.ranks(), name_of(target)));
 }
 
 }  // namespace
@@ -123,27 +135,28 @@ void check_known(CollectiveKind kind, const std::string& spelling, plan::Target 
 MscclResult lower_to_msccl(const Instance& instance, const Schedule& schedule, CollectiveId id,
                            const MscclOptions& options, MscclEffort effort) {
     const Collective& collective = instance.collective(id);
-    const Places places(instance, id);
-    const std::string spelling = spelled(places.goal(), options.target);
-    check_known(collective.kind, spelling, options.target);
-    const Part part = part_of(instance, schedule, id);
-    Draft draft{part, places, options, limits_of(options.target)};
+    Part part = part_of(instance, schedule, id);
+    const Places places(instance, part);
+    const plan::Target target = target_for(places, collective.kind, options);
+    Draft draft{part, places, options, target, limits_of(target)};
     // Where every chunk is read and written.
     find_addresses(draft);
 
-    MscclResult result{.plan = fitted(draft, effort), .effort = effort};
+    MscclResult result{.plan = fitted(draft, effort), .target = target, .effort = effort};
     plan::MscclPlan& plan = result.plan;
     plan.name = options.name.empty() ? fmt::format("{} {}", instance.name(), collective.id) : options.name;
     plan.protocol = options.protocol;
     plan.chunks_per_loop = static_cast<std::int32_t>(places.chunks_per_loop());
     plan.ranks = static_cast<std::int32_t>(places.ranks());
-    plan.collective = spelling;
+    plan.collective = spelled(places.goal(), target);
     plan.in_place = options.in_place;
     plan.out_of_place = options.out_of_place;
     plan.min_bytes = options.min_bytes.value_or(0);
     plan.max_bytes = options.max_bytes.value_or(draft.limits.no_max_bytes);
-    if (spelling == "custom") result.condition = condition_of(part, places);
-    if (places.root()) result.root = Rank(*places.root());
+    if (*plan.collective == "custom") result.condition = condition_of(part, places);
+    if (places.root() && !places.has_relays()) result.root = Rank(*places.root());
+    result.npus = std::move(part.npus);
+    result.members = part.members;
     return result;
 }
 

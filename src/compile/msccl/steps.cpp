@@ -77,7 +77,8 @@ class RankSteps {
 
     [[nodiscard]] plan::Gpu gpu() const {
         plan::Gpu gpu{.id = Rank(rank_)};
-        const bool custom = draft_.places.goal() == CollectiveKind::Custom;
+        // The runtime takes nothing else for custom collectives than all of a call's chunks, or none.
+        const bool custom = draft_.places.goal() == CollectiveKind::Custom && rank_ < draft_.places.members();
         const auto size = [&](std::int64_t chunks) {
             return static_cast<std::int32_t>(custom ? draft_.places.chunks_per_loop() : chunks);
         };
