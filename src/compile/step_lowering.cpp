@@ -19,13 +19,14 @@ namespace tutti::compile {
 namespace {
 
 using plan::NodeSend;
+using plan::PlanNode;
 using plan::ScclPlan;
 
-std::int32_t number(NodeId node) { return static_cast<std::int32_t>(node.value()); }
+PlanNode plan_node(NodeId node) { return PlanNode(node.index()); }
 
-std::vector<std::int32_t> numbers(std::span<const NodeId> nodes) {
-    std::vector<std::int32_t> result;
-    for (const NodeId node : nodes) result.push_back(number(node));
+std::vector<PlanNode> plan_nodes(std::span<const NodeId> nodes) {
+    std::vector<PlanNode> result;
+    for (const NodeId node : nodes) result.push_back(plan_node(node));
     return result;
 }
 
@@ -112,26 +113,27 @@ class StepLowering {
         const bool exchange = whole_ != nullptr && whole_->kind == CollectiveKind::AllToAll;
         const auto ranks = static_cast<std::int64_t>(instance_.topology().npus());
         const auto share = exchange ? static_cast<std::int64_t>(whole_->chunks) : 1;
-        std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> given;
+        std::map<std::pair<NodeId, NodeId>, std::int64_t> given;
         for (std::size_t c = 0; c < instance_.chunks(); ++c) {
             const Demand demand = instance_.demand(ChunkId(c));
             auto address = static_cast<std::int64_t>(c);
             if (exchange) {
-                const std::pair ends{number(demand.holders[0]), number(demand.receivers[0])};
-                address = (ends.first * ranks + ends.second) * share + given[ends]++;
+                const std::pair ends{demand.holders[0], demand.receivers[0]};
+                address = (ends.first.value() * ranks + ends.second.value()) * share + given[ends]++;
             }
             addresses_.push_back(address);
-            const auto receivers = numbers(demand.receivers);
+            const auto receivers = plan_nodes(demand.receivers);
             if (demand.reduction) {
                 for (const NodeId holder : demand.holders)
-                    plan_.chunks.push_back({{number(holder)}, receivers, address});
+                    plan_.chunks.push_back({{plan_node(holder)}, receivers, address});
             } else {
-                plan_.chunks.push_back({numbers(demand.holders), receivers, address});
+                plan_.chunks.push_back({plan_nodes(demand.holders), receivers, address});
             }
         }
         for (std::int64_t own = 0; exchange && own < ranks * share; ++own) {
-            const auto rank = static_cast<std::int32_t>(own / share);
-            plan_.chunks.push_back({{rank}, {rank}, (rank * ranks + rank) * share + own % share});
+            const std::int64_t rank = own / share;
+            const auto node = plan::id_of<PlanNode>(rank);
+            plan_.chunks.push_back({{node}, {node}, (rank * ranks + rank) * share + own % share});
         }
         std::ranges::stable_sort(plan_.chunks, {}, &plan::SendChunk::address);
     }
@@ -163,8 +165,8 @@ class StepLowering {
         for (const StepMessage& each : messages_) {
             NodeSend send;
             send.address = addresses_[each.message.chunk.index()];
-            send.src = number(each.message.from);
-            send.dst = number(each.message.to);
+            send.src = plan_node(each.message.from);
+            send.dst = plan_node(each.message.to);
             send.list = static_cast<std::int32_t>(each.step);
             send.when = send.list;
             const bool first = plan_.sends.empty() || plan_.sends.back().list != send.list;
@@ -182,7 +184,7 @@ class StepLowering {
         constexpr std::int64_t kRound = 10;
         std::vector<std::int64_t> begin(plan_.rounds.size());
         std::exclusive_scan(plan_.rounds.begin(), plan_.rounds.end(), begin.begin(), std::int64_t{0});
-        std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> lanes, dealt;
+        std::map<std::pair<PlanNode, PlanNode>, std::int64_t> lanes, dealt;
         for (plan::ScclLink& link : plan_.links) {
             lanes[{link.src, link.dst}] = link.capacity;
             link.beta = kRound * plan::kFinePerTime;

@@ -11,6 +11,8 @@
 namespace tutti::compile {
 namespace {
 
+using plan::PlanNode;
+
 class NetworkBuilder {
   public:
     explicit NetworkBuilder(const Instance& instance)
@@ -26,7 +28,7 @@ class NetworkBuilder {
             const Link& link = topology_.links()[i];
             const std::int64_t capacity = slowest.count() / std::max<std::int64_t>(1, betas_[i].count());
             if (topology_.is_npu(link.src) && topology_.is_npu(link.dst)) {
-                pairs_[{link.src.value(), link.dst.value()}] += capacity;
+                pairs_[{PlanNode(link.src.index()), PlanNode(link.dst.index())}] += capacity;
             } else if (topology_.is_npu(link.src)) {
                 out_[link.src.index()] += capacity;
             } else if (topology_.is_npu(link.dst)) {
@@ -36,8 +38,7 @@ class NetworkBuilder {
         StepNetwork network;
         if (topology_.switches() > 0) add_switches(network);
         for (const auto& [ends, capacity] : pairs_) {
-            network.links.push_back({static_cast<std::int32_t>(ends.first),
-                                     static_cast<std::int32_t>(ends.second), capacity, 0, 0});
+            network.links.push_back({ends.first, ends.second, capacity, 0, 0});
         }
         return network;
     }
@@ -54,10 +55,10 @@ class NetworkBuilder {
     }
 
     /// The NPUs that an NPU reaches over switches alone.
-    [[nodiscard]] std::vector<std::int32_t> reach(NodeId from) const {
+    [[nodiscard]] std::vector<PlanNode> reach(NodeId from) const {
         std::vector<bool> seen(topology_.nodes());
         std::vector<NodeId> open{from};
-        std::vector<std::int32_t> reached;
+        std::vector<PlanNode> reached;
         for (std::size_t at = 0; at < open.size(); ++at) {
             for (const LinkId id : topology_.out_links(open[at])) {
                 const NodeId to = topology_.link(id).dst;
@@ -65,7 +66,7 @@ class NetworkBuilder {
                 if (direct || to == from || seen[to.index()]) continue;
                 seen[to.index()] = true;
                 if (topology_.is_npu(to)) {
-                    reached.push_back(static_cast<std::int32_t>(to.value()));
+                    reached.emplace_back(to.index());
                 } else {
                     open.push_back(to);
                 }
@@ -76,43 +77,39 @@ class NetworkBuilder {
     }
 
     void add_switches(StepNetwork& network) {
-        std::vector<std::vector<std::int32_t>> senders(topology_.npus());
-        for (std::uint32_t src = 0; src < topology_.npus(); ++src) {
-            const auto reached = reach(NodeId(src));
+        const auto npus = plan::nodes_below(static_cast<std::int64_t>(topology_.npus()));
+        std::vector<std::vector<PlanNode>> senders(topology_.npus());
+        for (const PlanNode src : npus) {
+            const auto reached = reach(NodeId(src.index()));
             if (reached.empty()) continue;
             // Direct links to the same NPUs count too: a send does not say which way it goes.
-            std::int64_t capacity = out_[src];
-            for (const std::int32_t dst : reached) {
-                const std::pair ends{src, static_cast<std::uint32_t>(dst)};
-                const auto direct = pairs_.find(ends);
+            std::int64_t capacity = out_[src.index()];
+            for (const PlanNode dst : reached) {
+                const auto direct = pairs_.find({src, dst});
                 if (direct != pairs_.end()) capacity += direct->second;
-                senders[ends.second].push_back(static_cast<std::int32_t>(src));
+                senders[dst.index()].push_back(src);
             }
-            network.switches.push_back(
-                {{static_cast<std::int32_t>(src)}, reached, capacity, fmt::format("out of {}", src)});
+            network.switches.push_back({{src}, reached, capacity, fmt::format("out of {}", src)});
         }
-        for (std::uint32_t dst = 0; dst < topology_.npus(); ++dst) {
-            if (senders[dst].empty()) continue;
-            std::int64_t capacity = in_[dst];
-            for (const std::int32_t src : senders[dst]) {
-                const auto direct = pairs_.find({static_cast<std::uint32_t>(src), dst});
+        for (const PlanNode dst : npus) {
+            if (senders[dst.index()].empty()) continue;
+            std::int64_t capacity = in_[dst.index()];
+            for (const PlanNode src : senders[dst.index()]) {
+                const auto direct = pairs_.find({src, dst});
                 if (direct != pairs_.end()) capacity += direct->second;
             }
-            network.switches.push_back(
-                {senders[dst], {static_cast<std::int32_t>(dst)}, capacity, fmt::format("into {}", dst)});
+            network.switches.push_back({senders[dst.index()], {dst}, capacity, fmt::format("into {}", dst)});
         }
-        for (std::uint32_t dst = 0; dst < topology_.npus(); ++dst) {
-            for (const std::int32_t src : senders[dst]) {
-                const auto from = static_cast<std::uint32_t>(src);
-                pairs_[{from, dst}] += std::min(out_[from], in_[dst]);
-            }
+        for (const PlanNode dst : npus) {
+            for (const PlanNode src : senders[dst.index()])
+                pairs_[{src, dst}] += std::min(out_[src.index()], in_[dst.index()]);
         }
     }
 
     const Topology& topology_;
     std::vector<Ticks> betas_;
     std::vector<std::int64_t> out_, in_;  ///< by NPU: to and from switches
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> pairs_;
+    std::map<std::pair<PlanNode, PlanNode>, std::int64_t> pairs_;
 };
 
 /// What a step sends over each limit, and the rounds that takes.
@@ -152,7 +149,7 @@ class RoundCounter {
     }
 
     const StepNetwork& network_;
-    std::unordered_map<std::int32_t, std::vector<const plan::ScclSwitch*>> out_, in_;
+    std::unordered_map<PlanNode, std::vector<const plan::ScclSwitch*>> out_, in_;
     std::unordered_map<const void*, std::int64_t> loads_;
     std::int64_t rounds_ = 1;
 };

@@ -17,6 +17,7 @@ namespace tutti::io {
 namespace {
 
 using plan::ForestCollPlan;
+using plan::PlanNode;
 
 enum TreeAttribute : std::size_t { kRoot, kIndex, kTreeChunks, kHeight };
 constexpr std::array<const char*, 4> kTree{"root", "index", "nchunks", "height"};
@@ -73,18 +74,17 @@ class TreeReader {
   private:
     static constexpr std::int64_t kMostTreeChunks = std::int64_t{1} << 40U;
 
-    std::int32_t name(std::string_view text) {
-        const auto [known, added] =
-            numbers_.try_emplace(std::string(text), static_cast<std::int32_t>(names_.size()));
+    PlanNode name(std::string_view text) {
+        const auto [known, added] = numbers_.try_emplace(std::string(text), PlanNode(names_.size()));
         if (added) {
             names_.emplace_back(text);
             is_node_.push_back(false);
         }
         return known->second;
     }
-    std::int32_t node(std::string_view text) {
-        const std::int32_t number = name(text);
-        is_node_[static_cast<std::size_t>(number)] = true;
+    PlanNode node(std::string_view text) {
+        const PlanNode number = name(text);
+        is_node_[number.index()] = true;
         return number;
     }
 
@@ -99,8 +99,8 @@ class TreeReader {
         XmlAttributes send_attributes(document_, kSend);
         for (const pugi::xml_node child : element.children("send")) {
             send_attributes.read(child);
-            const std::int32_t src = node(send_attributes.required(kSrc));
-            const std::int32_t dst = node(send_attributes.required(kDst));
+            const PlanNode src = node(send_attributes.required(kSrc));
+            const PlanNode dst = node(send_attributes.required(kDst));
             if (send_attributes.text(kPath) != nullptr) follow(send_attributes, src, tree.chunks);
             tree.sends.push_back({src, dst});
         }
@@ -108,15 +108,15 @@ class TreeReader {
     }
 
     template <class Attributes>
-    void follow(const Attributes& attributes, std::int32_t src, std::int64_t chunks) {
+    void follow(const Attributes& attributes, PlanNode src, std::int64_t chunks) {
         const auto names = names_of(attributes.text(kPath));
         if (names.size() < 2 || names.front() != attributes.text(kSrc) ||
             names.back() != attributes.text(kDst)) {
             attributes.refuse("bad-value", kPath, "names from src to dst");
         }
-        std::int32_t from = src;
+        PlanNode from = src;
         for (std::size_t i = 1; i < names.size(); ++i) {
-            const std::int32_t to = name(names[i]);
+            const PlanNode to = name(names[i]);
             std::int64_t& load = loads_[{from, to}];
             load = std::min(load + chunks, std::numeric_limits<std::int64_t>::max() / 2);
             from = to;
@@ -125,13 +125,13 @@ class TreeReader {
 
     /// Numbers nodes in the order in which the file first names them; switches get no number.
     void number_nodes() {
-        std::vector<std::int32_t> numbers(names_.size());
+        std::vector<PlanNode> numbers(names_.size());
         for (std::size_t i = 0; i < names_.size(); ++i) {
-            numbers[i] = plan_.nodes();
+            numbers[i] = PlanNode(plan_.node_names.size());
             if (!is_node_[i]) continue;
             plan_.node_names.push_back(names_[i]);
         }
-        const auto renumber = [&](std::int32_t& node) { node = numbers[static_cast<std::size_t>(node)]; };
+        const auto renumber = [&](PlanNode& node) { node = numbers[node.index()]; };
         for (plan::ForestTree& tree : plan_.trees) {
             renumber(tree.root);
             for (plan::TreeSend& send : tree.sends) {
@@ -143,10 +143,10 @@ class TreeReader {
 
     const XmlDocument& document_;
     ForestCollPlan plan_;
-    std::unordered_map<std::string, std::int32_t> numbers_;
+    std::unordered_map<std::string, PlanNode> numbers_;
     std::vector<std::string> names_;
     std::vector<bool> is_node_;
-    std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> loads_;  ///< chunks per link
+    std::map<std::pair<PlanNode, PlanNode>, std::int64_t> loads_;  ///< chunks per link
 };
 
 }  // namespace

@@ -170,8 +170,8 @@ class MscclReader {
         const auto type = plan::step_type(step_.required(kType));
         if (!type) step_.refuse("type", kType, "s, r, rcs, rrc, rrs, rrcs, cpy, re or nop");
         step.type = *type;
-        step.src = {buffer_of(kSrcBuf), step_.integer(kSrcOff, -1)};
-        step.dst = {buffer_of(kDstBuf), step_.integer(kDstOff, -1)};
+        step.src = {buffer_of(kSrcBuf), plan::id_from_file<plan::ChunkOffset>(step_.integer(kSrcOff, -1))};
+        step.dst = {buffer_of(kDstBuf), plan::id_from_file<plan::ChunkOffset>(step_.integer(kDstOff, -1))};
         step.count = step_.integer_or(kCount, 1, 0);
         step.dep_block = plan::id_from_file<plan::BlockId>(step_.integer_or(kDepBlock, -1, -1));
         step.dep_step = plan::id_from_file<plan::StepId>(step_.integer_or(kDepStep, -1, -1));
@@ -249,9 +249,9 @@ void write_step(Out out, const Step& step) {
         out,
         R"(      <step s="{}" type="{}" srcbuf="{}" srcoff="{}" dstbuf="{}" dstoff="{}" cnt="{}" depid="{}" deps="{}" hasdep="{:d}"/>)"
         "\n",
-        step.number, name_of(step.type), letter_of(step.src.buffer), step.src.offset,
-        letter_of(step.dst.buffer), step.dst.offset, step.count, plan::file_number(step.dep_block),
-        plan::file_number(step.dep_step), step.signals);
+        step.number, name_of(step.type), letter_of(step.src.buffer), plan::file_number(step.src.offset),
+        letter_of(step.dst.buffer), plan::file_number(step.dst.offset), step.count,
+        plan::file_number(step.dep_block), plan::file_number(step.dep_step), step.signals);
 }
 
 void write_gpu(Out out, const Gpu& gpu) {

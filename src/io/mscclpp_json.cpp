@@ -79,16 +79,10 @@ class Field {
         if (value_->is_number_unsigned()) return value_->get<std::uint64_t>();
         return static_cast<std::uint64_t>(integer(std::numeric_limits<std::int64_t>::max()));
     }
-    template <class IdType = std::int32_t>
+    template <class IdType>
     [[nodiscard]] std::vector<IdType> ids() const {
         std::vector<IdType> result;
-        for (const Field& element : elements()) {
-            if constexpr (std::is_same_v<IdType, std::int32_t>) {
-                result.push_back(element.id());
-            } else {
-                result.push_back(element.as<IdType>());
-            }
-        }
+        for (const Field& element : elements()) result.push_back(element.as<IdType>());
         return result;
     }
     template <class IdType>
@@ -224,11 +218,11 @@ plan::Operation read_operation(const Field& field, bool in_pipeline) {
         op.slice = plan::GroupSlice{slice->at("tb_id").id(), slice->at("tbg_size").id()};
     }
     if (op.type == OperationType::Barrier) {
-        op.barrier = field.at("barrier_id").id();
+        op.barrier = field.at("barrier_id").as<plan::BarrierId>();
         op.barrier_blocks = field.at("num_threadblocks").id();
     }
     if (op.type == OperationType::SemAcquire || op.type == OperationType::SemRelease) {
-        op.semaphores = field.at("semaphore_ids").ids();
+        op.semaphores = field.at("semaphore_ids").ids<plan::SemaphoreId>();
     }
     if (op.type == OperationType::Pipeline) {
         if (in_pipeline) field.fail("bad-value", "expected no pipeline within a pipeline, found one");

@@ -48,11 +48,11 @@ Json operation(const plan::Operation& op) {
     if (op.reduce) json["reduce_op"] = text(name_of(*op.reduce));
     if (op.slice) json["tbg_info"] = Json{{"tb_id", op.slice->part}, {"tbg_size", op.slice->parts}};
     if (op.type == OperationType::Barrier) {
-        json["barrier_id"] = op.barrier;
+        json["barrier_id"] = op.barrier.value();
         json["num_threadblocks"] = op.barrier_blocks;
     }
     if (op.type == OperationType::SemAcquire || op.type == OperationType::SemRelease) {
-        json["semaphore_ids"] = op.semaphores;
+        json["semaphore_ids"] = numbers(op.semaphores);
     }
     if (op.rounds) {
         json["iter_context"] = Json{{"unit_size", op.rounds->unit_bytes}, {"num_chunks", op.rounds->chunks}};

@@ -29,7 +29,7 @@ constexpr std::int64_t kMostRounds = std::int64_t{1} << 40U;
 constexpr std::size_t kMostChunks = std::size_t{1} << 22U, kMostNamed = std::size_t{1} << 24U;
 
 /// Pairs of node and address, sorted.
-using AddressMap = std::vector<std::pair<std::int32_t, std::int64_t>>;
+using AddressMap = std::vector<std::pair<plan::PlanNode, std::int64_t>>;
 
 AddressMap sorted(AddressMap map) {
     std::ranges::sort(map);
@@ -54,12 +54,12 @@ std::string tag_of(const PlanField& object) {
     object.fail("missing-key", "expected a field 'msccl_type' or 'sccl_type', found none");
 }
 
-std::vector<std::int32_t> nodes_of(const PlanField& list, std::int32_t nodes) {
-    std::vector<std::int32_t> result;
+std::vector<plan::PlanNode> nodes_of(const PlanField& list, std::int32_t nodes) {
+    std::vector<plan::PlanNode> result;
     const std::size_t size = list.size();
     result.reserve(size);
     for (std::size_t i = 0; i < size; ++i) {
-        result.push_back(static_cast<std::int32_t>(list.integer_at(i, 0, nodes - 1)));
+        result.push_back(plan::id_of<plan::PlanNode>(list.integer_at(i, 0, nodes - 1)));
     }
     std::ranges::sort(result);
     const auto rest = std::ranges::unique(result);
@@ -90,8 +90,8 @@ NodeSend read_send(const PlanField& send) {
     }
     NodeSend result;
     result.address = send.integer_at(0, 0, kMostAddress);
-    result.src = static_cast<std::int32_t>(send.integer_at(1, 0, kMostNode));
-    result.dst = static_cast<std::int32_t>(send.integer_at(2, 0, kMostNode));
+    result.src = plan::id_of<plan::PlanNode>(send.integer_at(1, 0, kMostNode));
+    result.dst = plan::id_of<plan::PlanNode>(send.integer_at(2, 0, kMostNode));
     if (size > 3) {
         result.when = send.integer_at(3, 0, kMostTime);
         result.replaces = true;
@@ -147,16 +147,17 @@ std::optional<AddressMap> read_map(const PlanField& root, const char* name) {
             list.fail("bad-integer", "expected the key to be a node");
         }
         const std::size_t size = list.size();
-        for (std::size_t i = 0; i < size; ++i) map.emplace_back(node, list.integer_at(i, 0, kMostAddress));
+        for (std::size_t i = 0; i < size; ++i)
+            map.emplace_back(plan::id_of<plan::PlanNode>(node), list.integer_at(i, 0, kMostAddress));
     }
     return sorted(std::move(map));
 }
 
 /// The addresses that each node has before, or must have after, with each chunk divided into `cut`.
-AddressMap map_of(const ScclPlan& plan, std::vector<std::int32_t> SendChunk::*nodes, std::int64_t cut) {
+AddressMap map_of(const ScclPlan& plan, std::vector<plan::PlanNode> SendChunk::*nodes, std::int64_t cut) {
     AddressMap map;
     for (const SendChunk& chunk : plan.chunks) {
-        for (const std::int32_t node : chunk.*nodes) {
+        for (const plan::PlanNode node : chunk.*nodes) {
             for (std::int64_t i = 0; i < cut; ++i) map.emplace_back(node, chunk.address * cut + i);
         }
     }

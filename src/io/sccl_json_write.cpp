@@ -23,13 +23,19 @@ Json tagged(const ScclPlan& plan, const char* type) {
     return Json{{is_taccl(plan) ? "sccl_type" : "msccl_type", type}};
 }
 
-Json map_of(const ScclPlan& plan, std::vector<std::int32_t> SendChunk::*nodes) {
-    std::map<std::int32_t, std::set<std::int64_t>> map;
+std::vector<std::uint32_t> numbers_of(const std::vector<plan::PlanNode>& nodes) {
+    std::vector<std::uint32_t> numbers;
+    for (const plan::PlanNode node : nodes) numbers.push_back(node.value());
+    return numbers;
+}
+
+Json map_of(const ScclPlan& plan, std::vector<plan::PlanNode> SendChunk::*nodes) {
+    std::map<plan::PlanNode, std::set<std::int64_t>> map;
     for (const SendChunk& chunk : plan.chunks) {
-        for (const std::int32_t node : chunk.*nodes) map[node].insert(chunk.address);
+        for (const plan::PlanNode node : chunk.*nodes) map[node].insert(chunk.address);
     }
     Json json = Json::object();
-    for (const auto& [node, addresses] : map) json[std::to_string(node)] = addresses;
+    for (const auto& [node, addresses] : map) json[std::to_string(node.value())] = addresses;
     return json;
 }
 
@@ -56,7 +62,7 @@ Json steps_of(const ScclPlan& plan) {
         steps.push_back(std::move(step));
     }
     for (const plan::NodeSend& send : plan.sends) {
-        Json entry{send.address, send.src, send.dst};
+        Json entry{send.address, send.src.value(), send.dst.value()};
         if (is_taccl(plan)) {
             entry.push_back(send.when);
             entry.push_back(send.lane);
@@ -72,10 +78,8 @@ Json ranks_of(const ScclPlan& plan) {
     const auto nodes = static_cast<std::size_t>(plan.nodes);
     std::vector<std::vector<std::size_t>> before(nodes), after(nodes);
     for (std::size_t i = 0; i < plan.chunks.size(); ++i) {
-        for (const std::int32_t node : plan.chunks[i].pre)
-            before[static_cast<std::size_t>(node)].push_back(i);
-        for (const std::int32_t node : plan.chunks[i].post)
-            after[static_cast<std::size_t>(node)].push_back(i);
+        for (const plan::PlanNode node : plan.chunks[i].pre) before[node.index()].push_back(i);
+        for (const plan::PlanNode node : plan.chunks[i].post) after[node.index()].push_back(i);
     }
     Json ranks = Json::array();
     for (std::size_t node = 0; node < nodes; ++node) {
@@ -95,8 +99,8 @@ Json collective_of(const ScclPlan& plan) {
     json["chunks"] = Json::array();
     for (const SendChunk& chunk : plan.chunks) {
         Json entry = tagged(plan, "chunk");
-        entry["pre"] = chunk.pre;
-        entry["post"] = chunk.post;
+        entry["pre"] = numbers_of(chunk.pre);
+        entry["post"] = numbers_of(chunk.post);
         entry["addr"] = chunk.address;
         json["chunks"].push_back(std::move(entry));
     }
@@ -111,8 +115,7 @@ template <typename Entry>
 Json matrix_of(const ScclPlan& plan, Entry entry) {
     const auto nodes = static_cast<std::size_t>(plan.nodes);
     std::vector<std::vector<std::int64_t>> matrix(nodes, std::vector<std::int64_t>(nodes));
-    for (const plan::ScclLink& link : plan.links)
-        matrix[static_cast<std::size_t>(link.dst)][static_cast<std::size_t>(link.src)] = entry(link);
+    for (const plan::ScclLink& link : plan.links) matrix[link.dst.index()][link.src.index()] = entry(link);
     return matrix;
 }
 
@@ -136,7 +139,8 @@ Json topology_of(const ScclPlan& plan) {
     json["name"] = plan.network;
     json["switches"] = Json::array();
     for (const plan::ScclSwitch& limit : plan.switches) {
-        json["switches"].push_back(Json::array({limit.srcs, limit.dsts, limit.capacity, limit.name}));
+        json["switches"].push_back(
+            Json::array({numbers_of(limit.srcs), numbers_of(limit.dsts), limit.capacity, limit.name}));
     }
     json["links"] = matrix_of(plan, [](const plan::ScclLink& link) { return link.capacity; });
     return json;

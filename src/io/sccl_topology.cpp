@@ -16,6 +16,7 @@
 namespace tutti::io {
 namespace {
 
+using plan::PlanNode;
 using plan::ScclLink;
 using plan::ScclPlan;
 
@@ -24,12 +25,12 @@ constexpr std::size_t kMostCopiedLinks = std::size_t{1} << 24U;
 constexpr double kMostAlpha = 1e9;
 constexpr std::int64_t kMostCapacity = std::int64_t{1} << 40U;
 
-std::int32_t node_of(const PlanField& field, std::int32_t nodes) {
-    return static_cast<std::int32_t>(field.integer(0, nodes - 1));
+PlanNode node_of(const PlanField& field, std::int32_t nodes) {
+    return plan::id_of<PlanNode>(field.integer(0, nodes - 1));
 }
 
-std::vector<std::int32_t> node_set(const PlanField& field, std::int32_t nodes) {
-    std::vector<std::int32_t> set;
+std::vector<PlanNode> node_set(const PlanField& field, std::int32_t nodes) {
+    std::vector<PlanNode> set;
     for (std::size_t i = 0; i < field.size(); ++i) set.push_back(node_of(field[i], nodes));
     std::ranges::sort(set);
     const auto rest = std::ranges::unique(set);
@@ -49,23 +50,22 @@ void for_each_entry(const PlanField& matrix, std::int32_t size, Take take) {
         list.fail("bad-value", fmt::format("expected {} {}, found {}", size, what, list.size()));
     };
     expect(matrix, "rows, one for each node");
-    for (std::int32_t dst = 0; dst < size; ++dst) {
-        const PlanField row = matrix[static_cast<std::size_t>(dst)];
+    for (const PlanNode dst : plan::nodes_below(size)) {
+        const PlanField row = matrix[dst.index()];
         expect(row, "entries, one for each node");
-        for (std::int32_t src = 0; src < size; ++src) take(dst, src, row);
+        for (const PlanNode src : plan::nodes_below(size)) take(dst, src, row);
     }
 }
 
-std::int64_t integer_of(const PlanField& row, std::int32_t index) {
-    return row.integer_at(static_cast<std::size_t>(index), 0, kMostCapacity);
+std::int64_t integer_of(const PlanField& row, PlanNode node) {
+    return row.integer_at(node.index(), 0, kMostCapacity);
 }
 
 void read_links(const PlanField& topology, ScclPlan& plan) {
-    for_each_entry(topology.at("links"), plan.nodes,
-                   [&](std::int32_t dst, std::int32_t src, const PlanField& row) {
-                       const std::int64_t capacity = integer_of(row, src);
-                       if (capacity > 0) plan.links.push_back({src, dst, capacity, 0, 0});
-                   });
+    for_each_entry(topology.at("links"), plan.nodes, [&](PlanNode dst, PlanNode src, const PlanField& row) {
+        const std::int64_t capacity = integer_of(row, src);
+        if (capacity > 0) plan.links.push_back({src, dst, capacity, 0, 0});
+    });
     if (const auto switches = topology.find("switches")) {
         for (std::size_t i = 0; i < switches->size(); ++i) {
             const PlanField entry = (*switches)[i];
@@ -84,19 +84,24 @@ std::int64_t fine_time(const PlanField& field) {
 struct Machines {
     std::int64_t copies = 1;
     std::int32_t size = 0;
+
+    /// A node of one machine, in a copy of it.
+    [[nodiscard]] PlanNode in_copy(std::int64_t copy, PlanNode node) const {
+        return plan::id_of<PlanNode>(copy * size + node.value());
+    }
 };
 
 void read_machine_links(const PlanField& topology, const Machines& machines, ScclPlan& plan) {
     const PlanField times = topology.at("node_invbws");
     std::vector<ScclLink> inside;
     for_each_entry(topology.at("node_links"), machines.size,
-                   [&](std::int32_t dst, std::int32_t src, const PlanField& row) {
+                   [&](PlanNode dst, PlanNode src, const PlanField& row) {
                        const std::int64_t lanes = integer_of(row, src);
                        if (lanes > 0) inside.push_back({src, dst, lanes, 0, 0});
                    });
     std::size_t next = 0;
-    for_each_entry(times, machines.size, [&](std::int32_t dst, std::int32_t src, const PlanField& row) {
-        const std::int64_t time = fine_time(row[static_cast<std::size_t>(src)]);
+    for_each_entry(times, machines.size, [&](PlanNode dst, PlanNode src, const PlanField& row) {
+        const std::int64_t time = fine_time(row[src.index()]);
         if (next == inside.size() || inside[next].dst != dst || inside[next].src != src) return;
         inside[next++].beta = time;
     });
@@ -104,30 +109,29 @@ void read_machine_links(const PlanField& topology, const Machines& machines, Scc
         topology.fail("too-large", fmt::format("this makes more than {} links", kMostCopiedLinks));
     }
     for (std::int32_t copy = 0; copy < machines.copies; ++copy) {
-        const std::int32_t first = copy * machines.size;
         for (ScclLink link : inside) {
-            link.src += first;
-            link.dst += first;
+            link.src = machines.in_copy(copy, link.src);
+            link.dst = machines.in_copy(copy, link.dst);
             plan.links.push_back(link);
         }
     }
 }
 
-std::int32_t node_named(const PlanField& place, const std::string& name, std::int32_t nodes) {
+PlanNode node_named(const PlanField& place, const std::string& name, std::int32_t nodes) {
     std::int32_t node = -1;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), node);
     if (error != std::errc{} || end != name.data() + name.size() || node < 0 || node >= nodes) {
         place.fail("bad-integer", fmt::format("expected the key to be a node from 0 to {}", nodes - 1));
     }
-    return node;
+    return plan::id_of<PlanNode>(node);
 }
 
 void read_links_between(const PlanField& topology, const Machines& machines, ScclPlan& plan) {
     const PlanField pairs = topology.at("internode_conn");
-    std::vector<std::pair<std::int32_t, std::int32_t>> ends;
+    std::vector<std::pair<PlanNode, PlanNode>> ends;
     for (const auto& [name, targets] : pairs.fields()) {
-        const std::int32_t src = node_named(targets, name, machines.size);
-        for (const std::int32_t dst : node_set(targets, machines.size)) ends.emplace_back(src, dst);
+        const PlanNode src = node_named(targets, name, machines.size);
+        for (const PlanNode dst : node_set(targets, machines.size)) ends.emplace_back(src, dst);
     }
     const auto copies = static_cast<std::size_t>(machines.copies);
     if (ends.size() > kMostCopiedLinks / (copies * copies)) {
@@ -139,7 +143,8 @@ void read_links_between(const PlanField& topology, const Machines& machines, Scc
         for (std::int32_t to = 0; to < machines.copies; ++to) {
             if (from == to) continue;
             for (const auto& [src, dst] : ends) {
-                plan.links.push_back({from * machines.size + src, to * machines.size + dst, 1, alpha, beta});
+                plan.links.push_back(
+                    {machines.in_copy(from, src), machines.in_copy(to, dst), 1, alpha, beta});
             }
         }
     }

@@ -133,9 +133,9 @@ class CsvReader {
             if (!text.take(",")) fail_line("source,destination,latency,bandwidth,chunk,... or None");
         };
         plan::TacosLink link;
-        link.src = static_cast<std::int32_t>(integer(text, plan.nodes, "an NPU"));
+        link.src = plan::id_of<plan::PlanNode>(integer(text, plan.nodes, "an NPU"));
         comma();
-        link.dst = static_cast<std::int32_t>(integer(text, plan.nodes, "an NPU"));
+        link.dst = plan::id_of<plan::PlanNode>(integer(text, plan.nodes, "an NPU"));
         comma();
         if (link.src == link.dst) fail("bad-value", "a link must join two different NPUs");
         try {

@@ -19,6 +19,7 @@ using plan::EpochDemand;
 using plan::EpochFlow;
 using plan::EpochHop;
 using plan::EpochSchedule;
+using plan::PlanNode;
 
 constexpr double kMostSeconds = 1e18;
 constexpr std::int64_t kMostEpoch = std::int64_t{1} << 40U;
@@ -35,11 +36,18 @@ std::string shown(std::string_view text) {
     place.fail("bad-line", fmt::format("expected \"{}\", found \"{}\"", pattern, shown(found)));
 }
 
-bool take_switches(TextScanner& text, std::vector<std::int32_t>& switches) {
+bool take_node(TextScanner& text, PlanNode& node) {
+    std::int32_t number = 0;
+    if (!text.take_number(number)) return false;
+    node = plan::id_of<PlanNode>(number);
+    return true;
+}
+
+bool take_switches(TextScanner& text, std::vector<PlanNode>& switches) {
     if (!text.take(" via switches ")) return true;
     do {
-        std::int32_t node = 0;
-        if (!text.take_number(node)) return false;
+        PlanNode node;
+        if (!take_node(text, node)) return false;
         switches.push_back(node);
     } while (text.take(" -> ") || text.take("->") || text.take(", ") || text.take(","));
     return true;
@@ -48,7 +56,7 @@ bool take_switches(TextScanner& text, std::vector<std::int32_t>& switches) {
 constexpr std::string_view kHopPattern = "A->B [with volume V] in epoch K [via switches X,Y]";
 
 bool take_hop(TextScanner& text, EpochHop& hop) {
-    if (!text.take_number(hop.from) || !text.take("->") || !text.take_number(hop.to)) return false;
+    if (!take_node(text, hop.from) || !text.take("->") || !take_node(text, hop.to)) return false;
     if (text.take(" with volume ") && !text.take_decimal(hop.volume)) return false;
     return text.take(" in epoch ") && text.take_number(hop.epoch) && hop.epoch <= kMostEpoch &&
            take_switches(text, hop.switches) && text.at_end();
@@ -59,7 +67,7 @@ EpochFlow read_flow(const PlanField& field) {
     TextScanner text(line);
     EpochFlow flow;
     const bool read = text.take("Chunk ") && text.take_number(flow.chunk) && text.take(" from ") &&
-                      text.take_number(flow.origin) && text.take(" traveled over ") &&
+                      take_node(text, flow.origin) && text.take(" traveled over ") &&
                       take_hop(text, flow.hop);
     if (!read) refuse(field, fmt::format("Chunk C from S traveled over {}", kHopPattern), line);
     return flow;
@@ -99,11 +107,13 @@ void read_demands(const PlanField& object, EpochSchedule& schedule) {
     for (const auto& [key, paths] : object.fields()) {
         TextScanner text(key);
         EpochDemand demand;
-        const bool read = text.take("Demand at ") && text.take_number(demand.node) &&
+        std::int64_t met = 0;
+        const bool read = text.take("Demand at ") && take_node(text, demand.node) &&
                           text.take(" for chunk ") && text.take_number(demand.chunk) && text.take(" from ") &&
-                          text.take_number(demand.origin) && text.take(" met by epoch ") &&
-                          text.take_number(demand.met) && demand.met <= kMostEpoch && text.at_end();
+                          take_node(text, demand.origin) && text.take(" met by epoch ") &&
+                          text.take_number(met) && met <= kMostEpoch && text.at_end();
         if (!read) refuse(paths, "Demand at D for chunk C from S met by epoch K", key);
+        demand.met = met;
         read_paths(paths, demand);
         schedule.demands.push_back(std::move(demand));
     }
@@ -124,8 +134,8 @@ std::vector<EpochDemand> read_all_gathered(const PlanField& object) {
         for (const auto& [origin, chunks] : origins.fields()) {
             for (const auto& [chunk, time] : chunks.fields()) {
                 EpochDemand demand;
-                demand.node = numbered<std::int32_t>(origins, "GPU ", node);
-                demand.origin = numbered<std::int32_t>(chunks, "GPU ", origin);
+                demand.node = plan::id_of<PlanNode>(numbered<std::int32_t>(origins, "GPU ", node));
+                demand.origin = plan::id_of<PlanNode>(numbered<std::int32_t>(chunks, "GPU ", origin));
                 demand.chunk = numbered<std::int64_t>(time, "Chunk ", chunk);
                 (void)time.number(0, kMostSeconds);
                 demands.push_back(std::move(demand));

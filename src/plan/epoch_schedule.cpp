@@ -12,8 +12,8 @@ std::span<const EpochDemand> gathered(const EpochSchedule& schedule) {
     return schedule.all_gathered ? std::span(*schedule.all_gathered) : std::span<const EpochDemand>{};
 }
 
-std::vector<std::int32_t> ranks_of(const EpochSchedule& schedule) {
-    std::set<std::int32_t> ranks;
+std::vector<PlanNode> ranks_of(const EpochSchedule& schedule) {
+    std::set<PlanNode> ranks;
     for (const EpochFlow& flow : schedule.flows) ranks.insert(flow.origin);
     for (const EpochDemand& demand : schedule.demands) ranks.insert({demand.node, demand.origin});
     for (const EpochDemand& demand : gathered(schedule)) ranks.insert({demand.node, demand.origin});

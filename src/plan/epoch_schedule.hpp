@@ -1,5 +1,7 @@
 #pragma once
 
+#include "plan/ids.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,16 +22,16 @@ inline constexpr Volume kVolumeTolerance = kWholeVolume / 1'000'000;
 inline constexpr Volume kVolumeLeftOut = kWholeVolume / 100'000;
 
 struct EpochHop {
-    std::int32_t from = 0, to = 0;
+    PlanNode from{}, to{};
     std::int64_t epoch = 0;
     Volume volume = kWholeVolume;
-    std::vector<std::int32_t> switches{};  ///< passed on the way
+    std::vector<PlanNode> switches{};  ///< passed on the way
     friend bool operator==(const EpochHop&, const EpochHop&) = default;
     friend auto operator<=>(const EpochHop&, const EpochHop&) = default;
 };
 
 struct EpochFlow {
-    std::int32_t origin = 0;
+    PlanNode origin{};
     std::int64_t chunk = 0;
     EpochHop hop{};
     friend bool operator==(const EpochFlow&, const EpochFlow&) = default;
@@ -37,9 +39,9 @@ struct EpochFlow {
 };
 
 struct EpochDemand {
-    std::int32_t node = 0, origin = 0;
+    PlanNode node{}, origin{};
     std::int64_t chunk = 0;
-    std::int64_t met = -1;                       ///< by the end of that epoch, as stated; -1: not stated
+    std::optional<std::int64_t> met{};           ///< by the end of that epoch, as stated
     std::vector<std::vector<EpochHop>> paths{};  ///< their volumes should sum to one chunk
     friend bool operator==(const EpochDemand&, const EpochDemand&) = default;
 };
@@ -60,6 +62,6 @@ struct EpochSchedule {
 /// The demands of "6-Demand_Met"; none where the file has none.
 [[nodiscard]] std::span<const EpochDemand> gathered(const EpochSchedule& schedule);
 /// The ranks of the collective: the nodes that own or demand chunks, ascending.
-[[nodiscard]] std::vector<std::int32_t> ranks_of(const EpochSchedule& schedule);
+[[nodiscard]] std::vector<PlanNode> ranks_of(const EpochSchedule& schedule);
 
 }  // namespace tutti::plan

@@ -135,8 +135,9 @@ struct Operation {
     std::vector<Slot> channels{};  ///< of the thread block, of that type
     std::optional<ReduceOp> reduce{};
     std::optional<GroupSlice> slice{};
-    std::int32_t barrier = 0, barrier_blocks = 0;
-    std::vector<std::int32_t> semaphores{};
+    BarrierId barrier{};
+    std::int32_t barrier_blocks = 0;  ///< thread blocks that come to it
+    std::vector<SemaphoreId> semaphores{};
     std::optional<Rounds> rounds{};  ///< of a pipeline
     std::vector<Operation> body{};   ///< of a pipeline; holds no pipeline
     friend bool operator==(const Operation&, const Operation&) = default;

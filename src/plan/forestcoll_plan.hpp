@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/collective.hpp"
+#include "plan/ids.hpp"
 
 #include <cstdint>
 #include <string>
@@ -9,13 +10,13 @@
 namespace tutti::plan {
 
 struct TreeSend {
-    std::int32_t src = 0, dst = 0;
+    PlanNode src{}, dst{};
     friend bool operator==(const TreeSend&, const TreeSend&) = default;
 };
 
 /// A tree that broadcasts `chunks` of its root's share.
 struct ForestTree {
-    std::int32_t root = 0;
+    PlanNode root{};
     std::int64_t index = 0;   ///< among the trees of its root
     std::int64_t chunks = 1;  ///< of the root's share
     std::int64_t height = 0;  ///< as the file claims it

@@ -21,11 +21,29 @@ using RemoteBufferId = Id<struct RemoteBufferTag>;  ///< of MSCCL++: as its GPU 
 using Slot = Id<struct SlotTag>;
 using ChunkOffset = Id<struct ChunkOffsetTag>;  ///< a chunk of a buffer
 using ConnectionId = Id<struct ConnectionTag>;  ///< of MSCCL: as the verifier numbers them
+using BarrierId = Id<struct BarrierTag>;        ///< of MSCCL++: of its GPU
+using SemaphoreId = Id<struct SemaphoreTag>;    ///< of MSCCL++: as its GPU lists them
+/// A node of a plan of sends, as its file numbers them. TE-CCL counts switches too; elsewhere node r is rank
+/// r.
+using PlanNode = Id<struct PlanNodeTag>;
 
 /// Ranks 0, 1, … below `count`.
 [[nodiscard]] inline auto ranks_below(std::int64_t count) {
     return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(count)) |
            std::views::transform([](std::uint32_t rank) { return Rank(rank); });
+}
+
+/// The id of that number, which must not be negative.
+template <class IdType>
+[[nodiscard]] constexpr IdType id_of(std::int64_t number) {
+    return IdType(static_cast<std::size_t>(number));
+}
+/// Verdicts and topologies know a node of a plan of sends by its number.
+[[nodiscard]] constexpr Rank rank_of(PlanNode node) { return Rank(node.index()); }
+/// Nodes 0, 1, … below `count`.
+[[nodiscard]] inline auto nodes_below(std::int64_t count) {
+    return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(count)) |
+           std::views::transform([](std::uint32_t node) { return PlanNode(node); });
 }
 
 /// The number as MSCCL's files write it: -1 for none.

@@ -51,9 +51,13 @@ inline constexpr int kStepTypes = 9;
 
 struct Address {
     Buffer buffer = Buffer::Input;
-    std::int32_t offset = kNowhere;               ///< in chunks
-    static constexpr std::int32_t kNowhere = -1;  ///< as files say it of a half that means nothing
+    OptionalId<ChunkOffset> offset{};  ///< none: files say so of a half that means nothing
     friend bool operator==(const Address&, const Address&) = default;
+
+    /// That many chunks further on. Precondition: it has an offset.
+    [[nodiscard]] Address plus(std::int64_t chunks) const {
+        return {buffer, id_of<ChunkOffset>(std::int64_t{(*offset).value()} + chunks)};
+    }
 };
 
 struct Step {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "plan/ids.hpp"
 #include "plan/send_program.hpp"
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace tutti::plan {
 inline constexpr std::int64_t kFinePerTime = 1'000'000;
 
 struct ScclLink {
-    std::int32_t src = 0, dst = 0;
+    PlanNode src{}, dst{};
     std::int64_t capacity = 1;  ///< SCCL: chunks per round. TACCL: links side by side
     /// TACCL only: k chunks sent together take alpha + k * beta, in millionths of its unit of time.
     std::int64_t alpha = 0, beta = 0;
@@ -22,8 +23,8 @@ struct ScclLink {
 
 /// A limit shared by all sends from one of `srcs` to one of `dsts`.
 struct ScclSwitch {
-    std::vector<std::int32_t> srcs{}, dsts{};  ///< sorted
-    std::int64_t capacity = 1;                 ///< chunks per round
+    std::vector<PlanNode> srcs{}, dsts{};  ///< sorted
+    std::int64_t capacity = 1;             ///< chunks per round
     std::string name{};
     friend bool operator==(const ScclSwitch&, const ScclSwitch&) = default;
 };

@@ -11,13 +11,12 @@ std::string_view name_of(SendClock clock) {
     return kNames[static_cast<std::size_t>(clock)];
 }
 
-std::string node_name(std::span<const std::string> names, std::int32_t node) {
-    const auto index = static_cast<std::size_t>(node);
-    return node >= 0 && index < names.size() ? fmt::format("node {}", names[index])
-                                             : fmt::format("node {}", node);
+std::string node_name(std::span<const std::string> names, PlanNode node) {
+    return node.index() < names.size() ? fmt::format("node {}", names[node.index()])
+                                       : fmt::format("node {}", node);
 }
 
-std::string node_name(const SendProgram& program, std::int32_t node) {
+std::string node_name(const SendProgram& program, PlanNode node) {
     return node_name(program.node_names, node);
 }
 

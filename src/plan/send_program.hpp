@@ -1,5 +1,8 @@
 #pragma once
 
+#include "plan/ids.hpp"
+
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,14 +30,14 @@ enum class SendClock : std::uint8_t {
 /// A piece of data: the nodes `pre` hold it at first and the nodes `post` must hold it in the end. Several
 /// chunks with one address are contributions to a sum; a node holds at that address the sum of those it got.
 struct SendChunk {
-    std::vector<std::int32_t> pre{}, post{};  ///< nodes; sorted
+    std::vector<PlanNode> pre{}, post{};  ///< sorted
     std::int64_t address = 0;
     friend bool operator==(const SendChunk&, const SendChunk&) = default;
 };
 
 struct NodeSend {
     std::int64_t address = 0;
-    std::int32_t src = 0, dst = 0;
+    PlanNode src{}, dst{};
     std::int32_t list = 0;                     ///< where it stands in the file: the step, flow or link
     std::optional<std::int32_t> position = 0;  ///< and its place in there; none: the list is the send
     std::int64_t when = 0;                     ///< step, time or epoch; for queues 0
@@ -54,9 +57,13 @@ struct SendProgram {
     friend bool operator==(const SendProgram&, const SendProgram&) = default;
 };
 
+/// Whether both ends of a send are nodes of the program.
+[[nodiscard]] inline bool joins_nodes(const SendProgram& program, const NodeSend& send) {
+    return std::max(send.src, send.dst).index() < static_cast<std::size_t>(program.nodes);
+}
 /// "node 3", or the file's name for it.
-[[nodiscard]] std::string node_name(std::span<const std::string> names, std::int32_t node);
-[[nodiscard]] std::string node_name(const SendProgram& program, std::int32_t node);
+[[nodiscard]] std::string node_name(std::span<const std::string> names, PlanNode node);
+[[nodiscard]] std::string node_name(const SendProgram& program, PlanNode node);
 /// "address 7", "chunk 7" of a queue, or the file's name for it.
 [[nodiscard]] std::string address_name(const SendProgram& program, std::int64_t address);
 

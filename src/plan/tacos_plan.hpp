@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/collective.hpp"
+#include "plan/ids.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +10,7 @@ namespace tutti::plan {
 
 /// A link and the chunks that it sends, one after the other.
 struct TacosLink {
-    std::int32_t src = 0, dst = 0;
+    PlanNode src{}, dst{};
     std::int64_t alpha = 0, beta = 0;  ///< a chunk takes their sum, in picoseconds
     std::vector<std::int64_t> queue{};
     friend bool operator==(const TacosLink&, const TacosLink&) = default;
@@ -27,15 +28,15 @@ struct TacosPlan {
 /// Where the chunks of a plan of queues start: TACOS numbers those of an all-gather round by round.
 struct QueueStart {
     CollectiveKind goal = CollectiveKind::AllGather;
-    std::int32_t root = 0;  ///< of a broadcast
+    PlanNode root{};  ///< of a broadcast
 
     /// Whether it is known at all.
     [[nodiscard]] bool known() const {
         return goal == CollectiveKind::AllGather || goal == CollectiveKind::Broadcast;
     }
     /// Precondition: known().
-    [[nodiscard]] std::int32_t holder(std::int64_t chunk, std::int32_t nodes) const {
-        return goal == CollectiveKind::Broadcast ? root : static_cast<std::int32_t>(chunk % nodes);
+    [[nodiscard]] PlanNode holder(std::int64_t chunk, std::int32_t nodes) const {
+        return goal == CollectiveKind::Broadcast ? root : PlanNode(static_cast<std::size_t>(chunk % nodes));
     }
 };
 

@@ -119,7 +119,8 @@ class ExecutionWriter {
 
     void acquire(const Operation& op) {
         std::vector<CounterId> counters;
-        for (const std::int32_t id : op.semaphores) counters.push_back(work_.wires.semaphore(work_.gpu, id));
+        for (const plan::SemaphoreId id : op.semaphores)
+            counters.push_back(work_.wires.semaphore(work_.gpu, id));
         take(counters);
     }
 
@@ -134,7 +135,7 @@ class ExecutionWriter {
     }
 
     void release(const Operation& op) {
-        for (const std::int32_t id : op.semaphores) {
+        for (const plan::SemaphoreId id : op.semaphores) {
             const TaskId raise =
                 work_.task_after(work_.at, TimedTask::raise(work_.wires.semaphore(work_.gpu, id)));
             if (const auto before = work_.all_arrived()) work_.edge(*before, raise, Moment::Arrive);
@@ -202,8 +203,8 @@ class ExecutionWriter {
     }
 
     ExecutionWork work_;
-    std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, BarrierRound> barrier_rounds_;
-    std::map<std::int32_t, std::int32_t> barriers_;  ///< how often the block came to each
+    std::map<std::tuple<std::size_t, plan::BarrierId, std::int32_t>, BarrierRound> barrier_rounds_;
+    std::map<plan::BarrierId, std::int32_t> barriers_;  ///< how often the block came to each
 };
 
 }  // namespace

@@ -98,11 +98,11 @@ std::span<const Rank> ExecutionWires::group(std::size_t gpu, std::size_t block, 
     return ranks;
 }
 
-CounterId ExecutionWires::semaphore(std::size_t gpu, std::int32_t id) const {
+CounterId ExecutionWires::semaphore(std::size_t gpu, plan::SemaphoreId id) const {
     expects(gpu < plan_.gpus.size());
-    if (id < 0 || static_cast<std::size_t>(id) >= plan_.gpus[gpu].semaphores.size())
+    if (id.index() >= plan_.gpus[gpu].semaphores.size())
         throw InputError(fmt::format("gpu {} has no semaphore {}", gpu, id));
-    return gpus_[gpu].first_semaphore + static_cast<CounterId>(id);
+    return gpus_[gpu].first_semaphore + id.value();
 }
 
 }  // namespace tutti::timing

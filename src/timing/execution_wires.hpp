@@ -33,7 +33,7 @@ class ExecutionWires {
     [[nodiscard]] Rank rank_of_buffer(std::size_t gpu, std::size_t block, plan::ChannelType type,
                                       plan::Slot slot) const;
     [[nodiscard]] std::span<const Rank> group(std::size_t gpu, std::size_t block, plan::Slot slot) const;
-    [[nodiscard]] CounterId semaphore(std::size_t gpu, std::int32_t id) const;
+    [[nodiscard]] CounterId semaphore(std::size_t gpu, plan::SemaphoreId id) const;
 
   private:
     struct Gpu {

@@ -5,16 +5,17 @@
 #include <set>
 
 namespace tutti::timing {
+using plan::PlanNode;
 using plan::SendClock;
 using plan::SendProgram;
 
 namespace {
 
 /// The most addresses that one node has before (`pre`), or must have after (`post`).
-std::uint64_t most_of_a_node(const SendProgram& plan, std::vector<std::int32_t> plan::SendChunk::*side) {
-    std::map<std::int32_t, std::set<std::int64_t>> addresses;
+std::uint64_t most_of_a_node(const SendProgram& plan, std::vector<PlanNode> plan::SendChunk::*side) {
+    std::map<PlanNode, std::set<std::int64_t>> addresses;
     for (const plan::SendChunk& chunk : plan.chunks) {
-        for (const std::int32_t node : chunk.*side) addresses[node].insert(chunk.address);
+        for (const PlanNode node : chunk.*side) addresses[node].insert(chunk.address);
     }
     std::size_t most = 1;
     for (const auto& [node, own] : addresses) most = std::max(most, own.size());
@@ -63,7 +64,7 @@ std::uint64_t chunks_of_call(const plan::ForestCollPlan& plan) {
 }
 
 SendProgram sends_of(const plan::TacosPlan& plan, CollectiveKind goal, Rank root) {
-    const plan::QueueStart start{goal, static_cast<std::int32_t>(root.value())};
+    const plan::QueueStart start{goal, PlanNode(root.index())};
     if (!start.known())
         throw InputError(
             "queues do not say where chunks start; they are timed as an allgather or a broadcast");
@@ -90,15 +91,14 @@ SendProgram sends_of(const plan::TacosPlan& plan, CollectiveKind goal, Rank root
 }
 
 SendProgram sends_of(const plan::EpochSchedule& schedule) {
-    std::map<std::int32_t, std::int32_t> number;
-    for (const std::int32_t gpu : ranks_of(schedule))
-        number.emplace(gpu, static_cast<std::int32_t>(number.size()));
+    std::map<PlanNode, PlanNode> number;
+    for (const PlanNode gpu : ranks_of(schedule)) number.emplace(gpu, PlanNode(number.size()));
 
     SendProgram made;
     made.clock = SendClock::Epochs;
     made.nodes = static_cast<std::int32_t>(number.size());
-    std::map<std::pair<std::int32_t, std::int64_t>, std::size_t> chunks;
-    const auto chunk_of = [&](std::int32_t origin, std::int64_t chunk) -> plan::SendChunk& {
+    std::map<std::pair<PlanNode, std::int64_t>, std::size_t> chunks;
+    const auto chunk_of = [&](PlanNode origin, std::int64_t chunk) -> plan::SendChunk& {
         const auto [entry, is_new] = chunks.try_emplace({origin, chunk}, made.chunks.size());
         if (is_new)
             made.chunks.push_back({{number.at(origin)}, {}, static_cast<std::int64_t>(entry->second)});

@@ -30,10 +30,9 @@ namespace tutti::timing {
 namespace {
 using plan::ForestCollPlan;
 using plan::NodeSend;
+using plan::PlanNode;
 using plan::SendClock;
 using plan::SendProgram;
-
-Rank rank(std::int32_t node) { return Rank(static_cast<std::size_t>(node)); }
 
 /// Times on the producer's clock: data that is usable at t can be sent by a send that starts at t.
 struct ClockTimes {
@@ -68,7 +67,7 @@ class SendWriter {
 
   private:
     struct Place {
-        std::int32_t node = 0;
+        PlanNode node{};
         std::int64_t address = 0;
         friend auto operator<=>(const Place&, const Place&) = default;
     };
@@ -76,7 +75,7 @@ class SendWriter {
     void find_holders() {
         std::map<std::int64_t, int> contributions;
         for (const plan::SendChunk& chunk : plan_.chunks) {
-            for (const std::int32_t node : chunk.pre) holders_.push_back({node, chunk.address});
+            for (const PlanNode node : chunk.pre) holders_.push_back({node, chunk.address});
             if (++contributions[chunk.address] == 2) sums_.insert(chunk.address);
         }
         std::ranges::sort(holders_);
@@ -85,23 +84,21 @@ class SendWriter {
     [[nodiscard]] bool holds(const Place& place) const { return std::ranges::binary_search(holders_, place); }
 
     void write_transfers() {
-        std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>,
-                 std::pair<RouteId, std::optional<TaskId>>>
+        std::map<std::tuple<PlanNode, PlanNode, std::int32_t>, std::pair<RouteId, std::optional<TaskId>>>
             last;
-        std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> turns;
+        std::map<std::pair<PlanNode, PlanNode>, std::uint32_t> turns;
         task_.resize(plan_.sends.size());
         for (const std::uint32_t i : order_) {
             const NodeSend& send = plan_.sends[i];
-            if (std::min(send.src, send.dst) < 0 || std::max(send.src, send.dst) >= plan_.nodes ||
-                send.src == send.dst)
+            if (!joins_nodes(plan_, send) || send.src == send.dst)
                 throw InputError("a send does not join two nodes of the plan");
             const auto [entry, is_new] = last.try_emplace({send.src, send.dst, send.lane});
             auto& [route, before] = entry->second;
             if (is_new)
-                route = placement_.connect(rank(send.src), rank(send.dst),
+                route = placement_.connect(rank_of(send.src), rank_of(send.dst),
                                            plan::ChannelId(static_cast<std::size_t>(send.lane)),
                                            turns[{send.src, send.dst}]++);
-            placement_.begin_block(rank(send.src), std::nullopt);
+            placement_.begin_block(rank_of(send.src), std::nullopt);
             task_[i] = program_.add_task(TimedTask::transfer(route, placement_.chunk_size()));
             if (before) program_.edges.push_back({*before, task_[i], Moment::Start});
             before = task_[i];
@@ -204,7 +201,7 @@ class TreeWriter {
             const std::int64_t chunks = std::max<std::int64_t>(tree.chunks, 0);
             program_.expect_room_for(static_cast<std::uint64_t>(chunks));
             for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-                std::map<std::int32_t, TaskId> has;
+                std::map<PlanNode, TaskId> has;
                 if (goal != CollectiveKind::AllGather) has = reduce(tree);
                 if (goal != CollectiveKind::ReduceScatter) broadcast(tree, std::move(has));
             }
@@ -212,18 +209,18 @@ class TreeWriter {
     }
 
   private:
-    TaskId transfer(std::int32_t from, std::int32_t to) {
+    TaskId transfer(PlanNode from, PlanNode to) {
         const auto [entry, is_new] = routes_.try_emplace({from, to});
-        if (is_new) entry->second = placement_.connect(rank(from), rank(to), plan::ChannelId(0), 0);
-        placement_.begin_block(rank(from), std::nullopt);
+        if (is_new) entry->second = placement_.connect(rank_of(from), rank_of(to), plan::ChannelId(0), 0);
+        placement_.begin_block(rank_of(from), std::nullopt);
         return program_.add_task(TimedTask::transfer(entry->second, placement_.chunk_size()));
     }
 
     /// Reduces to the root; returns the task after which the root has the whole sum.
-    std::map<std::int32_t, TaskId> reduce(const plan::ForestTree& tree) {
-        std::map<std::int32_t, TaskId> complete;  ///< when all children's sums are there
+    std::map<PlanNode, TaskId> reduce(const plan::ForestTree& tree) {
+        std::map<PlanNode, TaskId> complete;  ///< when all children's sums are there
         for (const plan::TreeSend& send : tree.sends) {
-            for (const std::int32_t node : {send.src, send.dst}) {
+            for (const PlanNode node : {send.src, send.dst}) {
                 if (!complete.contains(node)) complete[node] = program_.add_task({});
             }
         }
@@ -237,7 +234,7 @@ class TreeWriter {
         return {*whole};
     }
 
-    void broadcast(const plan::ForestTree& tree, std::map<std::int32_t, TaskId> has) {
+    void broadcast(const plan::ForestTree& tree, std::map<PlanNode, TaskId> has) {
         std::vector<TaskId> made;
         for (const plan::TreeSend& send : tree.sends) {
             made.push_back(transfer(send.src, send.dst));
@@ -258,7 +255,7 @@ class TreeWriter {
     TimedProgram& program_;
     Placement& placement_;
     const ForestCollPlan& plan_;
-    std::map<std::pair<std::int32_t, std::int32_t>, RouteId> routes_;
+    std::map<std::pair<PlanNode, PlanNode>, RouteId> routes_;
 };
 
 }  // namespace

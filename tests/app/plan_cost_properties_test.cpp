@@ -10,13 +10,13 @@
 #include "tests/support/random_instance.hpp"
 #include "tests/support/random_plans.hpp"
 #include "tests/support/sample_plans.hpp"
+#include "tests/support/send_plans.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 
 namespace tutti::app {
 namespace {
@@ -48,15 +48,14 @@ plan::ScclPlan random_sends(Rng& rng, std::int32_t nodes) {
     const auto draw = [&](std::int32_t below) {
         return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(below)));
     };
-    const auto add = [&](std::int64_t address, std::int32_t src, std::int32_t dst, std::int64_t step) {
+    const auto add = [&](std::int64_t address, plan::PlanNode src, plan::PlanNode dst, std::int64_t step) {
         plan.sends.push_back({address, src, dst, static_cast<std::int32_t>(step), 0, step});
     };
-    std::vector<std::int32_t> all(static_cast<std::size_t>(nodes));
-    std::iota(all.begin(), all.end(), 0);
+    const std::vector<plan::PlanNode> all = test::all_nodes(nodes);
     if (rng.below(2) == 0) {
         std::vector<std::vector<bool>> has(all.size(), std::vector<bool>(all.size(), false));
         std::int32_t missing = nodes * (nodes - 1);
-        for (const std::int32_t n : all) plan.chunks.push_back({{n}, all, n});
+        for (const plan::PlanNode n : all) plan.chunks.push_back({{n}, all, n.value()});
         for (std::size_t n = 0; n < all.size(); ++n) has[n][n] = true;
         for (std::int64_t step = 0; missing > 0; ++step) {
             const auto before = has;
@@ -64,7 +63,7 @@ plan::ScclPlan random_sends(Rng& rng, std::int32_t nodes) {
                 const std::int32_t src = draw(nodes), dst = draw(nodes), chunk = draw(nodes);
                 const auto d = static_cast<std::size_t>(dst), c = static_cast<std::size_t>(chunk);
                 if (!before[static_cast<std::size_t>(src)][c] || has[d][c]) continue;
-                add(chunk, src, dst, step);
+                add(chunk, test::id<plan::PlanNode>(src), test::id<plan::PlanNode>(dst), step);
                 has[d][c] = true;
                 --missing;
             }
@@ -74,9 +73,9 @@ plan::ScclPlan random_sends(Rng& rng, std::int32_t nodes) {
     }
     const std::int32_t chunks = nodes * (1 + draw(2));
     for (std::int32_t c = 0; c < chunks; ++c) {
-        std::vector<std::int32_t> order = all;
+        std::vector<plan::PlanNode> order = all;
         rng.shuffle(order);
-        for (const std::int32_t n : all) plan.chunks.push_back({{n}, all, c});
+        for (const plan::PlanNode n : all) plan.chunks.push_back({{n}, all, c});
         // The parent of order[i] comes before it; deeper ones send first. A step for each keeps it simple.
         for (std::int32_t i = nodes - 1; i > 0; --i)
             add(c, order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(draw(i))],

@@ -86,7 +86,8 @@ TEST_CASE("a ring reduce-scatter stores no sum that it only hands on") {
         REQUIRE(gpu.blocks.size() == 1);
         CHECK(types_of(gpu.blocks.front()) == Types{"s", "rrs", "rrs", "rrc"});
         CHECK(gpu.scratch_chunks == 0);
-        CHECK(gpu.blocks.front().steps.back().dst == plan::Address{plan::Buffer::Output, 0});
+        CHECK(gpu.blocks.front().steps.back().dst ==
+              plan::Address{plan::Buffer::Output, plan::ChunkOffset(0)});
     }
     // Unfused, the sums need a place.
     const plan::MscclPlan plain = lowered(instance, around(Op::Reduce), {}, MscclEffort::Plain);

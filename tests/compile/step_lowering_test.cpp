@@ -40,8 +40,8 @@ std::string text_of(const ScclPlan& plan) {
     std::string text;
     for (const NodeSend& send : plan.sends) {
         if (send.position == 0) text += (text.empty() ? "" : "; ") + std::to_string(send.list) + ":";
-        text += " " + std::to_string(send.address) + " " + std::to_string(send.src) + ">" +
-                std::to_string(send.dst);
+        text += " " + std::to_string(send.address) + " " + std::to_string(send.src.value()) + ">" +
+                std::to_string(send.dst.value());
     }
     return text;
 }
@@ -73,7 +73,8 @@ TEST_CASE("demands become chunks, contributions share an address") {
     const Instance instance = on_all(line(3), {custom({0, 2}, {1}, true), second(custom({1}, {0, 2}))});
     const ScclPlan plan = lower_to_steps(
         instance, schedule(1, {reduce(0, 0, 0), reduce(0, 3, 0), copy(1, 1, 0), copy(1, 2, 0)}));
-    CHECK(plan.chunks == std::vector<SendChunk>{{{0}, {1}, 0}, {{2}, {1}, 0}, {{1}, {0, 2}, 1}});
+    CHECK(plan.chunks ==
+          std::vector<SendChunk>{{{0_n}, {1_n}, 0}, {{2_n}, {1_n}, 0}, {{1_n}, {0_n, 2_n}, 1}});
     CHECK(plan.runtime == "custom");
     CHECK(told(plan) == "valid");
     CHECK(round_trip(plan) == plan);
@@ -82,7 +83,8 @@ TEST_CASE("demands become chunks, contributions share an address") {
 TEST_CASE("an all-to-all has blocks for all pairs, those that stay included") {
     const Instance instance = on_all(line(2), {collective(CollectiveKind::AllToAll)});
     const ScclPlan plan = lower_to_steps(instance, schedule(1, {copy(0, 0, 0), copy(1, 1, 0)}));
-    CHECK(plan.chunks == std::vector<SendChunk>{{{0}, {0}, 0}, {{0}, {1}, 1}, {{1}, {0}, 2}, {{1}, {1}, 3}});
+    CHECK(plan.chunks ==
+          std::vector<SendChunk>{{{0_n}, {0_n}, 0}, {{0_n}, {1_n}, 1}, {{1_n}, {0_n}, 2}, {{1_n}, {1_n}, 3}});
     CHECK(plan.runtime == "alltoall");
     CHECK(text_of(plan) == "0: 1 0>1 2 1>0");
     CHECK(told(plan, as(CollectiveKind::AllToAll)) == "valid");
@@ -99,8 +101,8 @@ TEST_CASE("sends through switches that only forward go from NPU to NPU, and port
     CHECK(plan.rounds == std::vector<std::int64_t>{2});
     CHECK(plan.links.size() == 6);
     REQUIRE(plan.switches.size() == 6);
-    CHECK(plan.switches[0] == plan::ScclSwitch{{0}, {1, 2}, 1, "out of 0"});
-    CHECK(plan.switches[3] == plan::ScclSwitch{{1, 2}, {0}, 1, "into 0"});
+    CHECK(plan.switches[0] == plan::ScclSwitch{{0_n}, {1_n, 2_n}, 1, "out of 0"});
+    CHECK(plan.switches[3] == plan::ScclSwitch{{1_n, 2_n}, {0_n}, 1, "into 0"});
     CHECK(told(plan) == "valid");
     CHECK(round_trip(plan) == plan);
 }
@@ -110,7 +112,7 @@ TEST_CASE("faster and parallel links carry more in a round") {
     net.link(0, 1, 0, 2).link(0, 1, 0, 6).link(1, 0, 5, 6);
     const Instance instance = on_all(net, {custom({0}, {1})});
     const ScclPlan plan = lower_to_steps(instance, schedule(2, {copy(0, 0, 0)}));
-    CHECK(plan.links == std::vector<plan::ScclLink>{{0, 1, 4, 0, 0}, {1, 0, 1, 0, 0}});
+    CHECK(plan.links == std::vector<plan::ScclLink>{{0_n, 1_n, 4, 0, 0}, {1_n, 0_n, 1, 0, 0}});
 }
 
 TEST_CASE("a chunk that is brought where it is already is left out") {

@@ -2,6 +2,7 @@
 
 #include "plan/plan_error.hpp"
 #include "scratch.hpp"
+#include "tests/support/plan_ids.hpp"
 
 using namespace tutti;
 using namespace tutti::io;
@@ -39,12 +40,12 @@ TEST_CASE("trees of ForestColl are read, with tuples as names") {
           std::vector<std::string>{"(0, 'GPU', 0)", "(0, 'GPU', 1)", "(1, 'GPU', 0)", "(1, 'GPU', 1)"});
     CHECK(plan.chunks_per_node == 1);
     REQUIRE(plan.trees.size() == 4);
-    CHECK(plan.trees[2].root == 2);
+    CHECK(plan.trees[2].root == 2_n);
     CHECK(plan.trees[2].index == 0);
     CHECK(plan.trees[2].chunks == 1);
     CHECK(plan.trees[2].height == 2);
     for (const plan::ForestTree& tree : plan.trees) CHECK(tree.sends.size() == 3);
-    CHECK(plan.trees[0].sends[1] == plan::TreeSend{0, 2});
+    CHECK(plan.trees[0].sends[1] == plan::TreeSend{0_n, 2_n});
     CHECK(plan.busiest_link == 2);
 }
 

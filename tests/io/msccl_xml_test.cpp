@@ -70,8 +70,8 @@ TEST_CASE("a plan in MSCCL-IR XML is read as it says") {
     REQUIRE(plan.gpus.size() == 2);
     const plan::Step receive{.number = plan::StepId(0),
                              .type = plan::StepType::Receive,
-                             .src = {plan::Buffer::Input, -1},
-                             .dst = {plan::Buffer::Output, 0},
+                             .src = {plan::Buffer::Input, std::nullopt},
+                             .dst = {plan::Buffer::Output, plan::ChunkOffset(0)},
                              .count = 1,
                              .signals = true};
     const plan::ThreadBlock second{
@@ -318,8 +318,8 @@ plan::MscclPlan random_plan(Rng& rng) {
             for (int s = below(5); s > 0; --s) {
                 block.steps.push_back({test::id<plan::StepId>(wide(0)),
                                        static_cast<plan::StepType>(below(plan::kStepTypes)),
-                                       {buffer(), wide(-1)},
-                                       {buffer(), wide(-1)},
+                                       {buffer(), test::maybe<plan::ChunkOffset>(wide(-1))},
+                                       {buffer(), test::maybe<plan::ChunkOffset>(wide(-1))},
                                        wide(0),
                                        test::maybe<plan::BlockId>(wide(-1)),
                                        test::maybe<plan::StepId>(wide(-1)),

@@ -3,6 +3,7 @@
 #include "io/json_text.hpp"
 #include "plan/plan_error.hpp"
 #include "scratch.hpp"
+#include "tests/support/plan_ids.hpp"
 
 using namespace tutti;
 using namespace tutti::io;
@@ -52,13 +53,13 @@ TEST_CASE("an algorithm of msccl-tools is read") {
     CHECK(plan.network == "Ring(n=4)");
     CHECK(plan.nodes == 4);
     CHECK(plan.rounds == std::vector<std::int64_t>{1, 1});
-    CHECK(plan.chunks[2] == SendChunk{{2}, {0, 1, 2, 3}, 2});
+    CHECK(plan.chunks[2] == SendChunk{{2_n}, {0_n, 1_n, 2_n, 3_n}, 2});
     CHECK(plan.sends.size() == 12);
     CHECK(plan.has_links);
     CHECK_FALSE(plan.has_latencies);
     REQUIRE(plan.links.size() == 8);
-    CHECK(plan.links[0] == plan::ScclLink{0, 1, 1, 0, 0});
-    CHECK(plan.links[1] == plan::ScclLink{0, 3, 1, 0, 0});
+    CHECK(plan.links[0] == plan::ScclLink{0_n, 1_n, 1, 0, 0});
+    CHECK(plan.links[1] == plan::ScclLink{0_n, 3_n, 1, 0, 0});
     CHECK(plan.remarks.empty());
 }
 
@@ -67,13 +68,13 @@ TEST_CASE("links are written by destination, then source") {
     json["topology"]["links"] = {{0, 0, 0, 0}, {7, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
     const ScclPlan plan = parsed(json);
     REQUIRE(plan.links.size() == 1);
-    CHECK(plan.links[0] == plan::ScclLink{0, 1, 7, 0, 0});
+    CHECK(plan.links[0] == plan::ScclLink{0_n, 1_n, 7, 0, 0});
 }
 
 TEST_CASE("switches of SCCL are limits on sets of nodes") {
     Json json = file(kRing);
     json["topology"]["switches"] = {{{3, 0, 0}, {1, 2}, 5, "hub"}};
-    CHECK(parsed(json).switches == std::vector<plan::ScclSwitch>{{{0, 3}, {1, 2}, 5, "hub"}});
+    CHECK(parsed(json).switches == std::vector<plan::ScclSwitch>{{{0_n, 3_n}, {1_n, 2_n}, 5, "hub"}});
     json["topology"]["switches"] = {{{0}, {1}, 0, "hub"}};
     CHECK(refused(json) == "bad-integer at /topology/switches/0/2");
 }
@@ -81,7 +82,7 @@ TEST_CASE("switches of SCCL are limits on sets of nodes") {
 TEST_CASE("msccl-tools writes the collective before it is cut into chunks, the reader cuts it") {
     const ScclPlan plan = plan_in("Allgather.n8-DGX1-steps2.rounds3.chunks2.msccl.json");
     REQUIRE(plan.chunks.size() == 16);
-    CHECK(plan.chunks[5] == SendChunk{{2}, {0, 1, 2, 3, 4, 5, 6, 7}, 5});
+    CHECK(plan.chunks[5] == SendChunk{{2_n}, {0_n, 1_n, 2_n, 3_n, 4_n, 5_n, 6_n, 7_n}, 5});
     CHECK(plan.extra_rounds == 1);
 }
 
@@ -107,7 +108,7 @@ TEST_CASE("maps that contradict the collective are remarked") {
     const ScclPlan plan = parsed(json);
     REQUIRE(plan.remarks.size() == 1);
     CHECK(contains(plan.remarks[0], "input_map"));
-    CHECK(plan.chunks[0].pre == std::vector<std::int32_t>{0});
+    CHECK(plan.chunks[0].pre == std::vector<plan::PlanNode>{0_n});
 }
 
 TEST_CASE("an algorithm of TACCL has times, lanes and latencies") {
@@ -121,11 +122,11 @@ TEST_CASE("an algorithm of TACCL has times, lanes and latencies") {
     // Inside a machine all pairs; between the two machines each GPU with its twin.
     CHECK(plan.links.size() == 2 * 12 + 8);
     const auto link = std::ranges::find_if(
-        plan.links, [](const plan::ScclLink& each) { return each.src == 0 && each.dst == 4; });
+        plan.links, [](const plan::ScclLink& each) { return each.src == 0_n && each.dst == 4_n; });
     REQUIRE(link != plan.links.end());
     CHECK(link->alpha == 26 * plan::kFinePerTime);
     CHECK(link->beta == 910 * plan::kFinePerTime);
-    CHECK(plan.links[0] == plan::ScclLink{0, 1, 1, 0, 210 * plan::kFinePerTime});
+    CHECK(plan.links[0] == plan::ScclLink{0_n, 1_n, 1, 0, 210 * plan::kFinePerTime});
 }
 
 TEST_CASE("sends of TACCL add only where they say so") {

@@ -2,6 +2,7 @@
 
 #include "plan/plan_error.hpp"
 #include "scratch.hpp"
+#include "tests/support/plan_ids.hpp"
 
 using namespace tutti;
 using namespace tutti::io;
@@ -41,8 +42,8 @@ TEST_CASE("what TACOS wrote is read as queues of links") {
     for (const plan::TacosLink& link : plan.links) sends += link.queue.size();
     CHECK(sends == 81);
     // 500 ns, and 2^20 bytes at 50 * 2^30 bytes per second.
-    CHECK(plan.links[0].src == 0);
-    CHECK(plan.links[0].dst == 1);
+    CHECK(plan.links[0].src == 0_n);
+    CHECK(plan.links[0].dst == 1_n);
     CHECK(plan.links[0].alpha == 500'000);
     CHECK(plan.links[0].beta == 19'531'250);
     REQUIRE(plan.links[0].queue.size() == 3);

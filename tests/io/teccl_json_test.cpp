@@ -4,6 +4,7 @@
 #include "io/text_scanner.hpp"
 #include "plan/plan_error.hpp"
 #include "scratch.hpp"
+#include "tests/support/plan_ids.hpp"
 
 using namespace tutti;
 using namespace tutti::io;
@@ -38,30 +39,30 @@ EpochSchedule schedule_in(const std::string& name) {
 TEST_CASE("an all-gather of TE-CCL is read") {
     const EpochSchedule schedule = schedule_in("teccl-mesh4.json");
     CHECK(schedule.flows.size() == 240);
-    CHECK(schedule.flows[0] == plan::EpochFlow{9, 0, {9, 5, 0, kWholeVolume, {}}});
+    CHECK(schedule.flows[0] == plan::EpochFlow{9_n, 0, {9_n, 5_n, 0, kWholeVolume, {}}});
     CHECK(schedule.demands.size() == 240);
     REQUIRE(schedule.all_gathered);
     CHECK(schedule.all_gathered->size() == 240);
     CHECK(schedule.epochs == 8);
     CHECK(schedule.epoch_duration == 1.0);
     const auto& demand = schedule.demands[1];
-    CHECK(demand.node == 0);
-    CHECK(demand.origin == 10);
+    CHECK(demand.node == 0_n);
+    CHECK(demand.origin == 10_n);
     CHECK(demand.met == 4);
     REQUIRE(demand.paths.size() == 1);
     CHECK(demand.paths[0].size() == 4);
-    CHECK(demand.paths[0][3] == EpochHop{4, 0, 4, kWholeVolume, {}});
+    CHECK(demand.paths[0][3] == EpochHop{4_n, 0_n, 4, kWholeVolume, {}});
 }
 
 TEST_CASE("an all-to-all of an older TE-CCL is read, with volumes and switches") {
     const EpochSchedule schedule = schedule_in("teccl-alltoall-excerpt.json");
     CHECK_FALSE(schedule.all_gathered);
     CHECK(schedule.has_paths);
-    CHECK(schedule.flows[0].hop == EpochHop{8, 1, 0, kWholeVolume / 4, {}});
+    CHECK(schedule.flows[0].hop == EpochHop{8_n, 1_n, 0, kWholeVolume / 4, {}});
     const auto through = std::ranges::find_if(
         schedule.flows, [](const plan::EpochFlow& flow) { return !flow.hop.switches.empty(); });
     REQUIRE(through != schedule.flows.end());
-    CHECK(through->hop == EpochHop{1, 9, 74, kWholeVolume / 4, {0}});
+    CHECK(through->hop == EpochHop{1_n, 9_n, 74, kWholeVolume / 4, {0_n}});
     CHECK(schedule.demands[0].paths.size() > 1);
 }
 
@@ -71,7 +72,7 @@ TEST_CASE("switches may stand between arrows or commas") {
         const auto schedule =
             parsed({{"7-Flows",
                      {std::string("Chunk 1 from 0 traveled over 0->2 in epoch 5 via switches ") + list}}});
-        CHECK(schedule.flows[0].hop.switches == std::vector<std::int32_t>{3, 4});
+        CHECK(schedule.flows[0].hop.switches == std::vector<plan::PlanNode>{3_n, 4_n});
     }
 }
 

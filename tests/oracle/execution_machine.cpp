@@ -131,7 +131,7 @@ class Machine {
             if (op.type == OperationType::Nop || op.type == OperationType::Barrier) {
                 const std::size_t at = op.type == OperationType::Nop
                                            ? add({})
-                                           : meeting(number(gpu.id), number(block.id), op.barrier);
+                                           : meeting(number(gpu.id), number(block.id), number(op.barrier));
                 if (at < 64) actions_[at].after |= all;
                 own = at < 64 ? bit(at) : 0;
                 fence = own;
@@ -195,9 +195,9 @@ class Machine {
                                   const Operation& op) {
         std::vector<Action> result;
         if (op.type == OperationType::SemAcquire) {
-            for (const std::int32_t id : op.semaphores) {
+            for (const plan::SemaphoreId id : op.semaphores) {
                 result.emplace_back();
-                result.back().lowers = counter({number(gpu.id), 2, id});
+                result.back().lowers = counter({number(gpu.id), 2, number(id)});
             }
             return result;
         }
@@ -210,8 +210,8 @@ class Machine {
         }
         Action action;
         if (op.type == OperationType::SemRelease) {
-            for (const std::int32_t id : op.semaphores)
-                action.raises.push_back(counter({number(gpu.id), 2, id}));
+            for (const plan::SemaphoreId id : op.semaphores)
+                action.raises.push_back(counter({number(gpu.id), 2, number(id)}));
         }
         if (signals(op.type)) {
             for (const plan::Slot slot : op.channels) {

@@ -78,7 +78,7 @@ class Builder {
 
     std::vector<int> places(const plan::Gpu& gpu, const plan::Address& address, int count) {
         std::vector<int> all;
-        for (int k = 0; k < count; ++k) all.push_back(place(gpu, address.buffer, address.offset + k));
+        for (int k = 0; k < count; ++k) all.push_back(place(gpu, address.buffer, number(address.offset) + k));
         return all;
     }
 

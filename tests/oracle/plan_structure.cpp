@@ -110,8 +110,8 @@ class Structure {
         const bool reads = is_local || step.type == StepType::Send || reduces;
         const bool stores = step.type != StepType::Send && step.type != StepType::ReceiveReduceSend;
         const plan::Address& read = reduces && call_.operand_is_destination ? step.dst : step.src;
-        if (reads) check_range(gpu, read.buffer, read.offset, step.count);
-        if (stores) check_range(gpu, step.dst.buffer, step.dst.offset, step.count);
+        if (reads) check_range(gpu, read.buffer, number(read.offset), step.count);
+        if (stores) check_range(gpu, step.dst.buffer, number(step.dst.offset), step.count);
         if (reads && stores) check_overlap(gpu, read, step);
     }
 
@@ -157,8 +157,8 @@ class Structure {
 
     /// Of rrc and rrcs too: their chunks are worked on at the same time, like those of cpy and re.
     void check_overlap(const plan::Gpu& gpu, const plan::Address& read, const plan::Step& step) {
-        const Location from = location_of(plan_, gpu, call_, read.buffer, read.offset);
-        const Location to = location_of(plan_, gpu, call_, step.dst.buffer, step.dst.offset);
+        const Location from = location_of(plan_, gpu, call_, read.buffer, number(read.offset));
+        const Location to = location_of(plan_, gpu, call_, step.dst.buffer, number(step.dst.offset));
         if (from.buffer != to.buffer || from.chunk == to.chunk) return;
         if (std::abs(from.chunk - to.chunk) < step.count) faults_.insert("overlap");
     }

@@ -140,12 +140,13 @@ plan::Operation ExecutionBuilder::operation(std::int32_t gpu, std::string_view l
     }
     const ChannelType channel = port ? ChannelType::Port : ChannelType::Memory;
     if (op.type == OperationType::Barrier) {
-        op.barrier = std::stoi(text);
+        op.barrier = id<plan::BarrierId>(std::stoi(text));
         op.barrier_blocks = std::stoi(text.substr(text.find(' ') + 1));
         return op;
     }
     if (op.type == OperationType::SemAcquire || op.type == OperationType::SemRelease) {
-        for (const std::string& semaphore : split(text, ',')) op.semaphores.push_back(std::stoi(semaphore));
+        for (const std::string& semaphore : split(text, ','))
+            op.semaphores.push_back(id<plan::SemaphoreId>(std::stoi(semaphore)));
         return op;
     }
     if (!shape_of(op.type).moves_data()) {

@@ -75,11 +75,11 @@ class PlanBuilder {
   private:
     plan::Step& last() { return plan_.gpus.back().blocks.back().steps.back(); }
     static plan::Address address(std::string_view text) {
-        if (text == "-") return {plan::Buffer::Input, -1};
+        if (text == "-") return {};
         const auto buffer = text[0] == 'i'   ? plan::Buffer::Input
                             : text[0] == 'o' ? plan::Buffer::Output
                                              : plan::Buffer::Scratch;
-        return {buffer, std::stoi(std::string(text.substr(1)))};
+        return {buffer, id<plan::ChunkOffset>(std::stoi(std::string(text.substr(1))))};
     }
 
     plan::MscclPlan plan_;

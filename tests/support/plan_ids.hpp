@@ -15,6 +15,10 @@ template <class IdType>
 [[nodiscard]] constexpr std::int32_t number(OptionalId<IdType> id) {
     return static_cast<std::int32_t>(plan::file_number(id));
 }
+/// A node of a plan of sends: 3_n.
+[[nodiscard]] constexpr plan::PlanNode operator""_n(unsigned long long number) {
+    return plan::PlanNode(static_cast<std::size_t>(number));
+}
 /// And back: id<Rank>(3), maybe<Rank>(-1).
 template <class IdType>
 [[nodiscard]] constexpr IdType id(std::int64_t number) {

@@ -22,6 +22,8 @@ namespace {
 using plan::Buffer;
 using plan::StepType;
 
+plan::Address address_of(const Spot& spot) { return {spot.buffer, id<plan::ChunkOffset>(spot.offset)}; }
+
 using Clock =
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>;  ///< block -> steps known to be over
 
@@ -119,8 +121,8 @@ class Lowering {
             is_new ? new_block(op.to.gpu, 0) : static_cast<std::int32_t>(rng_.below(blocks.size()));
         plan::Step step;
         step.type = op.operand ? StepType::Reduce : StepType::Copy;
-        step.src = {op.from.buffer, op.from.offset};
-        step.dst = {op.to.buffer, op.to.offset};
+        step.src = address_of(op.from);
+        step.dst = address_of(op.to);
         step.count = op.count;
         append(op.to.gpu, id, step, nullptr);
     }
@@ -133,14 +135,14 @@ class Lowering {
             block_for(op.to.gpu, &plan::ThreadBlock::recv_peer, op.from.gpu, channel);
         plan::Step send;
         send.type = StepType::Send;
-        send.src = {op.from.buffer, op.from.offset};
-        send.dst = {op.to.buffer, op.to.offset};
+        send.src = address_of(op.from);
+        send.dst = address_of(op.to);
         send.count = op.count;
         const Clock sent = fused(op.from.gpu, sender, send) ? clocks_.at({op.from.gpu, sender}).back()
                                                             : append(op.from.gpu, sender, send, nullptr);
         plan::Step receive = send;
         receive.type = op.operand ? StepType::ReceiveReduceCopy : StepType::Receive;
-        if (op.operand) receive.src = {op.operand->buffer, op.operand->offset};
+        if (op.operand) receive.src = address_of(*op.operand);
         append(op.to.gpu, receiver, receive, &sent);
     }
 
@@ -163,7 +165,7 @@ class Lowering {
         Accesses accesses;
         for (std::int32_t k = 0; k < step.count; ++k) {
             const auto place = [&](const plan::Address& address) {
-                return oracle::location_of(plan_, gpu(g), call_, address.buffer, address.offset + k);
+                return oracle::location_of(plan_, gpu(g), call_, address.buffer, number(address.offset) + k);
             };
             if (plan::uses_source(step.type)) accesses.reads.insert(place(step.src));
             if (step.type == StepType::Reduce) accesses.reads.insert(place(step.dst));
@@ -200,7 +202,7 @@ class Lowering {
             } else {
                 plan::Step nop;
                 nop.number = plan::StepId(steps.size());
-                nop.dst = {Buffer::Output, -1};
+                nop.dst = {Buffer::Output, std::nullopt};
                 nop.count = 0;
                 nop.dep_block = test::id<plan::BlockId>(other);
                 nop.dep_step = test::id<plan::StepId>(s);

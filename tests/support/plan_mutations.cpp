@@ -65,7 +65,8 @@ void change_offset(const Spotted& spotted, Rng& rng) {
     if (rng.below(3) == 0)
         address.buffer = static_cast<plan::Buffer>(rng.below(3));
     else
-        address.offset = std::max(0, address.offset + (rng.below(2) == 0 ? 1 : -1));
+        address.offset =
+            id<plan::ChunkOffset>(std::max(0, number(address.offset) + (rng.below(2) == 0 ? 1 : -1)));
 }
 
 void change_count(const Spotted& spotted, Rng& rng) {

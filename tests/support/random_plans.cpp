@@ -55,7 +55,7 @@ class Wild {
 
   private:
     plan::Address address(std::int32_t count) {
-        return {static_cast<Buffer>(rng_.below(3)), any(rng_, 3 - count)};
+        return {static_cast<Buffer>(rng_.below(3)), id<plan::ChunkOffset>(any(rng_, 3 - count))};
     }
 
     plan::Step step(StepType type, std::int32_t count) {

@@ -24,7 +24,7 @@ ThreadBlock block(std::int32_t id, std::int32_t send, std::int32_t recv, std::in
 Step step(StepType type, Buffer buffer, std::int32_t offset, std::int32_t count) {
     Step made;
     made.type = type;
-    made.src = made.dst = {buffer, offset};
+    made.src = made.dst = {buffer, maybe<plan::ChunkOffset>(offset)};
     made.count = count;
     return made;
 }
@@ -276,10 +276,10 @@ class ChunkRun {
                 chunk = carried[task].chunk;
                 carried[task].op = reduces_received(step.type) ? Op::Reduce : Op::Copy;
             } else {
-                const auto found = held_.find({gpu, step.src.buffer, step.src.offset + offset});
+                const auto found = held_.find({gpu, step.src.buffer, number(step.src.offset) + offset});
                 chunk = found == held_.end() ? -1 : found->second;
             }
-            if (stores(step.type)) held_[{gpu, step.dst.buffer, step.dst.offset + offset}] = chunk;
+            if (stores(step.type)) held_[{gpu, step.dst.buffer, number(step.dst.offset) + offset}] = chunk;
             if (!sends(step.type)) continue;
             if (chunk < 0) throw std::logic_error("the plan sends what it does not have");
             carried[first + i].chunk = chunk;

@@ -2,8 +2,6 @@
 
 #include "source_dir.hpp"
 
-#include <numeric>
-
 namespace tutti::test {
 
 plan::ScclPlan step_plan(std::int32_t nodes, std::vector<plan::SendChunk> chunks,
@@ -12,8 +10,8 @@ plan::ScclPlan step_plan(std::int32_t nodes, std::vector<plan::SendChunk> chunks
     plan.nodes = nodes;
     plan.chunks = std::move(chunks);
     plan.has_links = true;
-    for (std::int32_t src = 0; src < nodes; ++src) {
-        for (std::int32_t dst = 0; dst < nodes; ++dst) {
+    for (const plan::PlanNode src : plan::nodes_below(nodes)) {
+        for (const plan::PlanNode dst : plan::nodes_below(nodes)) {
             if (src != dst) plan.links.push_back({src, dst, 1, 0, 0});
         }
     }
@@ -24,8 +22,8 @@ plan::ScclPlan step_plan(std::int32_t nodes, std::vector<plan::SendChunk> chunks
         plan.rounds.push_back(1);
         for (const auto& each : sends) {
             send.address = each[0];
-            send.src = static_cast<std::int32_t>(each[1]);
-            send.dst = static_cast<std::int32_t>(each[2]);
+            send.src = id<plan::PlanNode>(each[1]);
+            send.dst = id<plan::PlanNode>(each[2]);
             plan.sends.push_back(send);
             ++*send.position;
         }
@@ -33,22 +31,22 @@ plan::ScclPlan step_plan(std::int32_t nodes, std::vector<plan::SendChunk> chunks
     return plan;
 }
 
-std::vector<std::int32_t> all_nodes(std::int32_t nodes) {
-    std::vector<std::int32_t> all(static_cast<std::size_t>(nodes));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+std::vector<plan::PlanNode> all_nodes(std::int32_t nodes) {
+    const auto all = plan::nodes_below(nodes);
+    return {all.begin(), all.end()};
 }
 
 std::vector<plan::SendChunk> all_gather_chunks(std::int32_t nodes) {
     std::vector<plan::SendChunk> chunks;
-    for (std::int32_t node = 0; node < nodes; ++node) chunks.push_back({{node}, all_nodes(nodes), node});
+    for (const plan::PlanNode node : plan::nodes_below(nodes))
+        chunks.push_back({{node}, all_nodes(nodes), node.value()});
     return chunks;
 }
 
 std::vector<plan::SendChunk> all_reduce_chunks(std::int32_t nodes, std::int64_t addresses) {
     std::vector<plan::SendChunk> chunks;
     for (std::int64_t address = 0; address < addresses; ++address) {
-        for (std::int32_t node = 0; node < nodes; ++node)
+        for (const plan::PlanNode node : plan::nodes_below(nodes))
             chunks.push_back({{node}, all_nodes(nodes), address});
     }
     return chunks;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/sccl_plan.hpp"
+#include "tests/support/plan_ids.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <string>
@@ -14,7 +15,7 @@ namespace tutti::test {
 /// Its chunks for the usual collectives, one per rank (or pair) and address.
 [[nodiscard]] std::vector<plan::SendChunk> all_gather_chunks(std::int32_t nodes);
 [[nodiscard]] std::vector<plan::SendChunk> all_reduce_chunks(std::int32_t nodes, std::int64_t addresses = 1);
-[[nodiscard]] std::vector<std::int32_t> all_nodes(std::int32_t nodes);
+[[nodiscard]] std::vector<plan::PlanNode> all_nodes(std::int32_t nodes);
 
 /// Of a plan of any format.
 template <class Plan>

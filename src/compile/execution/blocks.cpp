@@ -43,7 +43,7 @@ class Writer {
         make_room();
         if (full(signals_, draft_.part.messages[message].to, false)) flush_sends();
         draft_.sender[message] = block_;
-        Task put{Kind::Put, {message}, from, {}, draft_.landings[message].spot, count, 0};
+        Task put{Kind::Put, {message}, from, {}, draft_.landings[message].spot, count, {}};
         if (draft_.channel == plan::ChannelType::Port) {
             // The proxy puts and signals, in order with all waits; only the threads' own work must be done.
             if (moved_) fence();
@@ -62,7 +62,7 @@ class Writer {
   private:
     Block& block() { return draft_.blocks[block_]; }
     void fence() {
-        block().tasks.push_back({Kind::Nop, {}, {}, {}, {}, 0, 0});
+        block().tasks.push_back({Kind::Nop, {}, {}, {}, {}, 0, {}});
         waited_ = moved_ = false;
     }
     void data(Task task) {
@@ -82,7 +82,7 @@ class Writer {
 
     void flush_receives() {
         if (waits_.empty()) return;
-        block().tasks.push_back({Kind::Wait, std::move(waits_), {}, {}, {}, 0, 0});
+        block().tasks.push_back({Kind::Wait, std::move(waits_), {}, {}, {}, 0, {}});
         waits_.clear();
         waited_ = true;
         for (Task& task : after_waits_) data(std::move(task));
@@ -91,7 +91,7 @@ class Writer {
     void flush_sends() {
         if (signals_.empty()) return;
         fence();
-        block().tasks.push_back({Kind::Signal, std::move(signals_), {}, {}, {}, 0, 0});
+        block().tasks.push_back({Kind::Signal, std::move(signals_), {}, {}, {}, 0, {}});
         signals_.clear();
     }
 
@@ -102,7 +102,7 @@ class Writer {
         } else if (block().messages == kMostMessages) {
             finish();
             if (moved_ || waited_) fence();
-            const std::int32_t semaphore = draft_.semaphores[rank_]++;
+            const auto semaphore = plan::id_of<plan::SemaphoreId>(draft_.semaphores[rank_]++);
             block().tasks.push_back({Kind::Release, {}, {}, {}, {}, 0, semaphore});
             open();
             block().tasks.push_back({Kind::Acquire, {}, {}, {}, {}, 0, semaphore});
@@ -176,14 +176,14 @@ class Lane {
             // Where all must be read before anything is written, others are sent it from where it landed.
             value = draft_.shares_places() ? landing.spot : *home;
             return writer(of.to).receive(message,
-                                         Task{Kind::Copy, {}, landing.spot, {}, *home, unit.count, 0},
+                                         Task{Kind::Copy, {}, landing.spot, {}, *home, unit.count, {}},
                                          draft_.shares_places());
         }
         // The sum goes where it is wanted; a rank that only passes it on leaves its input as it is.
         const Spot sum = home                                     ? *home
                          : value->buffer == plan::Buffer::Scratch ? *value
                                                                   : draft_.fresh(of.to, unit.count);
-        writer(of.to).receive(message, Task{Kind::Reduce, {}, *value, landing.spot, sum, unit.count, 0},
+        writer(of.to).receive(message, Task{Kind::Reduce, {}, *value, landing.spot, sum, unit.count, {}},
                               false);
         value = sum;
     }
@@ -207,7 +207,7 @@ void add_own_copies(Draft& draft) {
             return;
         }
         list.push_back(
-            {Kind::Copy, {}, {plan::Buffer::Input, input}, {}, {plan::Buffer::Output, output}, count, 0});
+            {Kind::Copy, {}, {plan::Buffer::Input, input}, {}, {plan::Buffer::Output, output}, count, {}});
     };
     std::vector<std::vector<bool>> reached;
     for (const Unit& unit : draft.units) {
@@ -241,7 +241,7 @@ void add_last_copies(Draft& draft) {
     }
     for (Block& block : draft.blocks) {
         if (!any[block.rank]) continue;
-        block.tasks.push_back({blocks[block.rank] > 1 ? Kind::Barrier : Kind::Nop, {}, {}, {}, {}, 0, 0});
+        block.tasks.push_back({blocks[block.rank] > 1 ? Kind::Barrier : Kind::Nop, {}, {}, {}, {}, 0, {}});
         block.tasks.insert(block.tasks.end(), block.at_the_end.begin(), block.at_the_end.end());
     }
 }

@@ -38,7 +38,7 @@ struct Task {
     std::vector<std::uint32_t> messages{};  ///< Put (one), Signal, Wait
     Spot src{}, other{}, dst{};             ///< Reduce adds src and other; `dst` of a Put is at the receiver
     std::int64_t count = 0;
-    std::int32_t semaphore = 0;  ///< Acquire, Release
+    plan::SemaphoreId semaphore{};  ///< Acquire, Release
 };
 
 struct Block {

@@ -26,7 +26,7 @@ using plan::Buffer;
 
 std::uint64_t key(std::uint32_t rank, std::uint32_t chunk) { return (std::uint64_t{rank} << 32) | chunk; }
 
-Address at(Buffer buffer, std::int64_t offset) { return {buffer, static_cast<std::int32_t>(offset)}; }
+Address at(Buffer buffer, std::int64_t offset) { return {buffer, plan::id_of<plan::ChunkOffset>(offset)}; }
 
 /// What a rank knows of a chunk as time goes by.
 struct Holding {

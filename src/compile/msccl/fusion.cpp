@@ -157,7 +157,7 @@ void pack_scratch(Draft& draft) {
     for (const Transfer& t : draft.transfers) {
         if (!t.stores || t.target.buffer != plan::Buffer::Scratch) continue;
         for (std::int32_t k = 0; k < t.count(); ++k) {
-            used[t.to][static_cast<std::size_t>(t.target.offset + k)] = true;
+            used[t.to][(*t.target.plus(k).offset).index()] = true;
         }
     }
     std::vector<std::vector<std::int32_t>> place(used.size());
@@ -171,7 +171,7 @@ void pack_scratch(Draft& draft) {
     }
     const auto move = [&](std::uint32_t rank, plan::Address& address) {
         if (address.buffer != plan::Buffer::Scratch) return;
-        address.offset = place[rank][static_cast<std::size_t>(address.offset)];
+        address.offset = plan::id_of<plan::ChunkOffset>(place[rank][(*address.offset).index()]);
     };
     for (Transfer& t : draft.transfers) {
         move(t.from, t.source);

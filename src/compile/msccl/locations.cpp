@@ -24,7 +24,7 @@ Locations::Locations(const Draft& draft, std::uint32_t rank)
 }
 
 std::size_t Locations::of(const plan::Address& address) const {
-    std::int64_t place = address.offset;
+    std::int64_t place = (*address.offset).value();
     switch (address.buffer) {
         case plan::Buffer::Input:
             break;

@@ -143,8 +143,8 @@ class RankSteps {
             Work work{.tick = Ticks(-1), .block = static_cast<std::uint32_t>(blocks_.size() - 1)};
             work.turn = static_cast<std::uint32_t>(works.size());
             work.step.type = StepType::Copy;
-            work.step.src = {plan::Buffer::Input, copy.input};
-            work.step.dst = {plan::Buffer::Output, copy.output};
+            work.step.src = {plan::Buffer::Input, plan::id_of<plan::ChunkOffset>(copy.input)};
+            work.step.dst = {plan::Buffer::Output, plan::id_of<plan::ChunkOffset>(copy.output)};
             work.step.count = copy.count;
             works.push_back(work);
         }
@@ -192,7 +192,7 @@ class RankSteps {
     template <class Do>
     void each_place(const Address& first, std::int32_t count, Do act) {
         for (std::int32_t k = 0; k < count; ++k) {
-            act(places_[locations_.of({first.buffer, first.offset + k})]);
+            act(places_[locations_.of(first.plus(k))]);
         }
     }
 

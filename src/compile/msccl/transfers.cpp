@@ -29,7 +29,7 @@ bool joins(const Draft& draft, const Burst& burst, std::uint32_t i) {
 }
 
 bool follows(const plan::Address& next, const plan::Address& first, std::int32_t count) {
-    return next.buffer == first.buffer && next.offset == first.offset + count;
+    return next == first.plus(count);
 }
 
 /// Whether the message is the next in the transfer's row.

@@ -13,6 +13,7 @@ using plan::EpochDemand;
 using plan::EpochFlow;
 using plan::EpochHop;
 using plan::EpochSchedule;
+using plan::PlanNode;
 
 /// Chunks times ranks of an all-gather that are still judged.
 constexpr std::size_t kMostDemands = std::size_t{1} << 23U;
@@ -37,8 +38,8 @@ EpochChunks::EpochChunks(const EpochSchedule& schedule) {
 }
 
 void EpochChunks::number_nodes(const EpochSchedule& schedule) {
-    const std::vector<std::int32_t> ranks = ranks_of(schedule);
-    std::set<std::int32_t> all;
+    const std::vector<PlanNode> ranks = ranks_of(schedule);
+    std::set<PlanNode> all;
     const auto add_hop = [&](const EpochHop& hop) { all.insert({hop.from, hop.to}); };
     for (const EpochFlow& flow : schedule.flows) add_hop(flow.hop);
     for (const EpochDemand& demand : schedule.demands) {
@@ -46,12 +47,12 @@ void EpochChunks::number_nodes(const EpochSchedule& schedule) {
     }
     all.insert(ranks.begin(), ranks.end());
     numbers_.assign(all.begin(), all.end());
-    for (const std::int32_t node : ranks) ranks_.push_back(dense(node));
+    for (const PlanNode node : ranks) ranks_.push_back(dense(node));
 }
 
-std::int32_t EpochChunks::dense(std::int32_t node) const {
+PlanNode EpochChunks::dense(PlanNode node) const {
     expects(std::ranges::binary_search(numbers_, node));
-    return static_cast<std::int32_t>(std::ranges::lower_bound(numbers_, node) - numbers_.begin());
+    return plan::id_of<PlanNode>(std::ranges::lower_bound(numbers_, node) - numbers_.begin());
 }
 
 std::string EpochChunks::words(const EpochChunkName& chunk) const {
@@ -60,14 +61,14 @@ std::string EpochChunks::words(const EpochChunkName& chunk) const {
 
 ChunkShape EpochChunks::shape() const {
     std::vector<plan::SendChunk> chunks;
-    const auto rank = [&](std::int32_t node) {
-        return static_cast<std::int32_t>(std::ranges::lower_bound(ranks_, node) - ranks_.begin());
+    const auto rank = [&](PlanNode node) {
+        return plan::id_of<PlanNode>(std::ranges::lower_bound(ranks_, node) - ranks_.begin());
     };
     for (const auto& [name, chunk] : chunks_) {
         plan::SendChunk& added = chunks.emplace_back();
         added.address = static_cast<std::int64_t>(chunks.size());
         added.pre = {rank(name.first)};
-        for (const std::int32_t node : chunk.demanded) added.post.push_back(rank(node));
+        for (const PlanNode node : chunk.demanded) added.post.push_back(rank(node));
     }
     return {chunks, static_cast<std::int32_t>(ranks_.size())};
 }
@@ -82,12 +83,12 @@ bool EpochChunks::demand_all() {
 }
 
 std::string EpochChunks::missing_pair() const {
-    std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+    std::set<std::pair<PlanNode, PlanNode>> pairs;
     for (const auto& [name, chunk] : chunks_) {
-        for (const std::int32_t node : chunk.demanded) pairs.emplace(name.first, node);
+        for (const PlanNode node : chunk.demanded) pairs.emplace(name.first, node);
     }
-    for (const std::int32_t from : ranks_) {
-        for (const std::int32_t to : ranks_) {
+    for (const PlanNode from : ranks_) {
+        for (const PlanNode to : ranks_) {
             if (from == to || pairs.contains({from, to})) continue;
             return fmt::format("node {} demands nothing of node {}", number(to), number(from));
         }

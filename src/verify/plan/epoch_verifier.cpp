@@ -48,8 +48,8 @@ class EpochVerifier {
     plan::PlanVerdict run() {
         plan_.clock = plan::SendClock::Epochs;
         plan_.nodes = static_cast<std::int32_t>(chunks_.numbers().size());
-        for (const std::int32_t number : chunks_.numbers())
-            plan_.node_names.push_back(std::to_string(number));
+        for (const plan::PlanNode number : chunks_.numbers())
+            plan_.node_names.push_back(std::to_string(number.value()));
         choose_goal();
         add_whole_chunks();
         for (const EpochDemand& demand : schedule_.demands) check_demand(demand);
@@ -60,9 +60,6 @@ class EpochVerifier {
     }
 
   private:
-    /// Verdicts call nodes by the numbers of the file.
-    static Rank named(std::int32_t number) { return Rank(static_cast<std::size_t>(number)); }
-
     void report(const char* code, const std::string& message, OptionalId<Rank> node = {}) {
         violations_.add(code, message, {.gpu = node});
     }
@@ -84,7 +81,7 @@ class EpochVerifier {
                                         : "not every node has its chunks go where they must"));
     }
 
-    std::int64_t add_address(const EpochChunkName& name, std::vector<std::int32_t> receivers,
+    std::int64_t add_address(const EpochChunkName& name, std::vector<plan::PlanNode> receivers,
                              std::string text) {
         const auto address = static_cast<std::int64_t>(plan_.chunks.size());
         plan_.chunks.push_back({{name.first}, std::move(receivers), address});
@@ -113,11 +110,13 @@ class EpochVerifier {
                     add_address(name, {chunk.demanded.begin(), chunk.demanded.end()}, chunks_.words(name));
             }
         }
-        std::map<std::pair<std::int32_t, EpochChunkName>, std::int64_t> met;
+        std::map<std::pair<plan::PlanNode, EpochChunkName>, std::int64_t> met;
         // Only all-gathers give the arrival that met a demand; others name the last departure.
         if (schedule_.all_gathered) {
-            for (const EpochDemand& demand : schedule_.demands)
-                met[{chunks_.dense(demand.node), chunks_.name(demand.origin, demand.chunk)}] = demand.met;
+            for (const EpochDemand& demand : schedule_.demands) {
+                if (!demand.met) continue;
+                met[{chunks_.dense(demand.node), chunks_.name(demand.origin, demand.chunk)}] = *demand.met;
+            }
         }
         for (std::size_t i = 0; i < schedule_.flows.size(); ++i) {
             const EpochFlow& flow = schedule_.flows[i];
@@ -154,7 +153,7 @@ class EpochVerifier {
                         "0.000001 for each path",
                         chunks_.words(name), demand.node,
                         static_cast<double>(total) / static_cast<double>(kWholeVolume)),
-            named(demand.node));
+            rank_of(demand.node));
     }
 
     void check_path(const EpochDemand& demand, const std::vector<EpochHop>& path) {
@@ -163,17 +162,17 @@ class EpochVerifier {
         report("path",
                fmt::format("the path of {} to node {}: {}",
                            chunks_.words(chunks_.name(demand.origin, demand.chunk)), demand.node, problem),
-               named(demand.node));
+               rank_of(demand.node));
     }
 
     [[nodiscard]] std::string problem_of(const EpochDemand& demand, const std::vector<EpochHop>& path) {
         if (path.empty()) return "it has no hop";
-        std::int32_t at = demand.origin;
-        std::int64_t epoch = -1;
+        plan::PlanNode at = demand.origin;
+        std::optional<std::int64_t> epoch;
         const plan::Volume first = path.front().volume;
         for (const EpochHop& hop : path) {
             if (hop.from != at) return fmt::format("it is at node {} and goes on from node {}", at, hop.from);
-            if (hop.epoch <= epoch)
+            if (epoch && hop.epoch <= *epoch)
                 return fmt::format("it leaves node {} in epoch {}, before it is there", at, hop.epoch);
             if (std::max(hop.volume, first) - std::min(hop.volume, first) > kVolumeTolerance)
                 return "its volume changes on the way";
@@ -200,7 +199,7 @@ class EpochVerifier {
         verdict_.mode = name_of(plan_.clock);
         verdict_.collective = plan_name_of(goal_);
         verdict_.root = verdict_root_;
-        if (verdict_root_) verdict_.root = named(chunks_.number(chunks_.ranks()[verdict_root_->index()]));
+        if (verdict_root_) verdict_.root = rank_of(chunks_.number(chunks_.ranks()[verdict_root_->index()]));
         verdict_.ranks = static_cast<std::int32_t>(chunks_.ranks().size());
         verdict_.steps = schedule_.flows.size();
         tell_lacks();
@@ -222,7 +221,7 @@ class EpochVerifier {
         std::vector<plan::PlanFinding> findings = from.take();
         for (plan::PlanFinding& finding : findings) {
             OptionalId<Rank>& node = finding.place.gpu;
-            if (node) node = named(chunks_.number(static_cast<std::int32_t>((*node).value())));
+            if (node) node = rank_of(chunks_.number(plan::PlanNode((*node).index())));
         }
         to.add_all(std::move(findings), count);
     }
@@ -252,7 +251,9 @@ class EpochVerifier {
     void tell_cost() {
         std::int64_t needed = 0;
         for (const EpochFlow& flow : schedule_.flows) needed = std::max(needed, flow.hop.epoch + 1);
-        for (const EpochDemand& demand : schedule_.demands) needed = std::max(needed, demand.met + 1);
+        for (const EpochDemand& demand : schedule_.demands) {
+            if (demand.met) needed = std::max(needed, *demand.met + 1);
+        }
         const std::int64_t epochs = std::max(needed, schedule_.epochs.value_or(0));
         if (schedule_.epochs && *schedule_.epochs < needed) {
             warnings_.add("claim", fmt::format("the file says {} epochs, its flows and demands take {}",

@@ -21,7 +21,7 @@ constexpr std::size_t kMostChannels = 16;    ///< of a thread block and type; re
 constexpr std::size_t kMostOpChannels = 8;   ///< of an operation
 constexpr std::size_t kMostOpBuffers = 10;   ///< sources, or destinations, of an operation
 constexpr std::size_t kMostOpSemaphores = 16;
-constexpr std::int32_t kMostBarriers = 16;     ///< of a GPU
+constexpr std::size_t kMostBarriers = 16;      ///< of a GPU
 constexpr std::size_t kMostPipelineOps = 255;  ///< an 8-bit number
 
 class LimitCheck {
@@ -81,7 +81,7 @@ class LimitCheck {
                 "buffers of one operation");
         at_most("limit-semaphores", op.semaphores.size(), kMostOpSemaphores, "semaphores of one operation");
         at_most("limit-ops", op.body.size(), kMostPipelineOps, "operations of a pipeline");
-        if (op.type == OperationType::Barrier && op.barrier >= kMostBarriers) {
+        if (op.type == OperationType::Barrier && op.barrier.index() >= kMostBarriers) {
             warn("limit-barriers", fmt::format("barrier {}, there are {}", op.barrier, kMostBarriers));
         }
         check_faults(op);

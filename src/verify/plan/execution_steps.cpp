@@ -104,13 +104,13 @@ class StepResolver {
     }
 
     void add_semaphore_uses(const Operation& op) {
-        for (const std::int32_t id : op.semaphores) {
-            if (static_cast<std::size_t>(id) >= names_.wires().semaphores.size()) {
+        for (const plan::SemaphoreId id : op.semaphores) {
+            if (id.index() >= names_.wires().semaphores.size()) {
                 names_.complain("semaphore", fmt::format("the gpu has no semaphore {}", id));
                 continue;
             }
-            result_.uses.push_back({names_.wires().semaphores[static_cast<std::size_t>(id)],
-                                    op.type == OperationType::SemRelease, false});
+            result_.uses.push_back(
+                {names_.wires().semaphores[id.index()], op.type == OperationType::SemRelease, false});
         }
     }
 
@@ -159,7 +159,7 @@ class StepResolver {
     ExecutionNames names_;
     ExecutionMoves* moves_ = nullptr;
     ExecutionSteps result_;
-    std::map<std::pair<Rank, std::int32_t>, std::vector<std::uint32_t>> barriers_;
+    std::map<std::pair<Rank, plan::BarrierId>, std::vector<std::uint32_t>> barriers_;
     ExecutionStep step_;  ///< at hand
 };
 

@@ -62,9 +62,9 @@ void MscclLayout::lay_out(Rank rank, const plan::Gpu& gpu, const plan::CallSizes
 }
 
 plan::Range MscclLayout::resolve(Rank gpu, const plan::Address& address) const {
-    expects(address.offset >= 0 && address.offset <= room(gpu, address.buffer));
+    expects(address.offset && (*address.offset).value() <= room(gpu, address.buffer));
     plan::Range range = ranks_[gpu.index()].at[static_cast<int>(address.buffer)];
-    range.first += address.offset;
+    range.first += (*address.offset).value();
     return range;
 }
 

@@ -60,18 +60,17 @@ class Lowering {
         bool fits = true;
         const auto check = [&](const Address& address) {
             const std::int64_t room = layout_.room(gpu_, address.buffer);
-            const std::int64_t end = std::int64_t{address.offset} + step.count;
-            if (address.offset >= 0 && end <= room) return;
+            const std::int64_t first = plan::file_number(address.offset), end = first + step.count;
+            if (address.offset && end <= room) return;
             fits = false;
             if (!violations_.open()) return violations_.count_one();
             plan::Place place = structure_.place(id);
             place.buffer = address.buffer;
-            place.offset = plan::id_from_file<plan::ChunkOffset>(address.offset);
-            violations_.add(
-                "range",
-                fmt::format("{}: chunks {}..{} of the {} buffer, which has {}", structure_.named(id),
-                            address.offset, end - 1, name_of(address.buffer), room),
-                place);
+            place.offset = address.offset;
+            violations_.add("range",
+                            fmt::format("{}: chunks {}..{} of the {} buffer, which has {}",
+                                        structure_.named(id), first, end - 1, name_of(address.buffer), room),
+                            place);
         };
         if (uses_source(step.type)) check(operand(step));
         if (uses_destination(step.type)) check(step.dst);
@@ -128,24 +127,22 @@ class Lowering {
     }
 
     plan::OpId add_copy(Rank gpu, const plan::LocalCopy& copy, plan::OpId before) {
-        const Address from{plan::Buffer::Input, copy.input_offset},
-            to{plan::Buffer::Output, copy.output_offset};
+        const Address from{plan::Buffer::Input, plan::id_of<plan::ChunkOffset>(copy.input_offset)},
+            to{plan::Buffer::Output, plan::id_of<plan::ChunkOffset>(copy.output_offset)};
         plan::Op op;
         op.place = {.gpu = gpu};
         op.chain = program_.chains;
         op.first_move = static_cast<std::uint32_t>(program_.moves.size());
-        const bool fits = from.offset >= 0 && from.offset < layout_.room(gpu, from.buffer) &&
-                          to.offset >= 0 && to.offset < layout_.room(gpu, to.buffer);
+        const bool fits = copy.input_offset < layout_.room(gpu, from.buffer) &&
+                          copy.output_offset < layout_.room(gpu, to.buffer);
         if (fits) {
             move(1, {layout_.resolve(gpu, from)}, {layout_.resolve(gpu, to)});
             op.moves = 1;
         } else {
             violations_.add("range",
                             fmt::format("gpu {}: <copy> from i[{}] to o[{}] leaves its buffers", gpu,
-                                        from.offset, to.offset),
-                            {.gpu = gpu,
-                             .offset = plan::id_from_file<plan::ChunkOffset>(to.offset),
-                             .buffer = plan::Buffer::Output});
+                                        copy.input_offset, copy.output_offset),
+                            {.gpu = gpu, .offset = to.offset, .buffer = plan::Buffer::Output});
         }
         const auto id = static_cast<plan::OpId>(program_.ops.size());
         program_.ops.push_back(op);

@@ -17,9 +17,9 @@ using plan::StepType;
 using plan::ThreadBlock;
 
 std::string range_words(const plan::Address& address, std::int32_t count) {
-    if (count <= 1) return fmt::format("{}[{}]", letter_of(address.buffer), address.offset);
-    return fmt::format("{}[{}..{}]", letter_of(address.buffer), address.offset,
-                       std::int64_t{address.offset} + count - 1);
+    const std::int64_t first = plan::file_number(address.offset);
+    if (count <= 1) return fmt::format("{}[{}]", letter_of(address.buffer), first);
+    return fmt::format("{}[{}..{}]", letter_of(address.buffer), first, first + count - 1);
 }
 
 class Resolver {

@@ -17,6 +17,7 @@
 namespace tutti::verify {
 namespace {
 
+using plan::PlanNode;
 using plan::QueueStart;
 using plan::TacosLink;
 using plan::TacosPlan;
@@ -46,13 +47,13 @@ class QueueReplay {
         std::size_t number = 0;
     };
     struct Place {
-        std::int32_t node = 0;
+        PlanNode node{};
         std::int64_t chunk = 0;
         friend bool operator==(const Place&, const Place&) = default;
     };
     struct PlaceHash {
         std::size_t operator()(const Place& place) const noexcept {
-            const auto node = static_cast<std::uint64_t>(static_cast<std::uint32_t>(place.node));
+            const std::uint64_t node = place.node.value();
             return std::hash<std::uint64_t>{}(
                 (node << 40U) ^ (static_cast<std::uint64_t>(place.chunk) * 0x9E3779B97F4A7C15U));
         }
@@ -110,7 +111,7 @@ class QueueReplay {
                            when_text(send));
     }
     [[nodiscard]] plan::Place place_of(const Send& send) const {
-        return {.gpu = Rank(static_cast<std::size_t>(plan_.links[send.link].src)),
+        return {.gpu = rank_of(plan_.links[send.link].src),
                 .step = plan::StepId(send.link),
                 .inner = plan::StepId(send.number)};
     }
@@ -148,11 +149,10 @@ class QueueReplay {
 
     void judge_end() {
         std::vector<std::int64_t> has(static_cast<std::size_t>(plan_.nodes));
-        for (std::int32_t node = 0; node < plan_.nodes; ++node)
-            has[static_cast<std::size_t>(node)] = started(node);
-        for (const Place& place : received_) ++has[static_cast<std::size_t>(place.node)];
-        for (std::int32_t node = 0; node < plan_.nodes; ++node) {
-            const std::int64_t lacks = plan_.chunks - has[static_cast<std::size_t>(node)];
+        for (const PlanNode node : plan::nodes_below(plan_.nodes)) has[node.index()] = started(node);
+        for (const Place& place : received_) ++has[place.node.index()];
+        for (const PlanNode node : plan::nodes_below(plan_.nodes)) {
+            const std::int64_t lacks = plan_.chunks - has[node.index()];
             if (lacks > 0) report_lack(node, lacks);
         }
         if (redundant_ > 0) {
@@ -164,12 +164,12 @@ class QueueReplay {
     }
 
     /// How many chunks a node has at the start.
-    [[nodiscard]] std::int64_t started(std::int32_t node) const {
+    [[nodiscard]] std::int64_t started(PlanNode node) const {
         if (start_.goal == CollectiveKind::Broadcast) return node == start_.root ? plan_.chunks : 0;
-        return plan_.chunks / plan_.nodes + (node < plan_.chunks % plan_.nodes ? 1 : 0);
+        return plan_.chunks / plan_.nodes + (node.value() < plan_.chunks % plan_.nodes ? 1 : 0);
     }
 
-    void report_lack(std::int32_t node, std::int64_t lacks) {
+    void report_lack(PlanNode node, std::int64_t lacks) {
         if (!violations_.open()) {
             violations_.count_one();
             return;
@@ -177,7 +177,7 @@ class QueueReplay {
         std::int64_t chunk = 0;
         while (holds({node, chunk})) ++chunk;
         plan::Place place;
-        place.gpu = Rank(static_cast<std::size_t>(node));
+        place.gpu = rank_of(node);
         violations_.add("value",
                         fmt::format("node {} never gets {} of the {} chunks; the first is chunk {}", node,
                                     lacks, plan_.chunks, chunk),

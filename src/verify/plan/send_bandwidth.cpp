@@ -32,23 +32,23 @@ class Loads {
         for (std::uint32_t i = 0; i < plan.switches.size(); ++i) {
             const ScclSwitch& limit = plan.switches[i];
             const bool few_srcs = limit.srcs.size() <= limit.dsts.size();
-            for (const std::int32_t node : few_srcs ? limit.srcs : limit.dsts)
-                (few_srcs ? by_src_ : by_dst_)[static_cast<std::size_t>(node)].push_back(i);
+            for (const plan::PlanNode node : few_srcs ? limit.srcs : limit.dsts)
+                (few_srcs ? by_src_ : by_dst_)[node.index()].push_back(i);
         }
     }
 
     void add(const NodeSend& send) {
-        if (send.src >= plan_.nodes || send.dst >= plan_.nodes) return;
+        if (!joins_nodes(plan_, send)) return;
         const auto link =
             std::ranges::lower_bound(plan_.links, std::pair(send.src, send.dst), {},
                                      [](const ScclLink& each) { return std::pair(each.src, each.dst); });
         if (link != plan_.links.end() && link->src == send.src && link->dst == send.dst)
             note(static_cast<std::size_t>(link - plan_.links.begin()), send);
-        for (const std::uint32_t i : by_src_[static_cast<std::size_t>(send.src)]) {
+        for (const std::uint32_t i : by_src_[send.src.index()]) {
             if (std::ranges::binary_search(plan_.switches[i].dsts, send.dst))
                 note(plan_.links.size() + i, send);
         }
-        for (const std::uint32_t i : by_dst_[static_cast<std::size_t>(send.dst)]) {
+        for (const std::uint32_t i : by_dst_[send.dst.index()]) {
             if (std::ranges::binary_search(plan_.switches[i].srcs, send.src))
                 note(plan_.links.size() + i, send);
         }
@@ -115,7 +115,7 @@ class Loads {
     std::vector<std::pair<std::size_t, std::int64_t>> uses_;   ///< limit, step
 };
 
-using StepPlace = std::tuple<std::int32_t, std::int32_t, std::int64_t>;  // step, node, address
+using StepPlace = std::tuple<std::int32_t, plan::PlanNode, std::int64_t>;  // step, node, address
 
 void warn_of_same_step(const ScclPlan& plan, Findings& warnings) {
     std::vector<StepPlace> written;

@@ -37,7 +37,7 @@ const ScclLink* link_of(const ScclPlan& plan, const NodeSend& send) {
 void check_links(const SendProgram& plan, const ScclPlan* network, Findings& violations) {
     for (const NodeSend& send : plan.sends) {
         std::string problem;
-        if (send.src >= plan.nodes || send.dst >= plan.nodes) {
+        if (!joins_nodes(plan, send)) {
             problem = fmt::format("there are only nodes 0 to {}", plan.nodes - 1);
         } else if (network != nullptr && network->has_links) {
             const ScclLink* link = link_of(*network, send);
@@ -199,8 +199,7 @@ std::vector<Flight> flights_of(const SendProgram& program, const ScclPlan* netwo
 }
 
 plan::Place place_of(const NodeSend& send) {
-    plan::Place place{.gpu = Rank(static_cast<std::size_t>(send.src)),
-                      .step = plan::StepId(static_cast<std::size_t>(send.list))};
+    plan::Place place{.gpu = rank_of(send.src), .step = plan::StepId(static_cast<std::size_t>(send.list))};
     if (send.position) place.inner = plan::StepId(static_cast<std::size_t>(*send.position));
     return place;
 }

@@ -7,8 +7,6 @@ namespace tutti::verify {
 namespace {
 using plan::SendChunk;
 
-std::size_t index(std::int32_t node) { return static_cast<std::size_t>(node); }
-
 /// All counts equal and not zero; that of `root`, if any, may be zero.
 bool even(const std::vector<std::size_t>& counts, std::optional<std::size_t> root = std::nullopt) {
     std::size_t most = 0;
@@ -33,7 +31,7 @@ std::optional<std::size_t> only(const std::vector<std::size_t>& counts) {
 }  // namespace
 
 ChunkShape::ChunkShape(std::span<const SendChunk> chunks, std::int32_t nodes)
-    : nodes_(index(nodes)), from_(nodes_), to_(nodes_) {
+    : nodes_(static_cast<std::size_t>(nodes)), from_(nodes_), to_(nodes_) {
     std::vector<std::int64_t> addresses;
     addresses.reserve(chunks.size());
     for (const SendChunk& chunk : chunks) addresses.push_back(chunk.address);
@@ -45,14 +43,14 @@ ChunkShape::ChunkShape(std::span<const SendChunk> chunks, std::int32_t nodes)
             one_holder_ = false;
             return;
         }
-        const std::int32_t holder = chunk.pre.front();
+        const plan::PlanNode holder = chunk.pre.front();
         const bool keeps = std::ranges::binary_search(chunk.post, holder);
         all_receive_ = all_receive_ && chunk.post.size() + (keeps ? 0 : 1) == nodes_;
         one_receives_ = one_receives_ && chunk.post.size() == 1;
         if (sums_) continue;
-        ++from_[index(holder)];
+        ++from_[holder.index()];
         if (!one_receives_) continue;
-        ++to_[index(chunk.post.front())];
+        ++to_[chunk.post.front().index()];
         pairs_.push_back({holder, chunk.post.front()});
     }
     std::ranges::sort(pairs_);
@@ -67,11 +65,11 @@ void ChunkShape::add_sums(std::span<const SendChunk> chunks) {
     for (std::size_t begin = 0; begin < sorted.size();) {
         std::size_t end = begin;
         for (; end < sorted.size() && sorted[end]->address == sorted[begin]->address; ++end) {
-            const bool next = index(sorted[end]->pre.front()) == end - begin;
+            const bool next = sorted[end]->pre.front().index() == end - begin;
             whole_sums_ = whole_sums_ && next && sorted[end]->post == sorted[begin]->post;
         }
         whole_sums_ = whole_sums_ && end - begin == nodes_;
-        if (one_receives_) ++to_[index(sorted[begin]->post.front())];
+        if (one_receives_) ++to_[sorted[begin]->post.front().index()];
         begin = end;
     }
 }
@@ -95,7 +93,7 @@ bool ChunkShape::makes_pairs(CollectiveKind goal) const {
     // All to next: the last rank sends to nobody, or (cyclic) to the first.
     const std::size_t senders = goal == CollectiveKind::AllToNext ? nodes_ - 1 : nodes_;
     const bool onward = std::ranges::all_of(
-        pairs_, [&](const Ends& ends) { return index(ends.to) == (index(ends.from) + 1) % nodes_; });
+        pairs_, [&](const Ends& ends) { return ends.to.index() == (ends.from.index() + 1) % nodes_; });
     const std::size_t last = nodes_ - 1;
     return nodes_ > 1 && onward && (goal == CollectiveKind::SendRecv || from_[last] == 0) && senders > 0 &&
            even(from_, goal == CollectiveKind::AllToNext ? std::optional(last) : std::nullopt);

@@ -24,7 +24,7 @@ class ChunkShape {
 
   private:
     struct Ends {
-        std::int32_t from = 0, to = 0;
+        plan::PlanNode from{}, to{};
         friend auto operator<=>(const Ends&, const Ends&) = default;
     };
     void add_sums(std::span<const plan::SendChunk> chunks);

@@ -75,8 +75,8 @@ class Replay {
                    ? static_cast<std::uint32_t>(found - addresses_.begin())
                    : kNoAddress;
     }
-    [[nodiscard]] std::uint64_t slot(std::int32_t node, std::uint32_t address) const {
-        return static_cast<std::uint64_t>(node) * addresses_.size() + address;
+    [[nodiscard]] std::uint64_t slot(plan::PlanNode node, std::uint32_t address) const {
+        return std::uint64_t{node.value()} * addresses_.size() + address;
     }
     [[nodiscard]] SumId value_at(std::uint64_t slot) const {
         const auto found = values_.find(slot);
@@ -113,7 +113,7 @@ class Replay {
             const auto rank = static_cast<std::int32_t>(contributions_[address].size());
             contributions_[address].push_back(c);
             const SumId single = counted(sums_.single(rank, plan_.chunks[c].address));
-            for (const std::int32_t node : plan_.chunks[c].pre) {
+            for (const plan::PlanNode node : plan_.chunks[c].pre) {
                 SumId& value = values_[slot(node, address)];
                 value = added(value, single);
             }
@@ -122,7 +122,7 @@ class Replay {
 
     void leave(std::uint32_t i) {
         const NodeSend& send = plan_.sends[i];
-        if (send.src >= plan_.nodes || send.dst >= plan_.nodes) return;
+        if (!joins_nodes(plan_, send)) return;
         const std::uint32_t address = number_of(send.address);
         const SumId value = address == kNoAddress ? Sums::kUndefined : value_at(slot(send.src, address));
         if (value != Sums::kUndefined) {
@@ -200,18 +200,18 @@ class Replay {
 
     /// Per address: which contributions each node must have, as runs.
     void judge_end() {
-        std::vector<std::pair<std::int32_t, std::int32_t>> wanted;  // node, contribution
+        std::vector<std::pair<plan::PlanNode, std::int32_t>> wanted;  // node, contribution
         for (std::uint32_t address = 0; address < addresses_.size() && !too_large_; ++address) {
             wanted.clear();
             const auto& chunks = contributions_[address];
             for (std::size_t rank = 0; rank < chunks.size(); ++rank) {
-                for (const std::int32_t node : plan_.chunks[chunks[rank]].post)
+                for (const plan::PlanNode node : plan_.chunks[chunks[rank]].post)
                     wanted.emplace_back(node, static_cast<std::int32_t>(rank));
             }
             std::ranges::sort(wanted);
             for (std::size_t begin = 0; begin < wanted.size();) {
                 std::vector<SumRun> runs;
-                const std::int32_t node = wanted[begin].first;
+                const plan::PlanNode node = wanted[begin].first;
                 for (; begin < wanted.size() && wanted[begin].first == node; ++begin) {
                     const std::int32_t rank = wanted[begin].second;
                     if (!runs.empty() && runs.back().last + 1 == rank) {
@@ -225,7 +225,7 @@ class Replay {
         }
     }
 
-    void judge_value(std::int32_t node, std::uint32_t address, SumId expected) {
+    void judge_value(plan::PlanNode node, std::uint32_t address, SumId expected) {
         const SumId value = value_at(slot(node, address));
         if (value == expected || too_large_) return;
         if (!violations_.open()) {
@@ -233,7 +233,7 @@ class Replay {
             return;
         }
         plan::Place place;
-        place.gpu = Rank(static_cast<std::size_t>(node));
+        place.gpu = rank_of(node);
         const std::string what = fmt::format("{} in the end", address_name(plan_, addresses_[address]));
         if (value == Sums::kUndefined) {
             violations_.add("value", fmt::format("{} has nothing of {}", node_name(plan_, node), what),

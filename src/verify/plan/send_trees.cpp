@@ -17,6 +17,7 @@ namespace {
 
 using plan::ForestCollPlan;
 using plan::ForestTree;
+using plan::PlanNode;
 using plan::TreeSend;
 
 class TreeCheck {
@@ -40,16 +41,12 @@ class TreeCheck {
   private:
     static constexpr std::int64_t kUnreached = -1;
     [[nodiscard]] std::size_t nodes() const { return plan_.node_names.size(); }
-    [[nodiscard]] std::string name_of(std::int32_t node) const {
-        return plan::node_name(plan_.node_names, node);
-    }
+    [[nodiscard]] std::string name_of(PlanNode node) const { return plan::node_name(plan_.node_names, node); }
     [[nodiscard]] std::string text_of(const TreeSend& send) const {
         return fmt::format("{} sends to {}", name_of(send.src), name_of(send.dst));
     }
     [[nodiscard]] plan::Place place_of(std::uint32_t t, std::uint32_t i) const {
-        return {.gpu = Rank(static_cast<std::size_t>(sends_[i].src)),
-                .step = plan::StepId(t),
-                .inner = plan::StepId(i)};
+        return {.gpu = rank_of(sends_[i].src), .step = plan::StepId(t), .inner = plan::StepId(i)};
     }
     [[nodiscard]] std::string tree_name(std::uint32_t t) const {
         return fmt::format("the tree {} of {}", plan_.trees[t].index, name_of(plan_.trees[t].root));
@@ -58,15 +55,13 @@ class TreeCheck {
     void check(std::uint32_t t) {
         const ForestTree& tree = plan_.trees[t];
         touched_.assign(1, tree.root);
-        depth_[static_cast<std::size_t>(tree.root)] = 0;
+        depth_[tree.root.index()] = 0;
         // The sends of each node, as lists; and in the order in which nodes are reached.
-        for (std::uint32_t i = 0; i < sends_.size(); ++i)
-            first_[static_cast<std::size_t>(sends_[i].src)].clear();
-        for (std::uint32_t i = 0; i < sends_.size(); ++i)
-            first_[static_cast<std::size_t>(sends_[i].src)].push_back(i);
+        for (std::uint32_t i = 0; i < sends_.size(); ++i) first_[sends_[i].src.index()].clear();
+        for (std::uint32_t i = 0; i < sends_.size(); ++i) first_[sends_[i].src.index()].push_back(i);
         for (std::size_t at = 0; at < touched_.size(); ++at) walk(t, touched_[at]);
         for (std::uint32_t i = 0; i < sends_.size(); ++i) {
-            auto& left = first_[static_cast<std::size_t>(sends_[i].src)];
+            auto& left = first_[sends_[i].src.index()];
             if (!left.empty()) {
                 report("not-held",
                        fmt::format("{} ({}), but the tree never reaches {}", text_of(sends_[i]), tree_name(t),
@@ -79,8 +74,8 @@ class TreeCheck {
             violations_.open() ? report_unreached(t) : violations_.count_one();
         }
         std::int64_t height = 0;
-        for (const std::int32_t node : touched_) {
-            std::int64_t& depth = depth_[static_cast<std::size_t>(node)];
+        for (const PlanNode node : touched_) {
+            std::int64_t& depth = depth_[node.index()];
             height = std::max(height, depth);
             depth = kUnreached;
         }
@@ -91,12 +86,12 @@ class TreeCheck {
         }
     }
 
-    void walk(std::uint32_t t, std::int32_t node) {
-        auto& out = first_[static_cast<std::size_t>(node)];
+    void walk(std::uint32_t t, PlanNode node) {
+        auto& out = first_[node.index()];
         for (const std::uint32_t i : out) {
-            std::int64_t& depth = depth_[static_cast<std::size_t>(sends_[i].dst)];
+            std::int64_t& depth = depth_[sends_[i].dst.index()];
             if (depth == kUnreached) {
-                depth = depth_[static_cast<std::size_t>(node)] + 1;
+                depth = depth_[node.index()] + 1;
                 touched_.push_back(sends_[i].dst);
             } else {
                 report("tree", fmt::format("{} ({}), which has it already", text_of(sends_[i]), tree_name(t)),
@@ -107,10 +102,10 @@ class TreeCheck {
     }
 
     void report_unreached(std::uint32_t t) {
-        std::int32_t node = 0;
-        while (depth_[static_cast<std::size_t>(node)] != kUnreached) ++node;
+        const auto at = std::ranges::find(depth_, kUnreached);
+        const auto node = plan::id_of<PlanNode>(at - depth_.begin());
         plan::Place place;
-        place.gpu = Rank(static_cast<std::size_t>(node));
+        place.gpu = rank_of(node);
         place.step = plan::StepId(t);
         report("value",
                fmt::format("{} reaches {} of {} nodes; the first that it lacks is {}", tree_name(t),
@@ -120,20 +115,20 @@ class TreeCheck {
 
     void check_shares() {
         std::vector<std::int64_t> share(nodes());
-        std::set<std::pair<std::int32_t, std::int64_t>> indices;
+        std::set<std::pair<PlanNode, std::int64_t>> indices;
         for (const ForestTree& tree : plan_.trees) {
-            std::int64_t& sum = share[static_cast<std::size_t>(tree.root)];
+            std::int64_t& sum = share[tree.root.index()];
             sum = std::min(sum + tree.chunks, std::int64_t{1} << 60U);
             if (!indices.emplace(tree.root, tree.index).second) {
                 report("tree", fmt::format("{} has two trees of number {}", name_of(tree.root), tree.index),
                        {});
             }
         }
-        for (std::int32_t node = 0; node < plan_.nodes(); ++node) {
-            const std::int64_t chunks = share[static_cast<std::size_t>(node)];
+        for (const PlanNode node : plan::nodes_below(plan_.nodes())) {
+            const std::int64_t chunks = share[node.index()];
             if (chunks == plan_.chunks_per_node) continue;
             plan::Place place;
-            place.gpu = Rank(static_cast<std::size_t>(node));
+            place.gpu = rank_of(node);
             report("value",
                    fmt::format("the trees of {} carry {} chunks, its share has {}", name_of(node), chunks,
                                plan_.chunks_per_node),
@@ -154,8 +149,8 @@ class TreeCheck {
     std::span<const TreeSend> sends_;  ///< of the tree at hand
     std::vector<std::int64_t> depth_;  ///< by node
     std::vector<std::vector<std::uint32_t>>
-        first_;                          ///< sends of the tree at hand, by source; empty between trees
-    std::vector<std::int32_t> touched_;  ///< reached nodes
+        first_;                      ///< sends of the tree at hand, by source; empty between trees
+    std::vector<PlanNode> touched_;  ///< reached nodes
     std::int64_t greatest_ = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 void judge_queues(const plan::TacosPlan& plan, const PlanReading& reading, OpenVerdict& open) {
     plan::QueueStart start;
     start.goal = reading.goal.value_or(CollectiveKind::AllGather);
-    start.root = static_cast<std::int32_t>(reading.root.value_or(Rank(0)).value());
+    start.root = plan::PlanNode(reading.root.value_or(Rank(0)).index());
     open.verdict.collective = plan_name_of(start.goal);
     if (!reading.goal) {
         open.warnings.add("lacks",
@@ -22,9 +22,8 @@ void judge_queues(const plan::TacosPlan& plan, const PlanReading& reading, OpenV
         return open.leave_undecided(
             "which chunk starts where is not in the file, and known for allgather and broadcast only");
     }
-    if (start.goal == CollectiveKind::Broadcast)
-        open.verdict.root = Rank(static_cast<std::size_t>(start.root));
-    if (start.root < 0 || start.root >= plan.nodes) {
+    if (start.goal == CollectiveKind::Broadcast) open.verdict.root = rank_of(start.root);
+    if (start.root.index() >= static_cast<std::size_t>(plan.nodes)) {
         open.violations.add("root", fmt::format("root {} is no node; there are {}", start.root, plan.nodes));
         return;
     }

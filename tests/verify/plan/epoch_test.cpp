@@ -24,8 +24,8 @@ EpochSchedule split() { return file("teccl-alltoall-excerpt.json"); }
 /// An all-gather of three nodes in a line, 4 - 5 - 7, with nothing but what is needed.
 EpochSchedule line() {
     EpochSchedule schedule;
-    schedule.flows = {{4, 0, {4, 5, 0}}, {5, 0, {5, 4, 0}}, {5, 0, {5, 7, 0}},
-                      {7, 0, {7, 5, 0}}, {4, 0, {5, 7, 1}}, {7, 0, {5, 4, 1}}};
+    schedule.flows = {{4_n, 0, {4_n, 5_n, 0}}, {5_n, 0, {5_n, 4_n, 0}}, {5_n, 0, {5_n, 7_n, 0}},
+                      {7_n, 0, {7_n, 5_n, 0}}, {4_n, 0, {5_n, 7_n, 1}}, {7_n, 0, {5_n, 4_n, 1}}};
     return schedule;
 }
 
@@ -69,8 +69,9 @@ TEST_CASE("a node sends on only what reached it in an earlier epoch") {
 TEST_CASE("an all-gather says when a chunk arrived, and it is sent on no earlier") {
     auto schedule = mesh();
     // Chunk 0 of node 10 goes 10 -> 6 -> 5 -> 4 -> 0 and is at node 5 by the end of epoch 1.
-    auto& demand = *std::ranges::find_if(
-        schedule.demands, [](const plan::EpochDemand& each) { return each.node == 5 && each.origin == 10; });
+    auto& demand = *std::ranges::find_if(schedule.demands, [](const plan::EpochDemand& each) {
+        return each.node == 5_n && each.origin == 10_n;
+    });
     CHECK(demand.met == 1);
     demand.met = 2;
     CHECK(told_epochs(schedule) == "valid");
@@ -84,7 +85,7 @@ TEST_CASE("without a collective's name the demands tell, or the verdict is open"
     auto schedule = line();
     // All-to-all of two nodes, from 4 to 5 and back.
     schedule.flows.resize(2);
-    schedule.demands = {{5, 4, 0, 0, {{{4, 5, 0}}}}, {4, 5, 0, 0, {{{5, 4, 0}}}}};
+    schedule.demands = {{5_n, 4_n, 0, 0, {{{4_n, 5_n, 0}}}}, {4_n, 5_n, 0, 0, {{{5_n, 4_n, 0}}}}};
     schedule.has_paths = true;
     CHECK(told_epochs(schedule) == "valid");
     CHECK(told_epochs(schedule, as(CollectiveKind::AllToAll)) == "valid");
@@ -123,8 +124,8 @@ TEST_CASE("the parts of a chunk sum to one, as far as TE-CCL's rounding tells") 
     // One chunk from 4 to 5 in two parts.
     const auto with_parts = [](std::int64_t first, std::int64_t second) {
         EpochSchedule two;
-        two.flows = {{4, 0, {4, 5, 0, first}}, {4, 0, {4, 5, 1, second}}};
-        two.demands = {{5, 4, 0, 1, {{{4, 5, 0, first}}, {{4, 5, 1, second}}}}};
+        two.flows = {{4_n, 0, {4_n, 5_n, 0, first}}, {4_n, 0, {4_n, 5_n, 1, second}}};
+        two.demands = {{5_n, 4_n, 0, 1, {{{4_n, 5_n, 0, first}}, {{4_n, 5_n, 1, second}}}}};
         two.has_paths = true;
         return two;
     };
@@ -144,9 +145,9 @@ TEST_CASE("which part a flow carries is not said without paths") {
     schedule.has_paths = false;
     CHECK(told_epochs(schedule, as(CollectiveKind::AllToAll)).starts_with("invalid"));  // no demands are left
     EpochSchedule part;
-    part.flows = {{4, 0, {4, 5, 0, kWholeVolume / 2}}};
-    part.all_gathered = std::vector<plan::EpochDemand>{{5, 4, 0, -1, {}}, {4, 5, 0, -1, {}}};
-    part.flows.push_back({5, 0, {5, 4, 0}});
+    part.flows = {{4_n, 0, {4_n, 5_n, 0, kWholeVolume / 2}}};
+    part.all_gathered = std::vector<plan::EpochDemand>{{5_n, 4_n, 0, {}, {}}, {4_n, 5_n, 0, {}, {}}};
+    part.flows.push_back({5_n, 0, {5_n, 4_n, 0}});
     const auto verdict = judged(part);
     CHECK(told(verdict) == "structure-only");
     CHECK(warned(verdict) == "lacks lacks");
@@ -156,7 +157,7 @@ TEST_CASE("a path goes from origin to demand, hop after hop, over flows of the f
     const auto with_path = [](auto change) {
         auto schedule = mesh();
         auto& path = std::ranges::find_if(schedule.demands, [](const plan::EpochDemand& each) {
-                         return each.node == 0 && each.origin == 10;
+                         return each.node == 0_n && each.origin == 10_n;
                      })->paths[0];
         change(path);
         return told_epochs(schedule);
@@ -179,7 +180,7 @@ TEST_CASE("a path goes from origin to demand, hop after hop, over flows of the f
 
 TEST_CASE("flows on no path and epochs too few are warned of") {
     auto schedule = mesh();
-    schedule.flows.push_back({0, 0, {0, 1, 7}});
+    schedule.flows.push_back({0_n, 0, {0_n, 1_n, 7}});
     CHECK(warned(judged(schedule)) == "redundant lacks redundant");
     schedule = mesh();
     schedule.epochs = 7;

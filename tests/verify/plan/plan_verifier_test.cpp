@@ -191,12 +191,12 @@ TEST_CASE("offset and count lie inside the buffer, whatever is declared") {
     PlanBuilder declared_too_little = exchange(), behind = exchange(), tail = exchange();
     declared_too_little.plan().gpus[0].output_chunks = 1;
     declared_too_little.plan().gpus[0].input_chunks = 0;
-    step_of(behind, 0, 0, 1).dst.offset = 2;
+    step_of(behind, 0, 0, 1).dst.offset = plan::ChunkOffset(2);
     for (auto& gpu : tail.plan().gpus) gpu.output_chunks = 100;
     step_of(tail, 0, 0, 1).count = step_of(tail, 1, 0, 0).count = 2;
     CHECK(first_code(verify::verify(declared_too_little)) == "range");
     PlanBuilder nowhere = exchange();
-    step_of(nowhere, 0, 0, 0).src.offset = plan::Address::kNowhere;
+    step_of(nowhere, 0, 0, 0).src.offset.reset();
     const plan::PlanVerdict lost = verify::verify(nowhere);
     CHECK(first_code(lost) == "range");
     CHECK_FALSE(lost.violations.front().place.offset.has_value());
@@ -222,7 +222,7 @@ TEST_CASE("a reducing receive may not overlap its operand in part: its chunks ar
         plan.gpu(3, 3).tb(1 - rank, 1 - rank).step("s", "i0", "i0", 2).step("rrc", "i0", "i1", 2);
     }
     CHECK(first_code(verify::verify(plan)) == "overlap");
-    for (plan::Gpu& gpu : plan.plan().gpus) gpu.blocks[0].steps[1].dst.offset = 0;
+    for (plan::Gpu& gpu : plan.plan().gpus) gpu.blocks[0].steps[1].dst.offset = plan::ChunkOffset(0);
     CHECK(verify::verify(plan).verdict == PlanClass::StructureOnly);
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("only the root of a gather has an output, only that of a scatter an in
             plan::Address& address = plan == &gather
                                          ? (step.type == plan::StepType::Copy ? step.dst : step.src)
                                          : (step.type == plan::StepType::Copy ? step.src : step.dst);
-            address = {plan::Buffer::Scratch, 0};
+            address = {plan::Buffer::Scratch, plan::ChunkOffset(0)};
         }
         plan->plan().gpus[1].scratch_chunks = 1;
         CHECK(verify::verify(*plan, reading).verdict == PlanClass::Valid);
@@ -342,8 +342,8 @@ TEST_CASE("a race that reaches no output is a warning, unless nobody says what t
     plan.plan().gpus[0].scratch_chunks = 2;
     for (std::int32_t i = 0; i < 2; ++i) {
         const plan::Step copy{.type = plan::StepType::Copy,
-                              .src = {plan::Buffer::Scratch, 0},
-                              .dst = {plan::Buffer::Scratch, 1},
+                              .src = {plan::Buffer::Scratch, plan::ChunkOffset(0)},
+                              .dst = {plan::Buffer::Scratch, plan::ChunkOffset(1)},
                               .dep_block = plan::BlockId(1),
                               .dep_step = plan::StepId(0)};
         plan.plan().gpus[0].blocks.push_back({.id = test::id<plan::BlockId>(3 + i), .steps = {copy}});
@@ -440,7 +440,7 @@ TEST_CASE("a plan for both modes must be right in both") {
     CHECK(first_code(verdict) == "value");
     CHECK(verdict.violations.front().message.starts_with("called out of place: "));
     // What is wrong in the other mode is told too.
-    step_of(plan, 0, 0, 0).src.offset = 1;
+    step_of(plan, 0, 0, 0).src.offset = plan::ChunkOffset(1);
     const plan::PlanVerdict worse = verify::verify(plan);
     CHECK(worse.violations.back().message.starts_with("called in place: "));
 }
@@ -449,8 +449,8 @@ TEST_CASE("a custom collective is judged in structure, or by a condition from ou
     PlanBuilder plan = exchange();
     plan.plan().collective = "custom";
     plan.out_of_place();
-    step_of(plan, 0, 0, 0).src = {plan::Buffer::Input, 0};
-    step_of(plan, 1, 0, 0).src = {plan::Buffer::Input, 0};
+    step_of(plan, 0, 0, 0).src = {plan::Buffer::Input, plan::ChunkOffset(0)};
+    step_of(plan, 1, 0, 0).src = {plan::Buffer::Input, plan::ChunkOffset(0)};
     CHECK(verify::verify(plan).verdict == PlanClass::StructureOnly);
     verify::PlanReading reading;
     reading.condition.emplace();
@@ -493,12 +493,12 @@ TEST_CASE("a warning says what the target runtime would refuse or ignore") {
     plan.plan().min_bytes.reset();
     step_of(plan, 0, 0, 100) = {.number = plan::StepId(100),
                                 .type = plan::StepType::Reduce,
-                                .src = {plan::Buffer::Scratch, 1},
-                                .dst = {plan::Buffer::Scratch, 0}};
+                                .src = {plan::Buffer::Scratch, plan::ChunkOffset(1)},
+                                .dst = {plan::Buffer::Scratch, plan::ChunkOffset(0)}};
     step_of(plan, 0, 0, 101) = {.number = plan::StepId(101),
                                 .type = plan::StepType::Reduce,
-                                .src = {plan::Buffer::Scratch, 2},
-                                .dst = {plan::Buffer::Scratch, 0}};
+                                .src = {plan::Buffer::Scratch, plan::ChunkOffset(2)},
+                                .dst = {plan::Buffer::Scratch, plan::ChunkOffset(0)}};
     plan.step("re", "s2", "s0", 1);
     verify::PlanReading reading;
     CHECK_FALSE(has_code(verify::verify(plan, reading).warnings, "limit-steps"));
@@ -544,7 +544,7 @@ TEST_CASE("declared sizes cost nothing") {
     }
     CHECK(verify::verify(plan).verdict == PlanClass::StructureOnly);
     step_of(plan, 0, 0, 1).count = step_of(plan, 1, 0, 0).count = 1'000'000'000;
-    step_of(plan, 0, 0, 1).dst.offset = step_of(plan, 1, 0, 0).src.offset = 0;
+    step_of(plan, 0, 0, 1).dst.offset = step_of(plan, 1, 0, 0).src.offset = plan::ChunkOffset(0);
     const plan::PlanVerdict verdict = verify::verify(plan);
     CHECK(verdict.verdict == PlanClass::Malformed);
     CHECK(first_code(verdict) == "too-large");

@@ -65,9 +65,9 @@ TEST_CASE("the all-reduce that msccl-tools composes counts contributions twice a
 
 TEST_CASE("a send carries what its source has before the step, not what arrives in it") {
     CHECK(told(gathered()) == "valid");
-    const auto relayed = step_plan(3, {{{0}, {0, 1, 2}, 0}}, {{{0, 0, 1}}, {{0, 1, 2}}});
+    const auto relayed = step_plan(3, {{{0_n}, {0_n, 1_n, 2_n}, 0}}, {{{0, 0, 1}}, {{0, 1, 2}}});
     CHECK(told(relayed) == "valid");
-    const auto at_once = step_plan(3, {{{0}, {0, 1, 2}, 0}}, {{{0, 0, 1}, {0, 1, 2}}});
+    const auto at_once = step_plan(3, {{{0_n}, {0_n, 1_n, 2_n}, 0}}, {{{0, 0, 1}, {0, 1, 2}}});
     const auto verdict = judged(at_once);
     CHECK(told(verdict) == "invalid: not-held value");
     CHECK(verdict.violations[0].message ==
@@ -80,7 +80,7 @@ TEST_CASE("a send carries what its source has before the step, not what arrives 
 }
 
 TEST_CASE("a chunk that no send ever brings is reported as such") {
-    const auto plan = step_plan(3, {{{0}, {2}, 0}}, {{{0, 1, 2}}});
+    const auto plan = step_plan(3, {{{0_n}, {2_n}, 0}}, {{{0, 1, 2}}});
     CHECK(judged(plan).violations[0].message ==
           "node 1 sends address 0 to node 2 in step 0, but never has it");
 }
@@ -89,13 +89,13 @@ TEST_CASE("every node of the postcondition must get its chunk") {
     auto plan = gathered();
     plan.sends.pop_back();
     CHECK(told(plan) == "invalid: value");
-    plan.chunks[2].post = {0, 2};
+    plan.chunks[2].post = {0_n, 2_n};
     CHECK(told(plan) == "valid");
 }
 
 TEST_CASE("a step of a plan sends only over links that are there") {
     auto plan = gathered();
-    std::erase_if(plan.links, [](const plan::ScclLink& link) { return link.src == 1 && link.dst == 2; });
+    std::erase_if(plan.links, [](const plan::ScclLink& link) { return link.src == 1_n && link.dst == 2_n; });
     const auto verdict = judged(plan);
     CHECK(told(verdict) == "invalid: link");
     CHECK(verdict.violations[0].message ==
@@ -107,15 +107,15 @@ TEST_CASE("a step of a plan sends only over links that are there") {
 
 TEST_CASE("a send to a node that is not there is told, and carries nothing") {
     auto plan = gathered();
-    plan.sends[0].dst = 7;
+    plan.sends[0].dst = 7_n;
     CHECK(told(plan) == "invalid: link value");
-    plan.sends[0] = {0, 9, 1, 0, 0, 0, -1, 0, false};
+    plan.sends[0] = {0, 9_n, 1_n, 0, 0, 0, -1, 0, false};
     CHECK(told(plan) == "invalid: link value");
 }
 
 TEST_CASE("a link carries no more chunks in a step than its bandwidth times the rounds") {
-    auto plan =
-        step_plan(2, {{{0}, {1}, 0}, {{0}, {1}, 1}, {{0}, {1}, 2}}, {{{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}});
+    auto plan = step_plan(2, {{{0_n}, {1_n}, 0}, {{0_n}, {1_n}, 1}, {{0_n}, {1_n}, 2}},
+                          {{{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}});
     plan.rounds[0] = 3;
     CHECK(told(plan) == "valid");
     plan.rounds[0] = 2;
@@ -129,18 +129,18 @@ TEST_CASE("a link carries no more chunks in a step than its bandwidth times the 
 
 TEST_CASE("a switch limits all sends from its sources to its destinations together") {
     auto plan = gathered();
-    plan.switches = {{{0}, {1, 2}, 2, "out of 0"}, {{0, 1, 2}, {0}, 2, "into 0"}};
+    plan.switches = {{{0_n}, {1_n, 2_n}, 2, "out of 0"}, {{0_n, 1_n, 2_n}, {0_n}, 2, "into 0"}};
     CHECK(told(plan) == "valid");
     plan.switches[0].capacity = 1;
     CHECK(told(plan) == "invalid: bandwidth");
     CHECK(judged(plan).violations[0].message ==
           "step 0 sends 2 chunks over the switch out of 0, which carries 1 per round, in 1 rounds");
-    plan.switches = {{{0, 1, 2}, {0}, 1, "into 0"}};
+    plan.switches = {{{0_n, 1_n, 2_n}, {0_n}, 1, "into 0"}};
     CHECK(told(plan) == "invalid: bandwidth");
 }
 
 TEST_CASE("steps of a pipelined plan that run at once share their links") {
-    auto plan = step_plan(2, {{{0}, {1}, 0}, {{0}, {1}, 1}}, {{{0, 0, 1}}, {}, {{1, 0, 1}}});
+    auto plan = step_plan(2, {{{0_n}, {1_n}, 0}, {{0_n}, {1_n}, 1}}, {{{0, 0, 1}}, {}, {{1, 0, 1}}});
     CHECK(told(plan) == "valid");
     plan.pipeline = 2;
     CHECK(told(plan) == "invalid: bandwidth");
@@ -165,7 +165,8 @@ TEST_CASE("contributions at one address are added, each once") {
 
 TEST_CASE("two sums that meet in one step must not share a contribution") {
     // Nodes 1 and 2 both have that of node 0 when they send to node 3.
-    const std::vector<SendChunk> sums{{{0}, {3}, 0}, {{1}, {3}, 0}, {{2}, {3}, 0}, {{3}, {3}, 0}};
+    const std::vector<SendChunk> sums{
+        {{0_n}, {3_n}, 0}, {{1_n}, {3_n}, 0}, {{2_n}, {3_n}, 0}, {{3_n}, {3_n}, 0}};
     const auto plan = step_plan(4, sums, {{{0, 0, 1}, {0, 0, 2}}, {{0, 1, 3}, {0, 2, 3}}});
     CHECK(told(plan) == "invalid: value");
     const auto right = step_plan(4, sums, {{{0, 0, 1}}, {{0, 1, 3}, {0, 2, 3}}});
@@ -173,12 +174,12 @@ TEST_CASE("two sums that meet in one step must not share a contribution") {
 }
 
 TEST_CASE("a sum in the end lacks nothing and has nothing that was not asked for") {
-    std::vector<SendChunk> sums{{{0}, {2}, 5}, {{1}, {2}, 5}, {{2}, {2}, 5}};
+    std::vector<SendChunk> sums{{{0_n}, {2_n}, 5}, {{1_n}, {2_n}, 5}, {{2_n}, {2_n}, 5}};
     const auto lacking = judged(step_plan(3, sums, {{{5, 0, 2}}}));
     CHECK(told(lacking) == "invalid: value");
     CHECK(lacking.violations[0].message.find("missing (1,5)") != std::string::npos);
     // A prefix sum: node 1 must not have the contribution of node 2.
-    sums = {{{0}, {0, 1, 2}, 5}, {{1}, {1, 2}, 5}, {{2}, {2}, 5}};
+    sums = {{{0_n}, {0_n, 1_n, 2_n}, 5}, {{1_n}, {1_n, 2_n}, 5}, {{2_n}, {2_n}, 5}};
     CHECK(told(step_plan(3, sums, {{{5, 0, 1}}, {{5, 1, 2}}})) == "valid");
     const auto more = judged(step_plan(3, sums, {{{5, 0, 1}}, {{5, 1, 2}, {5, 2, 1}}}));
     CHECK(told(more) == "invalid: value");
@@ -186,7 +187,7 @@ TEST_CASE("a sum in the end lacks nothing and has nothing that was not asked for
 }
 
 TEST_CASE("a chunk sent where it is already is only worth a warning") {
-    auto plan = step_plan(2, {{{0}, {1}, 0}}, {{{0, 0, 1}}, {{0, 0, 1}}});
+    auto plan = step_plan(2, {{{0_n}, {1_n}, 0}}, {{{0, 0, 1}}, {{0, 0, 1}}});
     CHECK(told(plan) == "valid");
     CHECK(warned(judged(plan)) == "redundant");
 }
@@ -206,7 +207,7 @@ TEST_CASE("the chunks must make the collective that was asked for") {
     labelled.runtime = "alltoall";
     CHECK(told(labelled) == "valid");
     CHECK(warned(judged(labelled)) == "collective");
-    const auto cast = step_plan(2, {{{1}, {0, 1}, 0}}, {{{0, 1, 0}}});
+    const auto cast = step_plan(2, {{{1_n}, {0_n, 1_n}, 0}}, {{{0, 1, 0}}});
     auto reading = as(CollectiveKind::Broadcast);
     CHECK(judged(cast, reading).root == Rank(1));
     reading.root = Rank(0);
@@ -244,7 +245,7 @@ TEST_CASE("sums that would take gigabytes to write down are refused") {
     // Every second contribution goes from node to node: each value is some ten thousand parts long.
     constexpr std::int32_t kContributions = 200'000;
     std::vector<SendChunk> chunks;
-    for (std::int32_t i = 0; i < kContributions; ++i) chunks.push_back({{i % 2}, {}, 0});
+    for (std::int32_t i = 0; i < kContributions; ++i) chunks.push_back({{id<plan::PlanNode>(i % 2)}, {}, 0});
     const auto verdict = judged(step_plan(3, std::move(chunks), {{{0, 0, 2}}}));
     CHECK(told(verdict) == "malformed: too-large");
 }

@@ -35,7 +35,7 @@ ScclPlan timed(std::int32_t nodes, std::vector<plan::SendChunk> chunks,
     return plan;
 }
 
-const std::vector<plan::SendChunk> kBroadcast{{{0}, {0, 1, 2}, 0}};
+const std::vector<plan::SendChunk> kBroadcast{{{0_n}, {0_n, 1_n, 2_n}, 0}};
 
 }  // namespace
 
@@ -52,7 +52,7 @@ TEST_CASE("a send that starts before its chunk has arrived carries nothing") {
     ScclPlan plan = real();
     // Three chunks leave node 4 for node 0 together at time 0 and take 26 + 3 * 910.
     auto& relay = *std::ranges::find_if(
-        plan.sends, [](const plan::NodeSend& send) { return send.address == 12 && send.src == 0; });
+        plan.sends, [](const plan::NodeSend& send) { return send.address == 12 && send.src == 0_n; });
     relay.when = 2756;
     CHECK(told(plan) == "valid");
     relay.when = 2755;
@@ -68,8 +68,8 @@ TEST_CASE("times are truncated to whole units, so that a chunk may seem to be up
 }
 
 TEST_CASE("chunks that leave a machine together pay the latency once and arrive together") {
-    auto plan =
-        timed(3, {{{0}, {2}, 0}, {{0}, {2}, 1}}, {{0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 2, 25}, {1, 1, 2, 35}});
+    auto plan = timed(3, {{{0_n}, {2_n}, 0}, {{0_n}, {2_n}, 1}},
+                      {{0, 0, 1, 0}, {1, 0, 1, 0}, {0, 1, 2, 25}, {1, 1, 2, 35}});
     for (plan::ScclLink& link : plan.links) link.alpha = 5 * kFinePerTime;
     CHECK(told(plan) == "valid");
     plan.sends[2].when = 23;
@@ -96,7 +96,7 @@ TEST_CASE("lanes and links of a timed plan must be there") {
 }
 
 TEST_CASE("transfers that overlap on a link are warned of, for TACCL's own files have them") {
-    auto plan = timed(2, {{{0}, {1}, 0}, {{0}, {1}, 1}}, {{0, 0, 1, 0}, {1, 0, 1, 10}});
+    auto plan = timed(2, {{{0_n}, {1_n}, 0}, {{0_n}, {1_n}, 1}}, {{0, 0, 1, 0}, {1, 0, 1, 10}});
     CHECK(warned(judged(plan)) == "");
     plan.sends[1].when = 9;
     CHECK(told(plan) == "valid");
@@ -129,7 +129,7 @@ TEST_CASE("an all-reduce of TACCL is judged with its second phase as late as the
 }
 
 TEST_CASE("sums that several sends of one step add to are warned of: TACCL lowers them to a race") {
-    const std::vector<plan::SendChunk> sum{{{0}, {2}, 0}, {{1}, {2}, 0}, {{2}, {2}, 0}};
+    const std::vector<plan::SendChunk> sum{{{0_n}, {2_n}, 0}, {{1_n}, {2_n}, 0}, {{2_n}, {2_n}, 0}};
     auto plan = timed(3, sum, {{0, 0, 2, 0}, {0, 1, 2, 0}});
     plan.sends[0].replaces = plan.sends[1].replaces = false;
     CHECK(told(plan) == "valid");

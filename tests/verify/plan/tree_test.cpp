@@ -18,8 +18,8 @@ ForestCollPlan file(const std::string& name) {
     return io::read_forestcoll_xml(source);
 }
 ForestCollPlan ring() { return file("forestcoll-ring4.xml"); }
-std::int32_t named(const ForestCollPlan& plan, const std::string& name) {
-    return static_cast<std::int32_t>(std::ranges::find(plan.node_names, name) - plan.node_names.begin());
+plan::PlanNode named(const ForestCollPlan& plan, const std::string& name) {
+    return id<plan::PlanNode>(std::ranges::find(plan.node_names, name) - plan.node_names.begin());
 }
 
 }  // namespace
