@@ -9,6 +9,8 @@ namespace tutti {
 namespace {
 
 constexpr std::size_t kMaxBetas = std::size_t{1} << 26;
+/// Bits, by collective and node: one gibibyte.
+constexpr std::size_t kMaxCarriers = std::size_t{1} << 33;
 
 Topology checked_topology(TopologyParts parts) {
     try {
@@ -18,10 +20,11 @@ Topology checked_topology(TopologyParts parts) {
     }
 }
 
-void check_group(const Group& group, const Topology& topology) {
+/// `last_group` has for each NPU the last group that it was met in, numbered from 1; `number` is this one's.
+void check_group(const Group& group, const Topology& topology, std::uint32_t number,
+                 std::vector<std::uint32_t>& last_group) {
     const std::string place = "/groups/" + path_token(group.name);
     if (group.members.empty()) throw InputError("expected at least one member; this group is empty", place);
-    std::vector<bool> seen(topology.npus(), false);
     for (std::size_t i = 0; i < group.members.size(); ++i) {
         const NodeId member = group.members[i];
         const auto at = [&] { return fmt::format("{}/{}", place, i); };
@@ -31,9 +34,9 @@ void check_group(const Group& group, const Topology& topology) {
                             member.index() < topology.nodes() ? ", which is a switch" : ""),
                 at());
         }
-        if (seen[member.index()])
+        if (last_group[member.index()] == number)
             throw InputError(fmt::format("NPU {} is listed twice", member.value()), at());
-        seen[member.index()] = true;
+        last_group[member.index()] = number;
     }
 }
 
@@ -76,15 +79,18 @@ Instance::Instance(InstanceParts parts)
       groups_(std::move(parts.groups)),
       collectives_(std::move(parts.collectives)) {
     std::set<std::string> names;
-    for (const Group& group : groups_) {
+    std::vector<std::uint32_t> last_group(topology_.npus(), 0);
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+        const Group& group = groups_[i];
         if (!names.insert(group.name).second) {
             throw InputError(fmt::format("group '{}' is defined twice", group.name),
                              "/groups/" + path_token(group.name));
         }
-        check_group(group, topology_);
+        check_group(group, topology_, static_cast<std::uint32_t>(i + 1), last_group);
     }
     if (collectives_.empty()) throw InputError("expected at least one collective", "/collectives");
     std::set<std::string> ids;
+    std::size_t restricted = 0;
     for (std::size_t i = 0; i < collectives_.size(); ++i) {
         const Collective& collective = collectives_[i];
         try {
@@ -96,6 +102,11 @@ Instance::Instance(InstanceParts parts)
             demands_.append(collective, CollectiveId(i), group);
             carriers_.emplace_back();
             if (collective.forwarding == Forwarding::Any) continue;
+            restricted += topology_.nodes();
+            if (restricted > kMaxCarriers)
+                throw InputError(
+                    "there are too many collectives on so many nodes whose forwarding is 'group'",
+                    "/forwarding");
             auto& carriers = carriers_.back();
             carriers.assign(topology_.nodes(), false);
             for (const NodeId member : group.members) carriers[member.index()] = true;

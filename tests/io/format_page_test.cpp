@@ -41,7 +41,7 @@ struct Example {
 };
 Example example() {
     const auto blocks = blocks_of(page("instances/README.md"), "```json");
-    REQUIRE(blocks.size() == 2);
+    REQUIRE(blocks.size() == 3);
     Source instance = source_of(blocks[0]), schedule = source_of(blocks[1]);
     return {parse_instance(parse_json(instance), "none"), read_schedule_json(schedule)};
 }
@@ -61,6 +61,23 @@ std::string bytes_of(const std::string& hexadecimal) {
 }
 
 }  // namespace
+
+TEST_CASE("the page's families of groups are those of 4 nodes of 8") {
+    Source groups = source_of("{" + blocks_of(page("instances/README.md"), "```json").at(2) + "}");
+    Json json = parse_json(groups);
+    json["tutti"] = 1;
+    json["topology"] = Json::parse(R"({"npus": 32, "links": []})");
+    json["collectives"] =
+        Json::parse(R"([{"kind": "all_gather", "group": "tp"}, {"kind": "all_reduce", "group": "dp"}])");
+    const Instance instance = parse_instance(json, "x");
+    REQUIRE(instance.groups().size() == 4 + 8);
+    CHECK(instance.groups()[3].name == "tp[3]");
+    CHECK(instance.groups()[3].members.front() == NodeId(24));
+    CHECK(instance.groups()[3].members.back() == NodeId(31));
+    CHECK(instance.groups()[5].name == "dp[1]");
+    CHECK(instance.groups()[5].members == std::vector{NodeId(1), NodeId(9), NodeId(17), NodeId(25)});
+    CHECK(instance.collectives().size() == 12);
+}
 
 TEST_CASE("the format page's instance and schedule are a valid pair") {
     const auto [instance, schedule] = example();

@@ -214,3 +214,45 @@ TEST_CASE("errors of the core constructors carry the JSON path") {
               .place() == "/collectives/1/counts");
     CHECK(refused(on_ring(R"([{"kind": "all_gather"}])", R"({"g": [0, 0]})")).place() == "/groups/g/1");
 }
+
+TEST_CASE("a family of groups is named, numbered and used as one collective for each of its groups") {
+    const Json json =
+        on_ring(R"([{"kind": "all_reduce", "group": "odd"},
+        {"id": "ag", "kind": "all_gather", "group": "tp", "chunks": 2}, {"kind": "broadcast", "group": "dp", "root": 1},
+        {"kind": "reduce", "group": "tp[1]"}])",
+                R"({"odd": [5, 1, 3], "tp": {"mesh": {"axes": [["dp", 2], ["tp", 3]]}, "along": "tp"},
+        "dp": {"split": "MOD 3"}, "job": {"mesh": {"axes": [["dp", 2], ["tp", 3]]}, "along": ["dp", "tp"]}})");
+    const Instance instance = parse_instance(json, "x");
+    std::vector<std::string> names;
+    for (const Group& group : instance.groups()) names.push_back(group.name);
+    CHECK(names == std::vector<std::string>{"odd", "tp[0]", "tp[1]", "dp[0]", "dp[1]", "dp[2]", "job[0]"});
+    CHECK(numbers(instance.groups()[2].members) == std::vector<std::uint32_t>{3, 4, 5});
+    CHECK(numbers(instance.groups()[4].members) == std::vector<std::uint32_t>{1, 4});
+    std::vector<std::pair<std::string, std::size_t>> ids;
+    for (const Collective& collective : instance.collectives())
+        ids.emplace_back(collective.id, collective.group.index());
+    CHECK(ids == std::vector<std::pair<std::string, std::size_t>>{{"all_reduce0", 0},
+                                                                  {"ag[0]", 1},
+                                                                  {"ag[1]", 2},
+                                                                  {"broadcast2[0]", 3},
+                                                                  {"broadcast2[1]", 4},
+                                                                  {"broadcast2[2]", 5},
+                                                                  {"reduce3", 2}});
+    CHECK(instance.collectives()[2].chunks == 2);
+    CHECK(numbers(instance.demand(ChunkId(3 + 6 + 6 + 1)).holders) == std::vector<std::uint32_t>{4});
+    check_equal(instance, parse_instance(write_instance(instance), "other"));
+}
+
+TEST_CASE("a family means what its groups mean when they are spelt out") {
+    const Instance family = parse_instance(
+        on_ring(R"([{"id": "ar", "kind": "all_reduce", "group": "g", "release": 3, "forwarding": "group"}])",
+                R"({"g": {"split": "DIV 4"}})"),
+        "x");
+    const Instance spelt = parse_instance(
+        on_ring(
+            R"([{"id": "ar[0]", "kind": "all_reduce", "group": "g[0]", "release": 3, "forwarding": "group"},
+                    {"id": "ar[1]", "kind": "all_reduce", "group": "g[1]", "release": 3, "forwarding": "group"}])",
+            R"({"g[0]": [0, 1, 2, 3], "g[1]": [4, 5]})"),
+        "x");
+    check_equal(family, spelt);
+}

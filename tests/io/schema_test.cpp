@@ -79,7 +79,8 @@ TEST_CASE("every instance in the repository fits the schema and is read") {
 
 TEST_CASE("what we write fits the schemas") {
     const Json source = Json::parse(R"({"tutti": 1, "about": "all kinds", "name": "x",
-      "topology": {"generate": {"kind": "star", "npus": 3, "copy": true}}, "groups": {"g": [2, 0]}, "forwarding": "group",
+      "topology": {"generate": {"kind": "star", "npus": 3, "copy": true}}, "groups": {"g": [2, 0], "f": {"split": "DIV 2"},
+        "m": {"mesh": {"axes": [["x", 1], ["y", 3]]}, "along": ["x", "y"]}}, "forwarding": "group",
       "collectives": [
         {"kind": "broadcast", "root": 1, "chunks": 2}, {"kind": "scatter"}, {"kind": "gather", "group": "g"}, {"kind": "reduce"},
         {"kind": "all_gather", "forwarding": "any"}, {"kind": "reduce_scatter", "chunk_bytes": 4}, {"kind": "all_reduce", "release": 3},
