@@ -3,7 +3,7 @@
 #include "app/json.hpp"
 #include "app/watch.hpp"
 #include "core/bound.hpp"
-#include "core/instance.hpp"
+#include "core/variation.hpp"
 
 #include <optional>
 #include <string>
@@ -13,6 +13,7 @@ namespace tutti::app {
 
 struct BoundOptions {
     std::string instance{};              ///< a path, or "-"
+    Variation variation{};               ///< in place of what the instance says
     std::optional<double> time_limit{};  ///< seconds
     friend bool operator==(const BoundOptions&, const BoundOptions&) = default;
 };

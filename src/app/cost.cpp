@@ -8,7 +8,8 @@ namespace tutti::app {
 namespace {
 
 Cost cost_of_schedule(const ScheduleFiles& files, const JudgeOptions& options, const Watch& watch) {
-    const ScheduleJudge judge(io::read_instance(files.instance), {options.max_violations, options.expand});
+    const ScheduleJudge judge(io::read_instance(files.instance, options.variation),
+                              {options.max_violations, options.expand, options.variation.bytes});
     const JudgedSchedule judged = judge.judge(files.schedules.front(), watch.stop());
     if (judged.malformed) throw judged.malformed->in_file(judged.file);
     if (!judged.verdict.valid()) throw InputError(judged.verdict.violations.front().message, {}, judged.file);

@@ -94,6 +94,11 @@ FilesToJudge sorted_files(const JudgeOptions& options) {
     } else if (!others.empty()) {
         sorted.ours = instance_and_schedules(others);
     }
+    if (options.variation.any() && !(sorted.plans.empty() && sorted.folders.empty())) {
+        throw InputError(options.variation.chunks
+                             ? "--chunks is for an instance and its schedules; a plan has chunks of its own"
+                             : "--bytes is the size of a call on a network; expected --topology FILE too");
+    }
     return sorted;
 }
 

@@ -5,7 +5,9 @@
 
 namespace tutti::app {
 
-Instance read_instance(const std::string& path) { return io::read_instance(path); }
+Instance read_instance(const std::string& path, const Variation& variation) {
+    return io::read_instance(path, variation);
+}
 
 io::Json malformed_json(const std::string& file, const InputError& error) {
     return io::malformed_json(file, error);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/collective.hpp"
+#include "core/variation.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct JudgeOptions {
     /// An instance and its schedules, unless `instance` names it; plans of other tools; folders.
     std::vector<std::string> files{};
     std::optional<std::string> instance{};
+    Variation variation{};  ///< of the instance, in place of what it says
     std::size_t max_violations = 20;
     bool expand = false;  ///< generator forms are judged send by send
     PlanOptions plan{};

@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,14 +11,14 @@
 
 namespace tutti::app {
 
-void check_output(const std::string& target, const std::string& instance_file) {
+void check_output(const std::string& target, const std::string& instance_file, std::string_view what) {
     namespace fs = std::filesystem;
     if (target == "-") return;
     std::error_code error;
     const fs::path path(target);
     if (instance_file != "-" && fs::equivalent(path, instance_file, error)) {
-        throw InputError("is the instance; the schedule would replace it (choose another --output)", {},
-                         target);
+        throw InputError(fmt::format("is the instance; {} would replace it (choose another --output)", what),
+                         {}, target);
     }
     if (fs::is_directory(path, error)) throw InputError("is a folder; expected a file", {}, target);
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");

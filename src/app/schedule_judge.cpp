@@ -2,6 +2,7 @@
 
 #include "bounds/bounds.hpp"
 #include "core/stoppable_source.hpp"
+#include "io/collective_result_json.hpp"
 #include "io/instance_json.hpp"
 #include "io/verdict_json.hpp"
 #include "symmetry/symmetric_schedule.hpp"
@@ -80,6 +81,16 @@ std::vector<std::string> ScheduleJudge::notes_on(const std::string& file,
     return notes;
 }
 
+std::vector<CollectiveResult> ScheduleJudge::collectives(const JudgedSchedule& judged) const {
+    if (judged.malformed || !judged.verdict.valid()) return {};
+    return collective_results(instance_, judged.verdict.finish, options_.asked_bytes);
+}
+
+Bandwidths ScheduleJudge::bandwidths(const JudgedSchedule& judged) const {
+    if (judged.malformed || !judged.verdict.valid()) return {};
+    return bandwidths_of(instance_, judged.verdict.makespan, options_.asked_bytes);
+}
+
 io::Json ScheduleJudge::json_of(const JudgedSchedule& judged) const {
     if (judged.malformed) return io::malformed_json(judged.file, *judged.malformed);
     io::Json json =
@@ -87,6 +98,14 @@ io::Json ScheduleJudge::json_of(const JudgedSchedule& judged) const {
     if (bound_) json["bound_kind"] = bound_->kind;
     json["instance"] = instance_.name();
     json["made_for"] = judged.made_for;
+    if (judged.verdict.valid()) {
+        const auto or_null = [](const auto& value) { return value ? io::Json(*value) : io::Json(nullptr); };
+        const auto bytes = call_bytes(instance_, options_.asked_bytes);
+        json["bytes"] = bytes ? io::Json(bytes->count) : io::Json(nullptr);
+        json["algbw_GBps"] = or_null(bandwidths(judged).algbw_GBps);
+        json["busbw_GBps"] = or_null(bandwidths(judged).busbw_GBps);
+        json["collectives"] = io::collective_results_json(collectives(judged));
+    }
     return json;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/json.hpp"
 #include "core/bound.hpp"
+#include "core/collective_result.hpp"
 #include "core/error.hpp"
 #include "core/instance.hpp"
 #include "core/stop.hpp"
@@ -29,6 +30,8 @@ class ScheduleJudge {
     struct Options {
         std::size_t max_violations = 20;
         bool expand = false;  ///< generator forms are judged send by send
+        /// The size of a call that the instance was varied to, if it was.
+        std::optional<Bytes> asked_bytes{};
     };
     /// Computes the bound: seconds for very large instances.
     ScheduleJudge(Instance instance, Options options);
@@ -40,7 +43,12 @@ class ScheduleJudge {
     /// Throws LimitError when stopped, InternalError if a valid schedule is shorter than the bound.
     [[nodiscard]] JudgedSchedule judge(const std::string& file, const Stop& stop = {}) const;
 
-    /// `file`, `verdict`, `violations`, …; if malformed also `error` and `place`.
+    /// When each collective finishes and its bandwidths; only if the schedule is valid.
+    [[nodiscard]] std::vector<CollectiveResult> collectives(const JudgedSchedule& judged) const;
+    [[nodiscard]] Bandwidths bandwidths(const JudgedSchedule& judged) const;
+
+    /// `file`, `verdict`, `violations`, …; if valid also bandwidths and `collectives`, if malformed `error`
+    /// and `place`.
     [[nodiscard]] io::Json json_of(const JudgedSchedule& judged) const;
 
   private:

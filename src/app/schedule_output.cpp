@@ -10,6 +10,17 @@
 
 namespace tutti::app {
 
+std::string instance_beside(std::string_view schedule) {
+    for (const std::string_view suffix :
+         {std::string_view(".schedule.json"), std::string_view(".json"), io::kStreamSuffix}) {
+        if (schedule.ends_with(suffix)) {
+            schedule.remove_suffix(suffix.size());
+            break;
+        }
+    }
+    return fmt::format("{}.instance.json", schedule);
+}
+
 ScheduleOutput::Target ScheduleOutput::target(std::uint64_t sends) const {
     using enum ScheduleFormat;
     if (!options_.path.empty()) {

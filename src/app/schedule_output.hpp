@@ -11,6 +11,10 @@ namespace tutti::app {
 
 enum class ScheduleFormat { Json, Stream };
 
+/// Where a varied instance is written: beside its schedule, because verifying the schedule requires it. For
+/// "a.schedule.json", "a.json" and "a.tsch" that is "a.instance.json".
+[[nodiscard]] std::string instance_beside(std::string_view schedule);
+
 /// Where and in which format a schedule is written.
 struct OutputOptions {
     std::string path{};                      ///< "-" is standard output; empty: named after `stem`

@@ -1,15 +1,12 @@
 #include "app/solve.hpp"
 
+#include "app/result_facts.hpp"
 #include "app/schedule_output.hpp"
-#include "app/synthesize.hpp"
-#include "batch/call.hpp"
 #include "batch/result_line.hpp"
 #include "batch/results_folder.hpp"
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
-#include "io/atomic_file.hpp"
 #include "io/instance_json.hpp"
-#include "io/json_text.hpp"
 
 #include <fmt/format.h>
 
@@ -33,20 +30,24 @@ std::optional<std::size_t> soft_limit(const Limits& limits) {
     return static_cast<std::size_t>(*limits.memory - *limits.memory / 8);
 }
 
-/// Writes a variant instance (other bytes or chunks than in the file), which verifying the schedule requires.
-void write_instance(const Instance& instance, const std::string& path) {
-    io::AtomicFile file(path);
-    file.write(io::json_page(io::write_instance(instance)));
-    file.commit();
-}
-
 void fail(io::ResultLine& line, io::Failure failure, const std::string& error) {
     line.failure = failure;
     line.error = error;
     // If there was a schedule, it was not written.
     line.makespan.reset();
+    line.collectives.clear();
+    line.algbw_GBps.reset();
+    line.busbw_GBps.reset();
     line.verified = false;
     if (line.status != Status::Infeasible) line.status = Status::Unknown;
+}
+
+/// As the command takes it: " --chunks 2 --bytes 1024".
+std::string options_of(const Variation& variation) {
+    std::string options;
+    if (variation.chunks) options += fmt::format(" --chunks {}", *variation.chunks);
+    if (variation.bytes) options += fmt::format(" --bytes {}", variation.bytes->count);
+    return options;
 }
 
 /// Calls `work`; an exception becomes a failure in the line.
@@ -71,8 +72,9 @@ void guarded(io::ResultLine& line, const Task& task, const Work& work) {
         fail(line, io::Failure::Limit, error.what());
     } catch (const std::exception& error) {
         fail(line, io::Failure::Bug,
-             fmt::format("a bug in tutti: {} (to see it again: tutti synth {} --method {} --seed {})",
-                         error.what(), task.job.path.string(), task.variant.method, task.variant.seed));
+             fmt::format("a bug in tutti: {} (to see it again: tutti synth {} --method {} --seed {}{})",
+                         error.what(), task.job.path.string(), task.variant.method, task.variant.seed,
+                         options_of(task.variant.variation())));
     }
 }
 
@@ -97,11 +99,10 @@ class Solving {
         line_.digest = batch::digest_of(task_.job.path);
         if (listener_.digested) listener_.digested(line_.digest);
         const Instance instance = batch::instance_of(task_);
-        batch::enter(line_, instance);
         const batch::Variant& variant = task_.variant;
-        if (variant.bytes) line_.bytes = static_cast<std::uint64_t>(variant.bytes->count);
+        enter(line_, instance, variant.variation());
         batch::make_folder(stem_.parent_path());
-        if (variant.chunks || variant.bytes) write_instance(instance, stem_.string() + ".instance.json");
+        if (variant.variation().any()) io::save_instance(stem_.string() + ".instance.json", instance);
         ScheduleOutput output(instance, {.stem = stem_.string()});
         synth::Request request;
         request.method = variant.method;
@@ -113,13 +114,9 @@ class Solving {
         request.stop = stop;
         request.found = listener_.found;
         request.tap = [&output](SendSource& sends) { return output.tap(sends); };
-        enter(line_, synth::synthesize(instance, request), output);
-    }
-
-    static void enter(io::ResultLine& line, const synth::Result& result, ScheduleOutput& output) {
-        app::enter(line, result);
-        line.schedule = output.write(result);
-        batch::enter_bandwidths(line);
+        const synth::Result result = synth::synthesize(instance, request);
+        enter(line_, instance, result);
+        line_.schedule = output.write(result);
     }
 
     [[nodiscard]] io::ResultLine signed_now(io::ResultLine line) const {

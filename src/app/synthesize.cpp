@@ -3,9 +3,12 @@
 #include "app/bug.hpp"
 #include "app/memory.hpp"
 #include "app/output_check.hpp"
+#include "app/result_facts.hpp"
 #include "io/bound_json.hpp"
 #include "io/instance_json.hpp"
 #include "text/format.hpp"
+
+#include <fmt/format.h>
 
 #include <chrono>
 #include <new>
@@ -25,6 +28,14 @@ synth::Request request_of(const SynthesisOptions& options, const Watch& watch, S
     request.stop = watch.stop(options.time_limit);
     request.story = watch.say;
     return request;
+}
+
+/// What the schedule's file is called if nobody says: with what was varied, as files of a batch are.
+std::string stem_of(const Instance& instance, const Variation& variation) {
+    std::string stem = text::file_name_of(instance.name());
+    if (variation.chunks) stem += fmt::format("_chunks={}", *variation.chunks);
+    if (variation.bytes) stem += fmt::format("_bytes={}", variation.bytes->count);
+    return stem;
 }
 
 io::Json baseline_json(const synth::Baseline& baseline) {
@@ -57,13 +68,17 @@ void answered(Synthesized& answer, const Work& work) {
 }  // namespace
 
 Synthesized synthesize(const SynthesisOptions& options, const Watch& watch) {
-    const Instance instance = io::read_instance(options.instance);
+    const Instance instance = io::read_instance(options.instance, options.variation);
     ScheduleOutput output(
-        instance, {options.output, text::file_name_of(instance.name()), options.format, options.expand});
+        instance, {options.output, stem_of(instance, options.variation), options.format, options.expand});
     check_output(output.path(), options.instance);
     Synthesized answer;
+    if (options.variation.any() && output.path() != "-") {
+        answer.instance_file = instance_beside(output.path());
+        check_output(answer.instance_file, options.instance, "the one that is solved");
+    }
     answer.units = instance.topology().units();
-    answer.line.instance = instance.name();
+    enter(answer.line, instance, options.variation);
     answer.line.file = options.instance;
     answer.line.method = options.method;
     answer.line.seed = options.seed;
@@ -79,9 +94,11 @@ Synthesized synthesize(const SynthesisOptions& options, const Watch& watch) {
                     quick.stop = watch.stop();
                     answer.baselines = synth::baselines(instance, quick);
                 }
+                // First, so that the schedule never exists without its instance.
+                if (!answer.instance_file.empty()) io::save_instance(answer.instance_file, instance);
                 // The time limit applies to the search, not to writing.
                 answer.line.schedule = output.write(result, watch.stop());
-                enter(answer.line, result);
+                enter(answer.line, instance, result);
                 answer.result = std::move(result);
             });
         });
@@ -94,29 +111,13 @@ Synthesized synthesize(const SynthesisOptions& options, const Watch& watch) {
 
 io::Json json_of(const Synthesized& synthesized) {
     io::Json json = io::result_json(synthesized.line);
+    if (!synthesized.instance_file.empty()) json["instance_file"] = synthesized.instance_file;
     if (synthesized.result) json["certificate"] = io::bound_json(synthesized.result->bound)["certificate"];
     if (synthesized.baselines) {
         json["baselines"] = {{"members_only", baseline_json(synthesized.baselines->members_only)},
                              {"one_after_another", baseline_json(synthesized.baselines->one_after_another)}};
     }
     return json;
-}
-
-void enter(io::ResultLine& line, const synth::Result& result) {
-    line.method = result.method;
-    line.status = result.status;
-    line.makespan = result.schedule.makespan;
-    line.lower_bound = result.bound.value;
-    line.bound_kind = result.bound.kind;
-    line.seconds = result.seconds;
-    line.sends = result.sends;
-    line.verified = true;
-    line.stopped = result.stopped;
-    line.proof = result.proof;
-    line.composed = result.composed;
-    line.solver_versions = result.solver_versions;
-    line.heuristic = result.heuristic;
-    line.candidates = result.candidates;
 }
 
 }  // namespace tutti::app

@@ -3,6 +3,7 @@
 #include "app/json.hpp"
 #include "app/schedule_output.hpp"
 #include "app/watch.hpp"
+#include "core/variation.hpp"
 #include "io/result_jsonl.hpp"
 #include "synth/baselines.hpp"
 #include "synth/synthesize.hpp"
@@ -15,6 +16,7 @@ namespace tutti::app {
 
 struct SynthesisOptions {
     std::string instance{};                  ///< a path, or "-"
+    Variation variation{};                   ///< in place of what the instance says
     std::string output{};                    ///< a path, "-", or empty for <name>.schedule.json
     std::optional<ScheduleFormat> format{};  ///< where not given: by the output's suffix, or by size
     bool expand = false;                     ///< generator forms are written out
@@ -31,6 +33,9 @@ struct SynthesisOptions {
 
 struct Synthesized {
     io::ResultLine line{};  ///< what was asked and what came of it, as results.jsonl has it
+    /// The instance as it was solved, where it was varied: written beside the schedule. Empty where it is
+    /// what the file says, and where the schedule went to standard output.
+    std::string instance_file{};
     Units units = Units::Abstract;
     std::optional<synth::Result> result{};  ///< none: the line's status says so, and its error why
     std::optional<synth::Baselines> baselines{};
@@ -41,10 +46,8 @@ struct Synthesized {
 /// and BugError.
 [[nodiscard]] Synthesized synthesize(const SynthesisOptions& options, const Watch& watch = {});
 
-/// The keys of results/README.md and `certificate`; with baselines, `baselines`.
+/// The keys of results/README.md and `certificate`; with baselines, `baselines`; of a varied instance
+/// `instance_file`.
 [[nodiscard]] io::Json json_of(const Synthesized& synthesized);
-
-/// Fills in a line from the result of a synthesis. Every result of synth::synthesize() is verified.
-void enter(io::ResultLine& line, const synth::Result& result);
 
 }  // namespace tutti::app

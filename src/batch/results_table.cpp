@@ -1,5 +1,6 @@
 #include "batch/results_table.hpp"
 
+#include "text/collective_table.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 
@@ -64,12 +65,6 @@ std::string time_cell(const ResultLine& line, const std::optional<Ticks>& ticks)
     return ticks ? text::time_text(*ticks, units_of(line)) : "-";
 }
 
-std::string bandwidth_cell(const std::optional<double>& value) {
-    if (!value) return "-";
-    const int decimals = *value < 9.995 ? 2 : *value < 99.95 ? 1 : 0;
-    return fmt::format("{:.{}f}", *value, decimals);
-}
-
 std::string status_cell(const ResultLine& line) {
     return has_failed(line) ? "FAILED" : std::string(name_of(line.status));
 }
@@ -126,8 +121,8 @@ std::vector<Column> columns_of(const std::vector<ShownRow>& rows, bool names_run
             time_cell(line, line.makespan),
             time_cell(line, line.lower_bound),
             text::gap_text(line.gap()),
-            bandwidth_cell(line.algbw_GBps),
-            bandwidth_cell(line.busbw_GBps),
+            text::bandwidth_cell(line.algbw_GBps),
+            text::bandwidth_cell(line.busbw_GBps),
             text::seconds_text(line.seconds),
             line.peak_memory_bytes ? text::memory_text(*line.peak_memory_bytes) : "-",
             status_cell(line)};
@@ -238,6 +233,17 @@ std::vector<text::TonedLine> results_table(const std::vector<ShownRow>& rows,
     }
     lines.push_back({summary_line(rows)});
     return lines;
+}
+
+std::vector<text::TonedLine> collectives_table(const std::vector<ShownRow>& rows) {
+    const auto names = names_of(shown_lines(rows));
+    std::vector<text::CollectiveRow> collectives;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (const CollectiveResult& result : rows[i].line->collectives)
+            collectives.push_back({one_line(names[i]), &result, units_of(*rows[i].line)});
+    }
+    if (collectives.empty()) return {{"no row says what became of its collectives"}};
+    return text::toned_lines(text::collective_table(collectives));
 }
 
 io::Json results_json(const std::vector<ShownRow>& rows, bool names_runs) {

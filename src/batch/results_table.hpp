@@ -31,6 +31,10 @@ struct ResultsTableStyle {
 [[nodiscard]] std::vector<text::TonedLine> results_table(const std::vector<ShownRow>& rows,
                                                          const ResultsTableStyle& style);
 
+/// A row for each collective of the rows' instances: when it is finished, its size and its bandwidths. Rows
+/// without a schedule have none, nor have those of older versions.
+[[nodiscard]] std::vector<text::TonedLine> collectives_table(const std::vector<ShownRow>& rows);
+
 /// The same for programs: "instances", "verified", "optimal", "failed", "mean_gap", "geomean_gap", "seconds"
 /// and "results", the lines of results.jsonl (with their "run" where that is wanted).
 [[nodiscard]] io::Json results_json(const std::vector<ShownRow>& rows, bool names_runs);

@@ -1,10 +1,10 @@
 #include "batch/run_file.hpp"
 
+#include "core/call.hpp"
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
 #include "synth/synthesize.hpp"
 #include "text/size.hpp"
-#include "timing/call_size.hpp"
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ std::string plain(const std::string& path) {
     return text;
 }
 
-Bytes read_call_size(const JsonView& view) { return {view.bytes(1, timing::kMaxCallBytes.count)}; }
+Bytes read_call_size(const JsonView& view) { return {view.bytes(1, kMaxCallBytes.count)}; }
 
 std::string read_method(const JsonView& view) {
     std::vector<std::string_view> names;
@@ -128,7 +128,7 @@ RunFile run_in(const JsonView& view, const fs::path& folder) {
     }
     if (const auto memory = view.find("memory_limit"))
         run.limits.memory =
-            static_cast<std::uint64_t>(memory->bytes(text::kLeastMemoryLimit, timing::kMaxCallBytes.count));
+            static_cast<std::uint64_t>(memory->bytes(text::kLeastMemoryLimit, kMaxCallBytes.count));
     if (const auto tasks = view.find("tasks"))
         run.tasks = static_cast<std::uint64_t>(tasks->integer(0, std::numeric_limits<std::int64_t>::max()));
     if (const auto shard = view.find("shard")) {

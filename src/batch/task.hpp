@@ -2,7 +2,7 @@
 
 #include "batch/expand.hpp"
 #include "core/search_options.hpp"
-#include "core/ticks.hpp"
+#include "core/variation.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,11 +17,12 @@ struct Variant {
     std::string method = "auto";
     std::uint64_t seed = 1;
     unsigned threads = 1;
-    std::optional<std::uint64_t> chunks{};  ///< in place of the field `chunks` of every collective
-    std::optional<Bytes> bytes{};           ///< the size of a call, in place of `chunk_bytes`
-    std::string heuristic{};                ///< to be run alone; empty: all
+    std::optional<std::uint64_t> chunks{};  ///< as Variation has them
+    std::optional<Bytes> bytes{};
+    std::string heuristic{};  ///< to be run alone; empty: all
     SearchOptions options{};
 
+    [[nodiscard]] Variation variation() const { return {chunks, bytes}; }
     friend bool operator==(const Variant&, const Variant&) = default;
 };
 

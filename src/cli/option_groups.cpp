@@ -58,6 +58,21 @@ OptionGroup search_options(const char* time_limit_help) {
     return group;
 }
 
+OptionGroup variation_options(bool lists) {
+    OptionGroup group{"In place of what the instance says"};
+    const std::string several =
+        lists ? "; several with commas, or 1K:1G for every double from 1K to 1G, give a table" : "";
+    group.options.add_options()  //
+        ("bytes", text_value(lists ? "LIST" : "N"),
+         ("the size of each collective's call as nccl-tests counts it, like 64M, for networks with "
+          "bandwidths" +
+          several)
+             .c_str())  //
+        ("chunks", text_value(lists ? "LIST" : "N"),
+         fmt::format("the chunks of every collective{}", lists ? ", like 1,2,4" : "").c_str());
+    return group;
+}
+
 Names method_names() {
     Names names;
     for (const synth::Method& method : synth::methods()) names.push_back(method.name);

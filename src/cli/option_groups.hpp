@@ -14,6 +14,9 @@ namespace tutti::cli {
 /// --method, --heuristic, --option, --seed, --threads, --time-limit, --memory-limit.
 [[nodiscard]] OptionGroup search_options(const char* time_limit_help);
 
+/// --bytes and --chunks, in place of what an instance says.
+[[nodiscard]] OptionGroup variation_options(bool lists = false);
+
 /// The help of --method, with a line for each.
 [[nodiscard]] std::string method_help();
 [[nodiscard]] Names method_names();

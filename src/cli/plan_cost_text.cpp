@@ -10,16 +10,12 @@
 namespace tutti::cli {
 namespace {
 
-std::string bandwidth_text(const std::optional<double>& value) {
-    return value ? fmt::format("{:.3f} GB/s", *value) : "-";
-}
-
 /// One of several plans, in a line.
 std::string job_text(const timing::JobTiming& job, Units units) {
     const std::string end = "ends at " + text::ticks_text(job.makespan, units);
     if (!job.algbw_GBps) return end;
-    return fmt::format("{}, algbw {}, busbw {}", end, bandwidth_text(job.algbw_GBps),
-                       bandwidth_text(job.busbw_GBps));
+    return fmt::format("{}, algbw {}, busbw {}", end, text::bandwidth_text(job.algbw_GBps),
+                       text::bandwidth_text(job.busbw_GBps));
 }
 
 /// The busiest links; equally busy ones in order.
@@ -65,8 +61,8 @@ std::vector<std::pair<std::string, std::string>> facts_of(const app::PlanCost& c
     for (std::size_t i = 0; i < cost.timing.jobs.size(); ++i) {
         const timing::JobTiming& job = cost.timing.jobs[i];
         if (is_alone && job.algbw_GBps) {
-            facts.emplace_back("algbw", bandwidth_text(job.algbw_GBps));
-            facts.emplace_back("busbw", bandwidth_text(job.busbw_GBps));
+            facts.emplace_back("algbw", text::bandwidth_text(job.algbw_GBps));
+            facts.emplace_back("busbw", text::bandwidth_text(job.busbw_GBps));
         } else if (!is_alone) {
             facts.emplace_back(fmt::format("plan {}", i + 1), job_text(job, units));
         }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/json.hpp"
+#include "app/instance.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -107,6 +108,38 @@ class Values {
     Fields free_fields_;
 };
 
+/// "1,2,4": what stands between the commas, each read by `read`.
+template <class T>
+std::vector<T> comma_list(const Values& values, const char* name, std::string_view expected,
+                          const std::function<std::optional<T>(std::string_view)>& read,
+                          const Names& names = {}) {
+    std::vector<T> list;
+    const auto text = values.text(name);
+    if (!text) return list;
+    for (std::size_t begin = 0; begin <= text->size();) {
+        const std::size_t end = std::min(text->find(',', begin), text->size());
+        const std::string item = text->substr(begin, end - begin);
+        const auto value = read(item);
+        if (!value)
+            values.refuse(fmt::format("option --{}: expected {}, found '{}'{}", name, expected, item,
+                                      suggestion(item, names)));
+        list.push_back(*value);
+        begin = end + 1;
+    }
+    return list;
+}
+
+template <class Number>
+std::function<std::optional<Number>(std::string_view)> whole_number(Number least, Number most) {
+    return [least, most](std::string_view text) -> std::optional<Number> {
+        Number value{};
+        const char* const last = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), last, value);
+        if (error != std::errc() || stop != last || value < least || value > most) return std::nullopt;
+        return value;
+    };
+}
+
 inline constexpr unsigned kMostThreads = 1024;
 
 /// The largest size that an option may have.
@@ -118,6 +151,13 @@ inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 /// "8388608", "8M", "8MiB": see text/size.hpp.
 [[nodiscard]] std::optional<std::int64_t> byte_size(const Values& values, const char* name,
                                                     std::int64_t least);
+/// Several of them with commas, each at least 1. "1K:1G" is all from 1K on, each twice the one before, up to
+/// 1G.
+[[nodiscard]] std::vector<std::int64_t> byte_sizes(const Values& values, const char* name);
+/// --chunks: several with commas.
+[[nodiscard]] std::vector<std::uint64_t> chunk_counts(const Values& values);
+/// --bytes and --chunks of a command that takes one of each.
+[[nodiscard]] Variation one_variation(const Values& values);
 
 /// --memory-limit, in bytes.
 [[nodiscard]] std::optional<std::uint64_t> memory_limit(const Values& values);

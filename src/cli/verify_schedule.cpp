@@ -3,6 +3,7 @@
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/verify.hpp"
+#include "text/collective_table.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 
@@ -39,8 +40,14 @@ std::string page_of(const app::JudgedSchedule& judged, const app::ScheduleJudge&
     // The gap of an invalid schedule is meaningless.
     if (bound && verdict.valid())
         facts.emplace_back("gap", text::gap_text(gap(verdict.makespan, bound->value)));
+    if (const Bandwidths bandwidths = judge.bandwidths(judged); bandwidths.algbw_GBps) {
+        facts.emplace_back("algbw", text::bandwidth_text(bandwidths.algbw_GBps));
+        facts.emplace_back("busbw", text::bandwidth_text(bandwidths.busbw_GBps));
+    }
     if (!verdict.valid()) facts.emplace_back("violations", std::to_string(verdict.violation_count));
     page += text::fact_sheet(facts, 2);
+    const std::string collectives = text::collective_table(judge.collectives(judged), units);
+    if (!collectives.empty()) page += "\n" + collectives;
     for (const Violation& violation : verdict.violations)
         page += line_of(violation, judge.instance().topology());
     const std::uint64_t left = verdict.violation_count - verdict.violations.size();
@@ -84,12 +91,13 @@ ExitCode verify_schedules(const app::ScheduleFiles& files, const app::JudgeOptio
                           const Process& process) {
     std::optional<Instance> instance;
     try {
-        instance = app::read_instance(files.instance);
+        instance = app::read_instance(files.instance, options.variation);
     } catch (const InputError& error) {
         return report_malformed(app::malformed_json(files.instance, error), error, talk, process.streams);
     }
     return app::with_instance(*instance, [&] {
-        const app::ScheduleJudge judge(*instance, {options.max_violations, options.expand});
+        const app::ScheduleJudge judge(*instance,
+                                       {options.max_violations, options.expand, options.variation.bytes});
         ExitCode worst = ExitCode::Done;
         for (const std::string& file : files.schedules)
             worst = std::max(worst, verify_schedule(file, judge, talk, process));

@@ -52,7 +52,7 @@ Topology::Topology(TopologyParts parts) : parts_(std::move(parts)) {
         throw InputError(fmt::format("expected at most {} nodes", kMaxNodes), "/npus");
     if (parts_.links.size() > kMaxLinks)
         throw InputError(fmt::format("expected at most {} links", kMaxLinks), "/links");
-    if (!parts_.links.empty()) units_ = parts_.links.front().wire.units();
+    units_ = parts_.units();
     for (std::size_t i = 0; i < parts_.links.size(); ++i) check_link(parts_, i, units_);
     build_rows(parts_.links, nodes(), &Link::src, out_, out_begin_);
     build_rows(parts_.links, nodes(), &Link::dst, in_, in_begin_);

@@ -53,6 +53,8 @@ struct TopologyParts {
     std::vector<Link> links;
 
     [[nodiscard]] std::size_t nodes() const { return npus + switches.size(); }
+    /// Those of the first link, which the others must share.
+    [[nodiscard]] Units units() const { return links.empty() ? Units::Abstract : links.front().wire.units(); }
 };
 
 inline constexpr std::size_t kMaxNodes = std::size_t{1} << 24;

@@ -56,6 +56,9 @@ struct Verdict {
     std::vector<Violation> violations;  ///< the first ones, in order of time, up to the verifier's limit
     std::uint64_t violation_count = 0;  ///< all of them
     Ticks makespan;                     ///< the true one: the last arrival
+    /// By collective, when it is finished: the last arrival of any of its chunks; 0 where nothing is sent.
+    /// Empty where a schedule was not judged so far as its arrivals.
+    std::vector<Ticks> finish;
     std::uint64_t sends = 0;
 
     [[nodiscard]] bool valid() const { return violation_count == 0; }

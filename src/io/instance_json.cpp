@@ -36,7 +36,7 @@ bool is_implied(const Instance& instance, std::size_t group) {
 
 }  // namespace
 
-Instance parse_instance(const Json& json, const std::string& fallback_name) {
+Instance parse_instance(const Json& json, const std::string& fallback_name, const Variation& variation) {
     const JsonView view(json);
     check_instance_format(view);
     view.only({"tutti", "name", "about", "topology", "groups", "forwarding", "collectives"});
@@ -54,18 +54,20 @@ Instance parse_instance(const Json& json, const std::string& fallback_name) {
     parts.collectives = collectives.take();
     parts.groups = std::move(groups).groups();
     try {
+        vary(parts, variation);
         return Instance(std::move(parts));
     } catch (const InputError& error) {
         throw collectives.in_file(error);
     }
 }
 
-Instance read_instance(const std::string& path) {
+Instance read_instance(const std::string& path, const Variation& variation) {
     Source source(path);
     const Json json = parse_json(source);
     try {
         return parse_instance(
-            json, path == "-" ? std::string(kStdinName) : std::filesystem::path(path).stem().string());
+            json, path == "-" ? std::string(kStdinName) : std::filesystem::path(path).stem().string(),
+            variation);
     } catch (const InputError& error) {
         throw error.in_file(source.name());
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/instance.hpp"
+#include "core/variation.hpp"
 #include "io/json_view.hpp"
 
 #include <string>
@@ -14,11 +14,13 @@ inline constexpr std::int64_t kInstanceFormat = 1;
 inline constexpr std::string_view kStdinName = "stdin";
 
 /// Reads instances/README.md's format from a file or, for "-", from standard input. Throws InputError with
-/// the file, the JSON path or "line:column", what was expected and what was found.
-[[nodiscard]] Instance read_instance(const std::string& path);
+/// the file, the JSON path or "line:column", what was expected and what was found. The variation takes the
+/// place of what the file says, or leaves out.
+[[nodiscard]] Instance read_instance(const std::string& path, const Variation& variation = {});
 
 /// The same for a value; an instance that gives no name gets the fallback.
-[[nodiscard]] Instance parse_instance(const Json& json, const std::string& fallback_name);
+[[nodiscard]] Instance parse_instance(const Json& json, const std::string& fallback_name,
+                                      const Variation& variation = {});
 
 /// Reads back as an equal instance: the same numbering of nodes, links, groups, collectives and chunks.
 /// Links are listed, whatever generated them.

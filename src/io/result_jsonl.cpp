@@ -1,6 +1,7 @@
 #include "io/result_jsonl.hpp"
 
 #include "io/atomic_file.hpp"
+#include "io/collective_result_json.hpp"
 #include "io/json_text.hpp"
 
 #include <fcntl.h>
@@ -75,17 +76,25 @@ Json candidates_json(const std::vector<Candidate>& candidates) {
     return list;
 }
 
-/// The fields that only lines of a batch have.
+void add_variation(Json& json, const ResultLine& result) {
+    json["asked_chunks"] = or_null(result.asked_chunks);
+    json["asked_bytes"] = or_null(result.asked_bytes);
+}
+
+/// What a batch asked of this task.
 void add_task(Json& json, const ResultLine& result) {
     json["key"] = result.key;
     json["label"] = result.label;
     json["digest"] = or_null(result.digest);
     json["asked"] = result.asked;
     if (!result.asked_heuristic.empty()) json["asked_heuristic"] = result.asked_heuristic;
-    json["asked_chunks"] = or_null(result.asked_chunks);
-    json["asked_bytes"] = or_null(result.asked_bytes);
+    add_variation(json, result);
     json["threads"] = result.threads;
     json["time_limit"] = or_null(result.time_limit);
+}
+
+/// The instance in numbers, and bandwidths.
+void add_call(Json& json, const ResultLine& result) {
     json["collective"] = or_null(result.collective);
     // Unknown if the instance could not be read.
     const auto known = [&](std::uint64_t count) { return result.nodes == 0 ? Json(nullptr) : Json(count); };
@@ -99,6 +108,12 @@ void add_task(Json& json, const ResultLine& result) {
     json["bytes"] = or_null(result.bytes);
     json["algbw_GBps"] = or_null(result.algbw_GBps);
     json["busbw_GBps"] = or_null(result.busbw_GBps);
+    json["collectives"] =
+        result.collectives.empty() ? Json(nullptr) : collective_results_json(result.collectives);
+}
+
+/// How a task of a run ended.
+void add_end(Json& json, const ResultLine& result) {
     json["failure"] = result.failure == Failure::None ? Json(nullptr) : Json(name_of(result.failure));
     json["finished"] = or_null(result.finished);
     json["host"] = or_null(result.host);
@@ -147,6 +162,8 @@ void read_task(const JsonView& view, ResultLine& result) {
     result.bytes = read_count(view, "bytes");
     result.algbw_GBps = read_number(view, "algbw_GBps");
     result.busbw_GBps = read_number(view, "busbw_GBps");
+    if (const auto collectives = given(view, "collectives"))
+        result.collectives = read_collective_results(*collectives);
     if (const auto failure = given(view, "failure"))
         result.failure = static_cast<Failure>(failure->choice(kFailures));
     result.finished = read_string(view, "finished");
@@ -187,7 +204,14 @@ Json result_json(const ResultLine& result) {
         Json& versions = json["solver_versions"] = Json::object();
         for (const auto& [solver, version] : result.solver_versions) versions[solver] = version;
     }
-    if (!result.key.empty()) add_task(json, result);
+    const bool is_task = !result.key.empty();
+    if (is_task) {
+        add_task(json, result);
+    } else if (result.nodes > 0) {
+        add_variation(json, result);
+    }
+    if (is_task || result.nodes > 0) add_call(json, result);
+    if (is_task) add_end(json, result);
     return json;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/candidate.hpp"
+#include "core/collective_result.hpp"
 #include "core/outcome.hpp"
 #include "io/json_view.hpp"
 
@@ -75,6 +76,7 @@ struct ResultLine {
     /// The size of a call as nccl-tests has it, where the collectives are of one kind and size.
     std::optional<std::uint64_t> bytes;
     std::optional<double> algbw_GBps, busbw_GBps;  ///< bytes over makespan; times nccl-tests' factor
+    std::vector<CollectiveResult> collectives;     ///< each for itself; empty where there is no schedule
 
     Failure failure = Failure::None;
     std::string finished;  ///< UTC, "2026-11-16T17:40:00Z"
@@ -86,7 +88,8 @@ struct ResultLine {
 };
 
 /// All keys of results/README.md, null where there is no value; "error", "options", "asked_heuristic"
-/// and "solver_versions" only where there is one; what a run adds only in lines that have a key.
+/// and "solver_versions" only where there is one; what a run adds only in lines that have a key; the instance
+/// in numbers there, and wherever it was read.
 [[nodiscard]] Json result_json(const ResultLine& result);
 /// Unknown fields are skipped: later versions write more. Throws InputError.
 [[nodiscard]] ResultLine parse_result(const Json& json);

@@ -2,6 +2,7 @@
 
 #include "bounds/bounds.hpp"
 #include "core/stoppable_source.hpp"
+#include "io/collective_result_json.hpp"
 #include "io/schedule_stream.hpp"
 #include "report/sample.hpp"
 #include "report/schedule_view.hpp"
@@ -70,6 +71,9 @@ class Replayed {
     std::optional<Schedule> held_;
 };
 
+/// Beyond it a page has no list of them.
+constexpr std::size_t kMostCollectives = 4096;
+
 /// Flow and cut bounds take seconds on thousands of NPUs, and their pictures are for networks that one can
 /// see whole.
 constexpr std::size_t kMostChunksTimesLinks = 2'000'000;
@@ -107,6 +111,10 @@ JudgedView judged_view(const Instance& instance, const std::string& schedule_fil
     const Subject subject{instance, judged.verdict.makespan, [&] { return replayed.walk(); },
                           bounds,   options.claim,           options.key};
     judged.view = schedule_view(subject, options.most_sends);
+    if (instance.collectives().size() <= kMostCollectives) {
+        judged.view["collectives"] =
+            io::collective_results_json(collective_results(instance, judged.verdict.finish));
+    }
     return judged;
 }
 

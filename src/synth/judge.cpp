@@ -8,9 +8,10 @@
 
 namespace tutti::synth {
 
-void judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who) {
+Verdict judge(const Instance& instance, const Schedule& schedule, const Bound& bound,
+              const std::string& who) {
     ScheduleSource source(schedule);
-    (void)judge(instance, source, bound, who);
+    return judge(instance, source, bound, who);
 }
 
 Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, const std::string& who) {

@@ -11,9 +11,9 @@ namespace tutti::synth {
 
 /// Nothing leaves unverified, and no solver is believed: throws InternalError, which names `who`, when the
 /// schedule is not valid or beats a lower bound. What fails here is a bug of ours (or of a solver), never the
-/// user's.
-void judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who);
-/// The same for one that is judged while it is made; what the verifier found out about it.
+/// user's. What the verifier found out about it.
+Verdict judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who);
+/// The same for one that is judged while it is made.
 Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, const std::string& who);
 /// The same for one in generator form, judged as such.
 Verdict judge(const Instance& instance, const symmetry::SymmetricSchedule& schedule, const Bound& bound,

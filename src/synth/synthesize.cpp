@@ -127,8 +127,10 @@ class Synthesis {
     }
 
     /// `heuristic`: which one it was, if it was one.
-    void accept(Schedule schedule, const std::string& who, const std::string& heuristic = {}) {
+    void accept(Schedule schedule, const Verdict& verdict, const std::string& who,
+                const std::string& heuristic = {}) {
         result_.schedule = std::move(schedule);
+        result_.finish = verdict.finish;
         result_.method = who;
         result_.heuristic = heuristic;
         tell_found();
@@ -139,6 +141,7 @@ class Synthesis {
         result_.schedule = {instance_.name(), verdict.makespan, {}};
         result_.method = who;
         result_.heuristic = heuristic;
+        result_.finish = verdict.finish;
         result_.sends = verdict.sends;
         result_.symmetric = std::move(symmetric);
         tell_found();
@@ -179,8 +182,8 @@ class Synthesis {
             return true;
         }
         Schedule all = expanded(instance_, *schedule);
-        judge(instance_, all, result_.bound, kSymmetry);
-        accept(std::move(all), kSymmetry, kSymmetry);
+        const Verdict written_out = judge(instance_, all, result_.bound, kSymmetry);
+        accept(std::move(all), written_out, kSymmetry, kSymmetry);
         if (composition && result_.schedule.makespan <= *composition) {
             result_.composed = composition;
             if (relative_gap() <= options_.small_gap) return true;  // no other composition is shorter
@@ -280,10 +283,10 @@ class Synthesis {
         const std::string tried = told(found.candidates);
         enter(std::move(found.candidates));
         if (!schedule) return;
-        judge(instance_, *schedule, result_.bound, kGreedy);
+        const Verdict verdict = judge(instance_, *schedule, result_.bound, kGreedy);
         const bool better = result_.method.empty() || schedule->makespan < result_.schedule.makespan;
         const auto [makespan, sends] = std::pair(schedule->makespan, schedule->sends.size());
-        if (better) accept(std::move(*schedule), kGreedy, found.heuristic);
+        if (better) accept(std::move(*schedule), verdict, kGreedy, found.heuristic);
         tell(fmt::format("greedy   {} in {} sends, {:.3f} s", makespan.count(), sends, clock_.seconds()));
         if (!tried.empty()) tell("tried    " + tried);
     }
@@ -327,7 +330,10 @@ class Synthesis {
                                     request_.found,
                                     options_};
         models::WalkResult walked = models::walk(request);
-        if (!walked.found_by.empty()) accept(std::move(walked.schedule), walked.found_by);
+        if (!walked.found_by.empty()) {
+            const Verdict verdict = judge(instance_, walked.schedule, result_.bound, walked.found_by);
+            accept(std::move(walked.schedule), verdict, walked.found_by);
+        }
         result_.solver_versions = std::move(walked.versions);
         if (walked.bound.value > result_.bound.value) {
             result_.bound = std::move(walked.bound);
@@ -383,14 +389,15 @@ class Synthesis {
             return;  // no time for one of them
         }
         Schedule composition = joined(instance_, first.schedule, second.schedule);
-        judge(instance_, composition, result_.bound, "the composition");
+        const Verdict verdict = judge(instance_, composition, result_.bound, "the composition");
         if (first.status == Status::Optimal && second.status == Status::Optimal) {
             result_.composed = composition.makespan;
             tell(fmt::format(
                 "composed {} is the best reduce-scatter followed by the best all-gather (proven), {:.3f} s",
                 composition.makespan.count(), clock_.seconds()));
         }
-        if (composition.makespan < result_.schedule.makespan) accept(std::move(composition), "composition");
+        if (composition.makespan < result_.schedule.makespan)
+            accept(std::move(composition), verdict, "composition");
     }
 
     Result finished() {

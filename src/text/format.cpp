@@ -100,6 +100,26 @@ std::string size_text(std::uint64_t bytes) {
     return fmt::format("{} bytes", bytes);
 }
 
+std::string call_size_text(std::uint64_t bytes) {
+    constexpr std::string_view kLetters = "KMG";
+    std::string letter;
+    for (std::size_t i = 0; i < kLetters.size() && bytes > 0 && bytes % 1024 == 0; ++i) {
+        bytes /= 1024;
+        letter = kLetters[i];
+    }
+    return std::to_string(bytes) + letter;
+}
+
+std::string bandwidth_text(const std::optional<double>& GBps) {
+    return GBps ? fmt::format("{:.3f} GB/s", *GBps) : "-";
+}
+
+std::string bandwidth_cell(const std::optional<double>& GBps) {
+    if (!GBps) return "-";
+    const int decimals = *GBps < 9.995 ? 2 : *GBps < 99.95 ? 1 : 0;
+    return fmt::format("{:.{}f}", *GBps, decimals);
+}
+
 std::string count_text(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

@@ -22,6 +22,12 @@ namespace tutti::text {
 [[nodiscard]] std::string memory_text(std::uint64_t bytes);
 /// "2 GiB", "512 bytes": a size as messages about files and limits give it.
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
+/// "64K", "1G", "1000": the size of a call exactly, in the largest power of 1024 that divides it.
+[[nodiscard]] std::string call_size_text(std::uint64_t bytes);
+/// "28.546 GB/s", or "-" where there is none.
+[[nodiscard]] std::string bandwidth_text(const std::optional<double>& GBps);
+/// The same as a table has it, with three digits and without the unit: "28.5".
+[[nodiscard]] std::string bandwidth_cell(const std::optional<double>& GBps);
 /// "1 send", "2 sends".
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
 

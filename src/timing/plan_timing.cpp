@@ -102,7 +102,7 @@ class Together {
             job.makespan = line.ends[i];
             if (job.call.count == 0) continue;
             job.algbw_GBps = bandwidth_GBps(job.call, job.makespan);
-            const auto factor = bus_factor(job.goal, job.ranks);
+            const auto factor = bus_factor(job.goal, static_cast<std::size_t>(job.ranks));
             if (job.algbw_GBps && factor) job.busbw_GBps = *job.algbw_GBps * *factor;
         }
         return {line.makespan, std::move(jobs_), std::move(line.links), std::move(line.uses)};

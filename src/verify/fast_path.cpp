@@ -18,7 +18,8 @@ FastPath::FastPath(const Instance& instance, const Tables& tables, Holdings& pla
       counted_(counted),
       exact_(exact),
       links_(links),
-      in_flight_(tables.lanes()) {
+      in_flight_(tables.lanes()),
+      finish_(instance.collectives().size() > 1 ? instance.collectives().size() : 0) {
     for (const Collective& collective : instance.collectives()) {
         last_release_ = std::max(last_release_, collective.release);
         is_restricted_ = is_restricted_ || collective.forwarding != Forwarding::Any;
@@ -85,6 +86,10 @@ FastPath::Taken FastPath::take_some(std::span<const Send> sends, std::size_t beg
             lane = hop.lane;
             transit = tables_.lanes()[lane];
             makespan_ = std::max(makespan_, now + transit);
+        }
+        if (!finish_.empty()) {
+            Ticks& finish = finish_[tables_.chunk(send.chunk).collective.index()];
+            finish = std::max(finish, now + transit);
         }
     }
     return {sends.size(), Why::Done};

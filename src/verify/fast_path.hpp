@@ -47,6 +47,8 @@ class FastPath {
 
     /// The last arrival of the sends processed.
     [[nodiscard]] Ticks makespan() const { return makespan_; }
+    /// The same by collective; empty where there is only one.
+    [[nodiscard]] const std::vector<Ticks>& finish() const { return finish_; }
 
   private:
     struct Flight {
@@ -85,6 +87,7 @@ class FastPath {
     Ticks last_release_;          ///< from here on every holder may send
     bool is_restricted_ = false;  ///< whether some collective may not be relayed by all
     Ticks makespan_;
+    std::vector<Ticks> finish_;
 };
 
 }  // namespace tutti::verify

@@ -63,7 +63,8 @@ class Sweep {
           links_(instance, report_),
           storing_(instance, tables_, plain_, report_),
           cut_through_(instance, report_),
-          fast_path_(instance, tables_, plain_, counted_, exact_, links_) {}
+          fast_path_(instance, tables_, plain_, counted_, exact_, links_),
+          finish_(instance.collectives().size()) {}
 
     Verdict run(SendSource& source) {
         for (auto sends = source.next(); !sends.empty(); sends = source.next()) {
@@ -78,6 +79,7 @@ class Sweep {
         judge_makespan(source.makespan());
         Verdict verdict = std::move(report_).verdict();
         verdict.makespan = makespan();
+        verdict.finish = finish();
         verdict.sends = sends_;
         return verdict;
     }
@@ -294,6 +296,8 @@ class Sweep {
         }
         const Ticks arrival = send.start + link.wire.alpha + pace;
         makespan_ = std::max(makespan_, arrival);
+        Ticks& finish = finish_[tables_.chunk(send.chunk).collective.index()];
+        finish = std::max(finish, arrival);
         const Value brought = may_reduce(numbered, link.dst) ? value : nullptr;
         if (to_cut_through) {
             cut_through_.enter(link.dst, send, brought, leg);
@@ -341,6 +345,14 @@ class Sweep {
 
     [[nodiscard]] Ticks makespan() const { return std::max(makespan_, fast_path_.makespan()); }
 
+    [[nodiscard]] std::vector<Ticks> finish() const {
+        if (finish_.size() == 1) return {makespan()};
+        std::vector<Ticks> finish = finish_;
+        for (std::size_t i = 0; i < finish.size(); ++i)
+            finish[i] = std::max(finish[i], fast_path_.finish()[i]);
+        return finish;
+    }
+
     /// V17.
     void judge_makespan(Ticks stated) {
         if (stated == makespan()) return;
@@ -376,6 +388,7 @@ class Sweep {
     std::vector<Arrival> arriving_, handed_over_;
     std::vector<const Arrival*> racing_;
     Ticks makespan_;
+    std::vector<Ticks> finish_;  ///< by collective, of what went the exact way
     std::uint64_t sends_ = 0;
 };
 

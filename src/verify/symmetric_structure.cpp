@@ -243,7 +243,18 @@ class Structure {
             }
             result_.covered[chunk.index()] = true;
         }
+        if (instance_.collectives().size() > 1) list_collectives(first);
         return true;
+    }
+
+    /// Of the images that row_ holds.
+    void list_collectives(ChunkId first) {
+        std::vector<CollectiveId> collectives;
+        for (const ChunkId chunk : row_) collectives.push_back(instance_.demands().collective(chunk));
+        std::ranges::sort(collectives);
+        const auto repeated = std::ranges::unique(collectives);
+        collectives.erase(repeated.begin(), repeated.end());
+        for (const CollectiveId collective : collectives) result_.collectives.emplace_back(first, collective);
     }
 
     /// Whether the demand of `b` is that of `a` with the NPUs moved.

@@ -32,6 +32,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 namespace tutti::verify {
 namespace {
@@ -124,15 +125,16 @@ void judge_unsent(const Instance& instance, const std::vector<bool>& covered, Re
 Verdict verify(const Instance& instance, const symmetry::SymmetricSchedule& schedule,
                const Options& options) {
     Report report(instance, options.max_violations);
-    const auto finish = [&](Ticks makespan, std::uint64_t sends) {
+    const auto verdict_of = [&](Ticks makespan, std::vector<Ticks> finish, std::uint64_t sends) {
         Verdict verdict = std::move(report).verdict();
         verdict.makespan = makespan;
+        verdict.finish = std::move(finish);
         verdict.sends = sends;
         return verdict;
     };
     std::vector<std::uint32_t> order = known_sends(instance, schedule, report);
     const auto structure = SymmetricStructure::check(instance, schedule, order, report);
-    if (!structure) return finish(Ticks(0), schedule.sends.size());
+    if (!structure) return verdict_of(Ticks(0), {}, schedule.sends.size());
 
     const auto& sends = schedule.sends;
     const auto& orbit = structure->link_orbit;
@@ -142,11 +144,14 @@ Verdict verify(const Instance& instance, const symmetry::SymmetricSchedule& sche
     std::ranges::sort(order, {},
                       [&](std::uint32_t s) { return std::tuple(sends[s].chunk, sends[s].start, s); });
     Ticks makespan;
+    std::unordered_map<ChunkId, Ticks> last;  // arrival, by sent chunk
     ChunkReplay replay(instance, schedule, report);
     for (std::size_t i = 0; i < order.size();) {
         std::size_t end = i;
         while (end < order.size() && sends[order[end]].chunk == sends[order[i]].chunk) ++end;
-        makespan = std::max(makespan, replay.judge(std::span(order).subspan(i, end - i)));
+        const Ticks arrival = replay.judge(std::span(order).subspan(i, end - i));
+        makespan = std::max(makespan, arrival);
+        if (!structure->collectives.empty()) last[sends[order[i]].chunk] = arrival;
         i = end;
     }
     judge_unsent(instance, structure->covered, report);
@@ -160,7 +165,11 @@ Verdict verify(const Instance& instance, const symmetry::SymmetricSchedule& sche
             return v;
         });
     }
-    return finish(makespan, schedule.sends.size() * structure->group);
+    std::vector<Ticks> finish(instance.collectives().size());
+    if (finish.size() == 1) finish.front() = makespan;
+    for (const auto& [chunk, collective] : structure->collectives)
+        finish[collective.index()] = std::max(finish[collective.index()], last.at(chunk));
+    return verdict_of(makespan, std::move(finish), schedule.sends.size() * structure->group);
 }
 
 }  // namespace tutti::verify

@@ -1,7 +1,6 @@
 #include "batch/run_file.hpp"
 
 #include "app/solve.hpp"
-#include "batch/call.hpp"
 #include "batch/variant_instance.hpp"
 #include "core/error.hpp"
 #include "tests/batch/scratch.hpp"

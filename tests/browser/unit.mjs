@@ -50,6 +50,19 @@ export function unitTests(pageFolder) {
     assert.notEqual(label(100000000), label(100000200));
   });
 
+  test('of collectives a task shows what its line says, and of many those that finish last, in their order', () => {
+    const list = Array.from({ length: 300 }, (_, i) => ({ id: `c${i}`, finish: i % 2 === 0 ? 1000 + i : i }));
+    assert.equal(T.collectives.all({ collectives: list }, { collectives: [] }), list);
+    assert.equal(T.collectives.all({ collectives: null }, { collectives: list }), list);
+    assert.equal(T.collectives.all(null, null).length, 0);
+    assert.equal(T.collectives.shown(list.slice(0, 200)).length, 200);
+    const shown = T.collectives.shown(list);
+    assert.equal(shown.length, 200);
+    assert.equal(shown.filter((one) => one.finish >= 1000).length, 150);
+    assert.deepEqual(plain(shown.map((one) => one.id)), plain(list.filter((one) => one.finish >= 1000 || one.finish >= 200).map((one) => one.id)));
+    assert.equal(T.collectives.card({ collectives: list.slice(0, 1) }, null), null);
+  });
+
   test('bandwidths have three digits', () => {
     assert.deepEqual([1.2345, 9.996, 34.348, 99.96, 124.4, 1234.6].map(T.format.bandwidth), ['1.23', '10.0', '34.3', '100', '124', '1235']);
   });

@@ -57,6 +57,34 @@ TEST_CASE("a result has the contract's keys in their order, and reads back") {
     CHECK(parse_result(json) == full());
 }
 
+TEST_CASE("a result has its instance in numbers where that was read, and what became of each collective") {
+    CHECK_FALSE(result_json(full()).contains("bytes"));
+    ResultLine result = full();
+    result.nodes = result.npus = 8;
+    result.units = "physical";
+    result.collective = "mixed";
+    result.asked_bytes = result.bytes = 1024;
+    result.algbw_GBps = 1.5;
+    result.collectives = {
+        {"ag[0]", CollectiveKind::AllGather, "tp[0]", 4, Ticks(0), Ticks(12), 1024, 2.5, 1.875},
+        {"odd", CollectiveKind::Custom, "all", 8, Ticks(3), Ticks(0), {}, {}, {}}};
+    const Json json = result_json(result);
+    CHECK(json["bytes"] == 1024);
+    CHECK(json["asked_bytes"] == 1024);
+    CHECK(json["asked_chunks"].is_null());
+    CHECK(json["algbw_GBps"] == 1.5);
+    CHECK(json["busbw_GBps"].is_null());
+    CHECK_FALSE(json.contains("key"));
+    CHECK_FALSE(json.contains("finished"));
+    CHECK(
+        json["collectives"][0].dump() ==
+        R"({"id":"ag[0]","kind":"all_gather","group":"tp[0]","ranks":4,"release":0,"finish":12,"bytes":1024,"algbw_GBps":2.5,"busbw_GBps":1.875})");
+    CHECK(json["collectives"][1]["busbw_GBps"].is_null());
+    CHECK(parse_result(json) == result);
+    result.collectives.clear();
+    CHECK(result_json(result)["collectives"].is_null());
+}
+
 TEST_CASE("a failed result has nulls, an error, and reads back") {
     const Json json = result_json(failed());
     CHECK(json["makespan"].is_null());

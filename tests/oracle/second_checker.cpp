@@ -161,6 +161,7 @@ class SecondChecker {
     }
 
     void time_transfers() {
+        findings_.finish.resize(instance_.collectives().size());
         for (std::size_t i = 0; i < transfers_.size(); ++i) {
             for (const std::size_t before : reached(i, &Transfer::fed_by)) {
                 transfers_[i].pace = std::max(transfers_[i].pace, transfers_[before].beta);
@@ -177,6 +178,8 @@ class SecondChecker {
             transfer.free_again = transfer.send.start + busy;
             if (topology_.busy() == Busy::AlphaPlusBeta) transfer.free_again += alpha;
             findings_.makespan = std::max(findings_.makespan, transfer.arrival);
+            Ticks& finish = findings_.finish[instance_.demand(transfer.send.chunk).collective.index()];
+            finish = std::max(finish, transfer.arrival);
         }
     }
 

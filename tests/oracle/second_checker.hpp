@@ -11,7 +11,8 @@ namespace tutti::oracle {
 /// What the second checker thinks of a schedule.
 struct Findings {
     std::set<Rule> broken;
-    Ticks makespan;  ///< the true one
+    Ticks makespan;             ///< the true one
+    std::vector<Ticks> finish;  ///< by collective: its last arrival
 
     [[nodiscard]] bool valid() const { return broken.empty(); }
 };

@@ -71,6 +71,7 @@ void compare(const Instance& instance, Schedule schedule, Rng& rng, Tally& tally
         const Verdict verdict = verify::verify(instance, source, {schedule.sends.size() * 50 + 1000});
         CHECK_MESSAGE(codes(verdict) == opinions.verifier, "in pieces of " << piece << "\n" << context());
         CHECK(verdict.makespan == opinions.verifier_makespan);
+        CHECK(verdict.finish == opinions.second_finish);
     }
     rng.shuffle(schedule.sends);
     CHECK_MESSAGE(codes(verify::verify(instance, schedule, {schedule.sends.size() * 50 + 1000})) ==

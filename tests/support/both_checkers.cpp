@@ -19,9 +19,14 @@ std::set<std::string> codes_of(const std::set<Rule>& rules) {
 }
 
 std::string Opinions::text() const {
-    return fmt::format("verifier: [{}], makespan {}; second checker: [{}], makespan {}",
-                       fmt::join(verifier, ", "), verifier_makespan.count(), fmt::join(second, ", "),
-                       second_makespan.count());
+    const auto counts = [](const std::vector<Ticks>& all) {
+        std::vector<std::int64_t> result;
+        for (const Ticks ticks : all) result.push_back(ticks.count());
+        return result;
+    };
+    return fmt::format("verifier: [{}], makespan {}, finish {}; second checker: [{}], makespan {}, finish {}",
+                       fmt::join(verifier, ", "), verifier_makespan.count(), counts(verifier_finish),
+                       fmt::join(second, ", "), second_makespan.count(), counts(second_finish));
 }
 
 Opinions opinions_on(const Instance& instance, const Schedule& schedule) {
@@ -32,6 +37,8 @@ Opinions opinions_on(const Instance& instance, const Schedule& schedule) {
     opinions.second = codes_of(findings.broken);
     opinions.verifier_makespan = verdict.makespan;
     opinions.second_makespan = findings.makespan;
+    opinions.verifier_finish = verdict.finish;
+    opinions.second_finish = findings.finish;
     return opinions;
 }
 

@@ -14,8 +14,11 @@ struct Opinions {
     std::set<std::string> verifier;  ///< codes of the rules broken
     std::set<std::string> second;
     Ticks verifier_makespan, second_makespan;
+    std::vector<Ticks> verifier_finish, second_finish;  ///< by collective
 
-    [[nodiscard]] bool agree() const { return verifier == second && verifier_makespan == second_makespan; }
+    [[nodiscard]] bool agree() const {
+        return verifier == second && verifier_makespan == second_makespan && verifier_finish == second_finish;
+    }
     /// "verifier: link_overlap, makespan 5; second checker: …".
     [[nodiscard]] std::string text() const;
 };

@@ -3,6 +3,7 @@
 
 #include "verify/symmetric_verifier.hpp"
 
+#include "core/generators/mesh_torus.hpp"
 #include "core/generators/ring.hpp"
 #include "heuristics/symmetry/quotient.hpp"
 #include "tests/support/builders.hpp"
@@ -11,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 
 using namespace tutti;
 using namespace tutti::test;
@@ -125,6 +127,7 @@ TEST_CASE("a symmetric schedule is valid exactly when its expansion is") {
             const Verdict verdict = verify::verify(instance, *whole);
             REQUIRE(symbolic.valid() == verdict.valid());
             CHECK(symbolic.makespan == verdict.makespan);
+            CHECK(symbolic.finish == verdict.finish);
             CHECK(symbolic.sends == verdict.sends);
             ++(symbolic.valid() ? valid : invalid);
         }
@@ -132,6 +135,38 @@ TEST_CASE("a symmetric schedule is valid exactly when its expansion is") {
     CHECK(valid > 200);
     CHECK(invalid > 1000);
     CHECK(shapeless > 200);
+}
+
+TEST_CASE("collectives that are images of each other finish when the expansion says") {
+    // Rows of a torus gather two chunks each, columns reduce one: shifts move a row to the next.
+    InstanceParts parts;
+    parts.topology = generators::torus(std::array<std::uint64_t, 2>{4, 4}, std::array{kUnit});
+    for (std::size_t i = 0; i < 4; ++i) {
+        Group row{"row" + std::to_string(i), {}}, column{"column" + std::to_string(i), {}};
+        for (std::size_t j = 0; j < 4; ++j) {
+            row.members.emplace_back(4 * i + j);
+            column.members.emplace_back(4 * j + i);
+        }
+        parts.groups.push_back(row);
+        parts.groups.push_back(column);
+        for (const bool is_row : {true, false}) {
+            Collective collective;
+            collective.id = (is_row ? row : column).name;
+            collective.kind = is_row ? CollectiveKind::AllGather : CollectiveKind::ReduceScatter;
+            collective.chunks = is_row ? 2 : 1;
+            collective.group = GroupId(parts.groups.size() - (is_row ? 2 : 1));
+            parts.collectives.push_back(collective);
+        }
+    }
+    const Instance instance(parts);
+    const symmetry::SymmetricSchedule schedule = synthesised(instance);
+    const Verdict symbolic = verify::verify(instance, schedule);
+    REQUIRE(symbolic.valid());
+    REQUIRE(symbolic.finish.size() == 8);
+    CHECK(symbolic.finish == verify::verify(instance, expanded(instance, schedule)).finish);
+    for (std::size_t i = 2; i < 8; ++i) CHECK(symbolic.finish[i] == symbolic.finish[i % 2]);
+    CHECK(*std::ranges::max_element(symbolic.finish) == symbolic.makespan);
+    CHECK(*std::ranges::min_element(symbolic.finish) > Ticks(0));
 }
 
 TEST_CASE("generators that are no free abelian group are refused") {

@@ -14,38 +14,6 @@
 namespace tutti::cli {
 namespace {
 
-/// "1,2,4": a comma-separated list, each element read by `read`.
-template <class T>
-std::vector<T> comma_list(const Values& values, const char* name, std::string_view expected,
-                          const std::function<std::optional<T>(std::string_view)>& read,
-                          const Names& names = {}) {
-    std::vector<T> list;
-    const auto text = values.text(name);
-    if (!text) return list;
-    for (std::size_t begin = 0; begin <= text->size();) {
-        const std::size_t end = std::min(text->find(',', begin), text->size());
-        const std::string item = text->substr(begin, end - begin);
-        const auto value = read(item);
-        if (!value)
-            values.refuse(fmt::format("option --{}: expected {}, found '{}'{}", name, expected, item,
-                                      suggestion(item, names)));
-        list.push_back(*value);
-        begin = end + 1;
-    }
-    return list;
-}
-
-template <class Number>
-std::function<std::optional<Number>(std::string_view)> whole_number(Number least, Number most) {
-    return [least, most](std::string_view text) -> std::optional<Number> {
-        Number value{};
-        const char* const last = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), last, value);
-        if (error != std::errc() || stop != last || value < least || value > most) return std::nullopt;
-        return value;
-    };
-}
-
 /// --seeds, or --seed as other commands have it.
 std::vector<std::uint64_t> seeds_of(const Values& values) {
     if (values.flag("seed") && values.flag("seeds"))
@@ -73,14 +41,8 @@ app::BatchOptions::Asked asked_of(const Values& values) {
     asked.methods = names_among(method_names(), values, "method");
     asked.heuristics = names_among(heuristic_names(), values, "heuristic");
     asked.options = option_values(values);
-    constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 26;
-    asked.chunks = comma_list<std::uint64_t>(
-        values, "chunks", fmt::format("whole numbers from 1 to {}, like 1,2,4", kMostChunks),
-        whole_number<std::uint64_t>(1, kMostChunks));
-    asked.bytes = comma_list<std::int64_t>(values, "bytes", size_expected(), [](std::string_view text) {
-        auto size = text::size_in(text);
-        return size && *size >= 1 && *size <= kMostBytes ? size : std::nullopt;
-    });
+    asked.chunks = chunk_counts(values);
+    asked.bytes = byte_sizes(values, "bytes");
     asked.seeds = seeds_of(values);
     if (values.flag("threads")) asked.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     if (values.flag("jobs")) asked.jobs = values.number<unsigned>("jobs", 1, 1, kMostThreads);

@@ -16,6 +16,7 @@ namespace {
 app::BoundOptions bound_options(const Values& values) {
     app::BoundOptions options;
     options.instance = values.one_positional("instance", "an instance file, or - for standard input");
+    options.variation = one_variation(values);
     options.time_limit = values.seconds("time-limit");
     return options;
 }
@@ -135,11 +136,12 @@ Command bound_command() {
     command.examples =
         "tutti bound mesh3x3.json\n"
         "tutti bound mesh3x3.json --json\n"
+        "tutti bound dgx1.json --bytes 64M --chunks 4\n"
         "tutti bound huge.json --time-limit 10\n";
     OptionGroup search{"Search"};
     search.options.add_options()  //
         ("time-limit", text_value("SECONDS"), "stop after about this time with the bounds found so far");
-    command.groups = std::vector<OptionGroup>{search, common_options()};
+    command.groups = std::vector<OptionGroup>{variation_options(), search, common_options()};
     command.positional = "instance";
     command.parse = parsed_by(bound_options, run_bound);
     return command;

@@ -21,6 +21,7 @@ struct ResultsOptions {
     std::vector<std::string> runs{};  ///< folders, results.jsonl files or "-"
     batch::Selection selection{};     ///< show
     bool csv = false;                 ///< show
+    bool collectives = false;         ///< show: a row for each of them
     batch::Comparing comparing{};     ///< compare
     batch::Merging merging{};         ///< merge
     std::string output{};             ///< show: where the CSV goes; empty or "-": standard output
@@ -45,11 +46,11 @@ void check_results_action(const Values& values, ResultsAction action) {
         ResultsAction action;
     };
     using enum ResultsAction;
-    constexpr std::array kOwned{Owned{"sort", Show},         Owned{"reverse", Show},
-                                Owned{"filter", Show},       Owned{"failed", Show},
-                                Owned{"csv", Show},          Owned{"by", Compare},
-                                Owned{"tolerance", Compare}, Owned{"time-tolerance", Compare},
-                                Owned{"prefer-last", Merge}, Owned{"force", Merge}};
+    constexpr std::array kOwned{
+        Owned{"sort", Show},         Owned{"reverse", Show},      Owned{"filter", Show},
+        Owned{"failed", Show},       Owned{"csv", Show},          Owned{"collectives", Show},
+        Owned{"by", Compare},        Owned{"tolerance", Compare}, Owned{"time-tolerance", Compare},
+        Owned{"prefer-last", Merge}, Owned{"force", Merge}};
     constexpr std::array<std::string_view, 3> kNames{"show", "compare", "merge"};
     for (const Owned& owned : kOwned) {
         if (values.flag(owned.option) && owned.action != action) {
@@ -95,6 +96,7 @@ ResultsOptions results_options(const Values& values) {
     check_results_action(values, options.action);
     options.selection = selection_of(values);
     options.csv = values.flag("csv");
+    options.collectives = values.flag("collectives");
     options.comparing.by_label = values.choice("by", {"key", "label"}) == 1;
     options.comparing.tolerance = fraction(values, "tolerance").value_or(0);
     options.comparing.time_tolerance = fraction(values, "time-tolerance");
@@ -111,6 +113,8 @@ ResultsOptions results_options(const Values& values) {
     if (options.action != ResultsAction::Merge && !output.empty() && !options.csv)
         values.refuse("--output is for --csv and for tutti results merge");
     if (options.csv && values.flag("json")) values.refuse("expected one of --csv and --json");
+    if (options.collectives && (options.csv || values.flag("json")))
+        values.refuse("--collectives is a table; --csv and --json have 'collectives' in every line");
     return options;
 }
 
@@ -148,6 +152,10 @@ ExitCode show(const ResultsOptions& options, const Talk& talk, const Streams& st
         json["exit_code"] = static_cast<int>(ExitCode::Done);
         streams.out << io::json_line(json) << '\n';
     } else {
+        if (options.collectives) {
+            print(batch::collectives_table(rows), streams);
+            return ExitCode::Done;
+        }
         batch::ResultsTableStyle style{.names_runs = names_runs};
         // Without a terminal names are not shortened, so that they can be searched for.
         if (streams.colour_out) style.columns = terminal_columns();
@@ -207,6 +215,8 @@ OptionGroup results_show() {
         ("filter", text_value("TEXT"),
          "only rows with this text in their key, label, method or collective")  //
         ("failed", flag(), "only failures")                                     //
+        ("collectives", flag(),
+         "a row for each collective: when it is finished, its size, its bandwidths")  //
         ("csv", flag(), "write CSV, a column for each key of results.jsonl");
     return group;
 }

@@ -3,6 +3,7 @@
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/option_groups.hpp"
+#include "text/collective_table.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 
@@ -20,6 +21,7 @@ std::optional<app::ScheduleFormat> schedule_format(const Values& values) {
 app::SynthesisOptions synth_options(const Values& values) {
     app::SynthesisOptions options;
     options.instance = values.one_positional("instance", "an instance file, or - for standard input");
+    options.variation = one_variation(values);
     options.output = values.text("output").value_or("");
     options.format = schedule_format(values);
     options.expand = values.flag("expand");
@@ -45,6 +47,18 @@ std::string text_of(const synth::Baseline& baseline, Units units) {
                : fmt::format("{}: {}", baseline.infeasible ? "impossible" : "not found", baseline.why_not);
 }
 
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// The size of the call and how fast it is, where sizes mean something.
+void add_call(Facts& facts, const app::Synthesized& answer) {
+    const io::ResultLine& line = answer.line;
+    if (answer.units == Units::Abstract) return;
+    if (line.bytes) facts.emplace_back("size", text::call_size_text(*line.bytes));
+    if (!line.algbw_GBps) return;
+    facts.emplace_back("algbw", text::bandwidth_text(line.algbw_GBps));
+    facts.emplace_back("busbw", text::bandwidth_text(line.busbw_GBps));
+}
+
 std::string summary(const app::Synthesized& answer, bool colours) {
     const io::ResultLine& line = answer.line;
     const Units units = answer.units;
@@ -52,20 +66,21 @@ std::string summary(const app::Synthesized& answer, bool colours) {
         return text::ticks_text(value.value_or(Ticks(0)), units);
     };
     const std::string status(name_of(line.status));
-    std::vector<std::pair<std::string, std::string>> facts{
-        {"instance", line.instance},
-        {"method", line.heuristic.empty() || line.heuristic == line.method
-                       ? line.method
-                       : fmt::format("{}, {}", line.method, line.heuristic)},
-        {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
-        {"makespan", ticks(line.makespan)},
-        {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
-        {"gap", text::gap_text(line.gap())},
-        {"proof", line.proof.empty() ? "-" : line.proof},
-        {"sends", std::to_string(line.sends)},
-        {"verified", line.verified ? "yes" : "no"},
-        {"seconds", text::seconds_text(line.seconds)},
-        {"schedule", line.schedule == "-" ? "standard output" : line.schedule}};
+    Facts facts{{"instance", line.instance},
+                {"method", line.heuristic.empty() || line.heuristic == line.method
+                               ? line.method
+                               : fmt::format("{}, {}", line.method, line.heuristic)},
+                {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
+                {"makespan", ticks(line.makespan)},
+                {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
+                {"gap", text::gap_text(line.gap())}};
+    add_call(facts, answer);
+    facts.emplace_back("proof", line.proof.empty() ? "-" : line.proof);
+    facts.emplace_back("sends", std::to_string(line.sends));
+    facts.emplace_back("verified", line.verified ? "yes" : "no");
+    facts.emplace_back("seconds", text::seconds_text(line.seconds));
+    facts.emplace_back("schedule", line.schedule == "-" ? "standard output" : line.schedule);
+    if (!answer.instance_file.empty()) facts.emplace_back("solved", answer.instance_file);
     if (line.composed) {
         facts.emplace_back("composed", fmt::format("{} is the optimum as reduce-scatter, then all-gather",
                                                    ticks(line.composed)));
@@ -76,7 +91,8 @@ std::string summary(const app::Synthesized& answer, bool colours) {
     }
     if (line.stopped)
         facts.emplace_back("search", "stopped by a limit or an interrupt; a longer one may find more");
-    return text::fact_sheet(facts);
+    const std::string collectives = text::collective_table(line.collectives, units);
+    return text::fact_sheet(facts) + (collectives.empty() ? "" : "\n" + collectives);
 }
 
 /// There is no schedule. The JSON object then has its usual keys, and the error.
@@ -132,6 +148,7 @@ Command synth_command() {
         "tutti synth mesh3x3.json\n"
         "tutti synth mesh3x3.json -o best.schedule.json --seed 7\n"
         "tutti synth mesh3x3.json --method exact --threads 4 --time-limit 600\n"
+        "tutti synth dgx1.json --bytes 64M --chunks 4\n"
         "tutti synth big.json -o big.tsch --json\n"
         "tutti synth - -o - < mesh3x3.json | tutti verify mesh3x3.json -\n";
     OptionGroup output{"Output"};
@@ -154,7 +171,7 @@ Command synth_command() {
          "and "
          "one after the other");
     command.groups =
-        std::vector<OptionGroup>{output,
+        std::vector<OptionGroup>{output, variation_options(),
                                  search_options("search for about this time where a gap is left, and "
                                                 "end with the best schedule so far; exit code 3 "
                                                 "if there is none"),

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace tutti::cli {
 namespace {
@@ -47,9 +48,6 @@ app::PlanOptions plan_options(const Values& values) {
         options.target = static_cast<plan::Target>(values.choice("target", plan::target_names()));
     for (const std::string& group : values.list("group")) options.groups.push_back(group_in(group, values));
     options.topology = values.text("topology");
-    options.bytes = byte_size(values, "bytes", 1);
-    if (options.bytes && !options.topology)
-        values.refuse("--bytes is the size of a call on a network; expected --topology FILE too");
     if (options.condition && options.goal)
         values.refuse("--as and --condition both say what a plan is for; expected one of them");
     return options;
@@ -62,6 +60,10 @@ app::JudgeOptions verify_options(const Values& values) {
     options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
     options.expand = values.flag("expand");
     options.plan = plan_options(values);
+    options.variation = one_variation(values);
+    // On a network the size is that of the plans' calls.
+    if (options.plan.topology && options.variation.bytes)
+        options.plan.bytes = std::exchange(options.variation.bytes, std::nullopt)->count;
     options.threads = values.number<unsigned>("threads", 0, 1, kMostThreads);
     if (options.files.empty())
         values.refuse("expected a plan, a folder, or an instance and at least one schedule");
@@ -119,7 +121,8 @@ OptionGroup plan_timing() {
          "bound of its collective there, and the gap")  //
         ("bytes", text_value("SIZE"),
          "the size of the call, as nccl-tests counts it, for topologies in physical units; 8M, 8MB and 8MiB "
-         "are 8388608");
+         "are 8388608. Without a topology: that of an instance's collectives, in place of what it says")  //
+        ("chunks", text_value("N"), "of an instance's collectives, in place of what it says");
     return group;
 }
 
@@ -156,7 +159,8 @@ Command verify_command() {
         "tutti verify algo.xml --topology dgx1.json --bytes 64M\n"
         "tutti verify schedules/ --json\n"
         "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
-        "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n";
+        "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n"
+        "tutti verify dgx1.json big.schedule.json --bytes 64M --chunks 4\n";
     OptionGroup verify{"Verification"};
     verify.options.add_options()                                                            //
         ("instance", text_value("FILE"), "the instance, if all other files are schedules")  //

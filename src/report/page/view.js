@@ -13,7 +13,7 @@
       const heading = el('h1', { tabindex: -1, id: 'view-name' }, name, detail === '' ? null : el('small', null, ` ${detail}`));
       parent.replaceChildren(el('div', { class: 'view-head' },
         back ? el('button', { type: 'button', id: 'back', title: 'Esc', on: { click: T.route.close } }, '← All results') : null, heading),
-      T.facts.tiles(row, view), ...this.sentences(row, view));
+      T.facts.tiles(row, view), ...this.sentences(row, view), ...[T.collectives.card(row, view)].filter((card) => card !== null));
       if (view) this.build(parent, view);
       heading.focus({ preventScroll: true });
     }
