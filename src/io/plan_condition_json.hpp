@@ -14,7 +14,8 @@ inline constexpr int kConditionFormat = 1;
 /// has these ranks and chunks.
 [[nodiscard]] plan::Condition read_plan_condition(Source& source);
 
-/// A condition as such a file, with the comment if it is not empty. Neighbouring chunks are written as ranges.
+/// A condition as such a file, with the comment if it is not empty. Neighbouring chunks are written as
+/// ranges.
 [[nodiscard]] std::string plan_condition_text(const plan::Condition& condition,
                                               const std::string& comment = {});
 

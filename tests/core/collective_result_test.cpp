@@ -13,7 +13,7 @@ using namespace tutti::test;
 namespace {
 
 /// Four NPUs, each with a link to each other: no latency, 1 GB/s, so that a byte takes 1000 ticks.
-TopologyParts four() { return generators::full(4, Wire{Ticks(0), Ticks(0), Decimal{1, 0}}); }
+TopologyParts four() { return generators::fully_connected(4, Wire{Ticks(0), Ticks(0), Decimal{1, 0}}); }
 
 Collective on(std::size_t group, CollectiveKind kind, std::string id, std::int64_t chunk_bytes) {
     Collective one = collective(kind, std::move(id));

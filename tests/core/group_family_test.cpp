@@ -25,7 +25,7 @@ using Rows = std::vector<std::vector<std::uint32_t>>;
 
 RankMesh mesh_of(const std::vector<std::size_t>& sizes) {
     RankMesh mesh;
-    for (const std::size_t size : sizes) mesh.axes.push_back({std::string(1, 'a' + mesh.axes.size()), size});
+    for (const std::size_t size : sizes) mesh.axes.push_back({std::string(mesh.axes.size() + 1, 'a'), size});
     return mesh;
 }
 
