@@ -75,13 +75,9 @@ class HopGraph {
     [[nodiscard]] std::uint32_t first_out(NodeId node) const { return out_begin_[node.index()]; }
     /// The hops that enter the node, each with its tail.
     [[nodiscard]] std::span<const HopEnd> in(NodeId node) const {
-        const std::uint32_t first = first_in(node);
+        const std::uint32_t first = in_begin_[node.index()];
         return std::span(in_).subspan(first, in_begin_[node.index() + 1] - first);
     }
-    /// The position of the first of them in in_lists().
-    [[nodiscard]] std::uint32_t first_in(NodeId node) const { return in_begin_[node.index()]; }
-    /// The `in` lists of all nodes, one after the other.
-    [[nodiscard]] std::span<const HopEnd> in_lists() const { return in_; }
     [[nodiscard]] bool branches(NodeId node) const { return branches_[node.index()]; }
     /// Whether every hop is a link between two NPUs.
     [[nodiscard]] bool is_direct() const { return direct_; }

@@ -26,25 +26,39 @@ struct Pace {
     friend bool operator==(const Pace&, const Pace&) = default;
 };
 
-/// Whether node 0 reaches every other, where `next` gives the neighbours of a node.
-template <class Next>
-[[nodiscard]] bool reaches_all(std::size_t nodes, Next next) {
-    std::vector<bool> seen(nodes);
-    std::vector<NodeId> queue{NodeId(0)};
-    seen[0] = true;
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-        for (const HopEnd& end : next(queue[i])) {
-            if (seen[end.node.index()]) continue;
-            seen[end.node.index()] = true;
-            queue.push_back(end.node);
-        }
-    }
-    return queue.size() == nodes;
-}
+/// Who can be reached from node 0, and who can reach it.
+class Reach {
+  public:
+    explicit Reach(const LockstepProblem& problem) : problem_(problem) {}
 
-[[nodiscard]] bool is_strongly_connected(const HopGraph& graph) {
-    return reaches_all(graph.nodes(), [&](NodeId node) { return graph.out(node); }) &&
-           reaches_all(graph.nodes(), [&](NodeId node) { return graph.in(node); });
+    [[nodiscard]] bool everywhere(bool backwards) const {
+        std::vector<std::uint32_t> first(problem_.nodes + 1);
+        std::vector<std::uint32_t> next(problem_.links.size());
+        for (const auto& [from, to] : problem_.links) ++first[(backwards ? to : from) + 1];
+        for (std::size_t n = 0; n < problem_.nodes; ++n) first[n + 1] += first[n];
+        std::vector<std::uint32_t> fill(first.begin(), first.end() - 1);
+        for (const auto& [from, to] : problem_.links)
+            next[fill[backwards ? to : from]++] = backwards ? from : to;
+        std::vector<bool> seen(problem_.nodes);
+        std::vector<std::uint32_t> queue{0};
+        seen[0] = true;
+        for (std::size_t i = 0; i < queue.size(); ++i) {
+            for (std::uint32_t k = first[queue[i]]; k < first[queue[i] + 1]; ++k) {
+                if (seen[next[k]]) continue;
+                seen[next[k]] = true;
+                queue.push_back(next[k]);
+            }
+        }
+        return queue.size() == problem_.nodes;
+    }
+
+  private:
+    const LockstepProblem& problem_;
+};
+
+[[nodiscard]] bool is_strongly_connected(const LockstepProblem& problem) {
+    const Reach reach(problem);
+    return reach.everywhere(false) && reach.everywhere(true);
 }
 
 /// The pace of all links, if it is the same for all.
@@ -91,14 +105,21 @@ class AllNpus {
     const NodeId* known_ = nullptr;
 };
 
+LockstepProblem network_of(const Topology& topology) {
+    LockstepProblem problem;
+    problem.nodes = topology.nodes();
+    problem.links.reserve(topology.links().size());
+    for (const Link& link : topology.links()) problem.links.push_back({link.src.value(), link.dst.value()});
+    return problem;
+}
+
 void add_chunk(LockstepProblem& problem, std::span<const NodeId> holders) {
     for (const NodeId node : holders) problem.holders.push_back(node.value());
     problem.first_holder.push_back(problem.holders.size());
 }
 
-LockstepProblem problem_of(const HopGraph& graph, const Pace& pace) {
-    const Instance& instance = graph.instance();
-    LockstepProblem problem{graph};
+LockstepProblem problem_of(const Instance& instance, const Pace& pace) {
+    LockstepProblem problem = network_of(instance.topology());
     problem.delay = static_cast<std::size_t>(pace.delay());
     for (std::size_t c = 0; c < instance.chunks(); ++c)
         add_chunk(problem, instance.demand(ChunkId(c)).holders);
@@ -128,7 +149,7 @@ bool fits_lockstep(const Instance& instance) {
             if (!instance.may_carry(NodeId(n), CollectiveId(i))) return false;
         }
     }
-    return is_strongly_connected(HopGraph(instance));
+    return is_strongly_connected(network_of(topology));
 }
 
 LockstepGather::LockstepGather(const Instance& instance, std::uint64_t seed, const Stop& stop)
@@ -136,8 +157,7 @@ LockstepGather::LockstepGather(const Instance& instance, std::uint64_t seed, con
       release_(instance.release(ChunkId(0))),
       pace_(pace_of(instance)->busy),
       transit_(pace_of(instance)->transit),
-      graph_(instance),
-      engine_(problem_of(graph_, *pace_of(instance)), seed) {
+      engine_(problem_of(instance, *pace_of(instance)), seed) {
     sends_.reserve(instance.topology().links().size());
 }
 
@@ -160,28 +180,31 @@ namespace {
 struct InSteps {
     LockstepProblem whole;
     Pace pace{Ticks(1), Ticks(1)};
-    Ticks begin{};
+    Ticks begin;
 };
 
 /// Or the reason why the engine does not apply.
 std::variant<InSteps, std::string> in_steps(const SpreadProblem& problem) {
     const HopGraph& graph = problem.graph;
     if (!graph.is_direct() || graph.instance().topology().switches() > 0) return "the network has switches";
-    InSteps steps{{graph}};
+    InSteps steps;
     LockstepProblem& whole = steps.whole;
+    whole.nodes = graph.nodes();
     std::optional<Pace> pace;
     std::vector<LegTime> legs;
     const ChunkId first = problem.spreads.front().chunk;
     const Bytes bytes = graph.instance().demand(first).bytes;
     for (std::size_t h = 0; h < graph.hops(); ++h) {
+        const Hop hop = graph.hop(HopId(h));
         graph.leg_times(HopId(h), first, legs);
         const Pace mine{legs.front().busy, graph.transit(HopId(h), first)};
         if (pace && *pace != mine) return "links take different times";
         pace = mine;
+        whole.links.push_back({hop.from.value(), hop.to.value()});
     }
     steps.pace = pace.value_or(steps.pace);
     if (steps.pace.delay() > kLongestDelay) return "the latency of the links is too long";
-    if (!is_strongly_connected(graph)) return "some NPU cannot be reached from another";
+    if (!is_strongly_connected(whole)) return "some NPU cannot be reached from another";
     whole.delay = static_cast<std::size_t>(steps.pace.delay());
     AllNpus all_npus(graph.nodes());
     steps.begin = problem.calendar.horizon();

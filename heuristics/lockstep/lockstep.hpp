@@ -31,7 +31,6 @@ class LockstepGather final : public SendSource {
   private:
     const Stop& stop_;
     Ticks release_, pace_, transit_;
-    HopGraph graph_;
     LockstepEngine engine_;
     std::int64_t steps_ = 0;
     std::uint64_t given_ = 0;

@@ -35,7 +35,9 @@
 // earlier state also met it on 22^3, hypercube 13, a random digraph of degree 6 (about 10 000 nodes each) and
 // a 99 x 101 mesh with 5 % of the cables gone. No run with 40 000 nodes has been seen to its end yet.
 //
-// Tried and dropped: preferring chunks with few copies in all (slower; better on rings with several chunks
+// Tried and dropped: HopGraph in place of the lists of links here, which are in link order (equally fast, but
+// two seeds of three on a random digraph of degree 6 ended a step late: its in-lists are in order of source);
+// preferring chunks with few copies in all (slower; better on rings with several chunks
 // each, far worse on a torus of 4 x 1024); looking for a chunk word by word, with an early end, instead of
 // line by line (slower); compiling for AVX2 (no faster than SSE2).
 //
@@ -57,9 +59,7 @@ constexpr std::uint64_t kRefresh = 8;  // steps between two updates of the urgen
 }  // namespace
 
 LockstepEngine::LockstepEngine(const LockstepProblem& problem, std::uint64_t seed)
-    : graph_(problem.graph),
-      in_(graph_.in_lists()),
-      nodes_(graph_.nodes()),
+    : nodes_(problem.nodes),
       blocks_((problem.chunks() + kChunksPerBlock - 1) / kChunksPerBlock),
       delay_(problem.delay),
       seed_(mixed(seed)),
@@ -70,25 +70,44 @@ LockstepEngine::LockstepEngine(const LockstepProblem& problem, std::uint64_t see
       block_open_(blocks_),
       urgent_until_(nodes_),
       last_claim_(nodes_, kNone),
-      retry_at_(in_.size()),
-      failures_(in_.size()),
+      retry_at_(problem.links.size()),
+      failures_(problem.links.size()),
       in_flight_(delay_),
-      carried_(in_.size(), kNone) {
+      carried_(problem.links.size(), kNone) {
     Rng rng(seed_);
-    list_others();
+    index_links(problem);
     place_chunks(problem, rng);
-    picks_.reserve(in_.size());
+    picks_.reserve(problem.links.size());
 }
 
-void LockstepEngine::list_others() {
-    others_.reserve(in_.size());
-    for (std::size_t n = 0; n < nodes_; ++n) {
-        const std::span<const HopEnd> outs = graph_.out(NodeId(n));
+void LockstepEngine::index_links(const LockstepProblem& problem) {
+    first_in_.assign(nodes_ + 1, 0);
+    first_out_.assign(nodes_ + 1, 0);
+    for (const auto& link : problem.links) {
+        ++first_in_[link.to + 1];
+        ++first_out_[link.from + 1];
+    }
+    std::partial_sum(first_in_.begin(), first_in_.end(), first_in_.begin());
+    std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
+    in_from_.resize(problem.links.size());
+    in_link_.resize(problem.links.size());
+    out_to_.resize(problem.links.size());
+    std::vector<std::uint32_t> in(first_in_.begin(), first_in_.end() - 1);
+    std::vector<std::uint32_t> out(first_out_.begin(), first_out_.end() - 1);
+    for (std::size_t l = 0; l < problem.links.size(); ++l) {
+        const auto& link = problem.links[l];
+        in_from_[in[link.to]] = link.from;
+        in_link_[in[link.to]++] = static_cast<std::uint32_t>(l);
+        out_to_[out[link.from]++] = link.to;
+    }
+    others_.resize(problem.links.size());
+    for (std::uint32_t node = 0; node < nodes_; ++node) {
+        const std::span<const std::uint32_t> outs(&out_to_[first_out_[node]],
+                                                  first_out_[node + 1] - first_out_[node]);
         const auto count = static_cast<std::uint32_t>(outs.size());
-        for (const HopEnd& in : graph_.in(NodeId(n))) {
-            const auto back =
-                static_cast<std::uint32_t>(std::ranges::find(outs, in.node, &HopEnd::node) - outs.begin());
-            others_.push_back(back < count ? Others{back + 1, std::max(count - 1, 1U)} : Others{0, count});
+        for (std::uint32_t k = first_in_[node]; k < first_in_[node + 1]; ++k) {
+            const auto back = static_cast<std::uint32_t>(std::ranges::find(outs, in_from_[k]) - outs.begin());
+            others_[k] = back < count ? Others{back + 1, std::max(count - 1, 1U)} : Others{0, count};
         }
     }
 }
@@ -151,8 +170,8 @@ std::span<const LockstepEngine::Pick> LockstepEngine::step() {
     }
     if (step_ % kRefresh == 0 || idle_steps_ > 0) find_urgent();
     std::size_t in_links = 0;
-    for (const std::uint32_t node : active_) in_links += graph_.in(NodeId(node)).size();
-    const bool dense = in_links * 8 >= in_.size();
+    for (const std::uint32_t node : active_) in_links += first_in_[node + 1] - first_in_[node];
+    const bool dense = in_links * 8 >= in_from_.size();
     std::uint32_t primary = kNone;
     if (dense) {
         primary = next_primary();
@@ -214,8 +233,8 @@ void LockstepEngine::serve_from_primary(std::uint32_t block) {
             const bool urgent = is_urgent(node);
             const bool open = nonzero(own ^ whole) != 0;
             const std::uint64_t hash = hash_of(node);
-            const std::uint32_t begin = graph_.first_in(NodeId(node));
-            const auto degree = static_cast<std::uint32_t>(graph_.in(NodeId(node)).size());
+            const std::uint32_t begin = first_in_[node];
+            const std::uint32_t degree = first_in_[node + 1] - begin;
             std::uint32_t turn = below(hash << 32, degree);
             for (std::uint32_t i = 0; i < degree; ++i) {
                 const std::uint32_t in_link = begin + turn;
@@ -225,7 +244,7 @@ void LockstepEngine::serve_from_primary(std::uint32_t block) {
                 if (open) {
                     const std::uint64_t random = part(hash, i + 1);
                     const auto [near1, near2] = neighbours(node, in_link, random);
-                    index = choice(source[from(in_link)], own, old[near1], old[near2], random);
+                    index = choice(source[in_from_[in_link]], own, old[near1], old[near2], random);
                 }
                 if (index == kNone) {
                     unserved_.push_back({node, in_link});
@@ -234,7 +253,7 @@ void LockstepEngine::serve_from_primary(std::uint32_t block) {
                 // Written as a whole line: a line load right after a word store would stall.
                 own |= lanes_of(kOneLane[index / 64]) & (Word{1} << (index % 64));
                 ++taken;
-                carried_[hop(in_link)] = chunk_at[index];
+                carried_[in_link_[in_link]] = chunk_at[index];
                 if (!urgent) failures_[in_link] = 0;
                 if (delay_ > 1) in_flight_[step_ % delay_].push_back({node, kNone, {block, index}});
             }
@@ -256,9 +275,7 @@ void LockstepEngine::list_active() {
     for (const std::uint32_t node : active_) {
         if (node_missing_[node] == 0) continue;
         const bool urgent = is_urgent(node);
-        const std::uint32_t begin = graph_.first_in(NodeId(node));
-        for (std::uint32_t i = 0; i < graph_.in(NodeId(node)).size(); ++i) {
-            const std::uint32_t in_link = begin + i;
+        for (std::uint32_t in_link = first_in_[node]; in_link < first_in_[node + 1]; ++in_link) {
             if (urgent || retry_at_[in_link] <= step_) unserved_.push_back({node, in_link});
         }
     }

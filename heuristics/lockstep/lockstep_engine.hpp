@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/rng.hpp"
-#include "heuristics/hop_graph.hpp"
 #include "heuristics/lockstep/lockstep_choice.hpp"
 
 #include <cstddef>
@@ -14,9 +13,13 @@ namespace tutti::heuristics {
 
 /// The input of the engine: every chunk goes to every node, over links that all take the same time.
 struct LockstepProblem {
-    const HopGraph& graph;  ///< every hop is one link
+    struct Arc {
+        std::uint32_t from, to;
+    };
+    std::size_t nodes = 0;
+    std::vector<Arc> links;
     /// Who has chunk c at the start: holders[first_holder[c] … first_holder[c + 1]).
-    std::vector<std::uint32_t> holders{};
+    std::vector<std::uint32_t> holders;
     std::vector<std::uint64_t> first_holder = {0};
     /// How many steps after its send a chunk can be forwarded. At least 1.
     std::size_t delay = 1;
@@ -33,7 +36,6 @@ class LockstepEngine {
         std::uint32_t link, chunk;
     };
 
-    /// The problem's graph must outlive the engine.
     LockstepEngine(const LockstepProblem& problem, std::uint64_t seed);
     LockstepEngine(const LockstepEngine&) = delete;  // it points into its own lines
     LockstepEngine& operator=(const LockstepEngine&) = delete;
@@ -59,7 +61,7 @@ class LockstepEngine {
         std::uint32_t previous;  ///< of the same node in the same step: its place in claims_
         Bit bit;
     };
-    /// An in-link, by its place in graph_.in_lists(), that found nothing in the primary block.
+    /// An in-link, by its place in the order by destination, that found nothing in the primary block.
     struct Unserved {
         std::uint32_t node, in_link;
     };
@@ -80,23 +82,22 @@ class LockstepEngine {
     };
 
     void place_chunks(const LockstepProblem& problem, Rng& rng);
-    void list_others();
+    void index_links(const LockstepProblem& problem);
     void find_urgent();
     [[nodiscard]] bool is_urgent(std::uint32_t node) const {
         return remaining(node) >= urgent_from_ || urgent_until_[node] > step_;
     }
     [[nodiscard]] std::uint32_t remaining(std::uint32_t node) const {
-        const auto degree = static_cast<std::uint32_t>(graph_.in(NodeId(node)).size());
+        const std::uint32_t degree = first_in_[node + 1] - first_in_[node];
         return degree == 0 ? 0 : (node_missing_[node] + degree - 1) / degree;
     }
     /// Two nodes that the node can serve, other than the one that serves it, if they exist.
     [[nodiscard, gnu::always_inline]] inline std::pair<std::uint32_t, std::uint32_t> neighbours(
         std::uint32_t node, std::uint32_t in_link, std::uint64_t random) const {
-        const std::span<const HopEnd> outs = graph_.out(NodeId(node));
+        const std::uint32_t first = first_out_[node];
+        const std::uint32_t outs = first_out_[node + 1] - first;
         const auto [start, count] = others_[in_link];
-        const auto at = [&](std::size_t i) {
-            return outs[i < outs.size() ? i : i - outs.size()].node.value();
-        };
+        const auto at = [&](std::uint32_t i) { return out_to_[first + (i < outs ? i : i - outs)]; };
         const std::uint32_t i = lockstep_choice::below(random << 9, count);
         return {at(start + i), at(start + (i + 1 < count ? i + 1 : 0))};
     }
@@ -121,17 +122,14 @@ class LockstepEngine {
     [[nodiscard]] std::uint32_t next_primary();
     [[nodiscard]] std::uint64_t hash_of(std::uint64_t what) const;
 
-    /// Where an in-link comes from, and its hop.
-    [[nodiscard]] std::uint32_t from(std::uint32_t in_link) const { return in_[in_link].node.value(); }
-    [[nodiscard]] std::uint32_t hop(std::uint32_t in_link) const { return in_[in_link].hop.value(); }
-
-    const HopGraph& graph_;
-    std::span<const HopEnd> in_;  ///< graph_.in_lists()
     std::size_t nodes_;
     std::size_t blocks_;
     std::size_t delay_;
     std::uint64_t seed_;
 
+    // Links in order of destination.
+    std::vector<std::uint32_t> first_in_, in_from_, in_link_;
+    std::vector<std::uint32_t> first_out_, out_to_;
     std::vector<Others> others_;  ///< per in-link
 
     std::vector<std::uint32_t> chunk_at_;  ///< per block and bit

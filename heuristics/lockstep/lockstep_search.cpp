@@ -84,17 +84,17 @@ LockstepEngine::Search LockstepEngine::begin_search(const Unserved& unserved) co
 }
 
 bool LockstepEngine::advance(Search& search, std::uint32_t primary) const {
-    const std::uint32_t source = from(search.in_link);
-    search.block = next_block(source, search.node, primary, search.at, search.end);
+    const std::uint32_t from = in_from_[search.in_link];
+    search.block = next_block(from, search.node, primary, search.at, search.end);
     if (search.block == kNone && search.end > search.start) {
         search.end = search.start;
-        search.block = next_block(source, search.node, primary, 0, search.end);
+        search.block = next_block(from, search.node, primary, 0, search.end);
     }
     if (search.block == kNone) return false;
     search.at = search.block + 1;
     --search.tries;
     const Line* const block = claimed_[search.block];
-    __builtin_prefetch(delay_ == 1 ? &block[source] : &arrived_[search.block][source]);
+    __builtin_prefetch(delay_ == 1 ? &block[from] : &arrived_[search.block][from]);
     __builtin_prefetch(&block[search.node]);
     if (search.urgent) {
         __builtin_prefetch(&block[search.near1]);
@@ -105,7 +105,7 @@ bool LockstepEngine::advance(Search& search, std::uint32_t primary) const {
 
 bool LockstepEngine::look(const Search& search, std::uint32_t primary) {
     const std::uint32_t node = search.node, in_link = search.in_link, block = search.block;
-    const Line& theirs = (delay_ == 1 ? claimed_ : arrived_)[block][from(in_link)];
+    const Line& theirs = (delay_ == 1 ? claimed_ : arrived_)[block][in_from_[in_link]];
     Line own = claimed_[block][node];
     // The node's claims of this step over its other links are not recorded yet.
     for (std::uint32_t c = last_claim_[node]; c != kNone; c = claims_[c].previous) {
@@ -116,7 +116,7 @@ bool LockstepEngine::look(const Search& search, std::uint32_t primary) {
                                        claimed_[block][search.near2], search.random);
     if (index == kNone) return false;
     claim(node, in_link, {block, index});
-    if (primary == kNone) picks_.push_back({hop(in_link), 0});
+    if (primary == kNone) picks_.push_back({in_link_[in_link], 0});
     return true;
 }
 
@@ -128,14 +128,13 @@ const LockstepEngine::Line& LockstepEngine::sendable(std::uint32_t block, std::u
 
 bool LockstepEngine::exchange(const Search& search, std::uint32_t primary) {
     const std::uint32_t node = search.node;
-    const std::uint32_t source = from(search.in_link);
-    const std::uint32_t begin = graph_.first_in(NodeId(node));
-    for (std::uint32_t k = begin; k < begin + graph_.in(NodeId(node)).size(); ++k) {
-        const std::uint32_t chunk = carried_[hop(k)];
+    const std::uint32_t from = in_from_[search.in_link];
+    for (std::uint32_t k = first_in_[node]; k < first_in_[node + 1]; ++k) {
+        const std::uint32_t chunk = carried_[in_link_[k]];
         if (chunk == kNone) continue;
         const std::uint32_t place = place_of_[chunk];
         const std::uint32_t index = place % kChunksPerBlock;
-        const Line& ours = sendable(place / kChunksPerBlock, source, primary);
+        const Line& ours = sendable(place / kChunksPerBlock, from, primary);
         if ((ours.words[index / 64] >> (index % 64) & 1) == 0) continue;
         for (std::uint32_t block = 0; block < blocks_; ++block) {
             Line own = claimed_[block][node];
@@ -143,11 +142,11 @@ bool LockstepEngine::exchange(const Search& search, std::uint32_t primary) {
                 if (claims_[c].bit.block == block) own.add(claims_[c].bit.index);
             }
             const std::uint32_t other =
-                choice(sendable(block, from(k), primary), lanes_of(own), own, own, search.random);
+                choice(sendable(block, in_from_[k], primary), lanes_of(own), own, own, search.random);
             if (other == kNone) continue;
             claim(node, k, {block, other});
-            carried_[hop(search.in_link)] = chunk;
-            if (primary == kNone) picks_.push_back({hop(search.in_link), 0});
+            carried_[in_link_[search.in_link]] = chunk;
+            if (primary == kNone) picks_.push_back({in_link_[search.in_link], 0});
             return true;
         }
     }
@@ -158,7 +157,7 @@ void LockstepEngine::give_up(const Search& search, std::uint32_t primary) {
     if (search.urgent) {
         if (exchanges_ > 0 && exchange(search, primary)) return;
         if (exchanges_ > 0) --exchanges_;
-        urgent_until_[from(search.in_link)] = step_ + kPatience;
+        urgent_until_[in_from_[search.in_link]] = step_ + kPatience;
     } else {
         std::uint8_t& failures = failures_[search.in_link];
         failures = std::min<std::uint8_t>(failures + 1, kLongestBackOff);
@@ -167,7 +166,7 @@ void LockstepEngine::give_up(const Search& search, std::uint32_t primary) {
 }
 
 void LockstepEngine::claim(std::uint32_t node, std::uint32_t in_link, Bit bit) {
-    carried_[hop(in_link)] = chunk_at_[bit.block * kChunksPerBlock + bit.index];
+    carried_[in_link_[in_link]] = chunk_at_[bit.block * kChunksPerBlock + bit.index];
     failures_[in_link] = 0;
     if (delay_ > 1) in_flight_[step_ % delay_].push_back({node, kNone, bit});
     claims_.push_back({node, last_claim_[node], bit});
