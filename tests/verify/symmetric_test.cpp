@@ -138,7 +138,7 @@ TEST_CASE("a symmetric schedule is valid exactly when its expansion is") {
 }
 
 TEST_CASE("collectives that are images of each other finish when the expansion says") {
-    // Rows of a torus gather two chunks each, columns reduce one: shifts move a row to the next.
+    // Rows of a torus exchange two chunks per pair, columns one: shifts move a row to the next.
     InstanceParts parts;
     parts.topology = generators::torus(std::array<std::uint64_t, 2>{4, 4}, std::array{kUnit});
     for (std::size_t i = 0; i < 4; ++i) {
@@ -152,7 +152,7 @@ TEST_CASE("collectives that are images of each other finish when the expansion s
         for (const bool is_row : {true, false}) {
             Collective collective;
             collective.id = (is_row ? row : column).name;
-            collective.kind = is_row ? CollectiveKind::AllGather : CollectiveKind::ReduceScatter;
+            collective.kind = CollectiveKind::AllToAll;
             collective.chunks = is_row ? 2 : 1;
             collective.group = GroupId(parts.groups.size() - (is_row ? 2 : 1));
             parts.collectives.push_back(collective);
