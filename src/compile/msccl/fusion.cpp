@@ -88,17 +88,33 @@ struct Match {
     std::uint32_t in, out;
 };
 
-void join_lanes(Draft& draft, std::vector<Match> matches) {
+bool join(std::vector<Lane>& lanes, Chains& chains, std::uint32_t in, std::uint32_t out) {
+    const bool taken = lanes[in].onward != kNone || lanes[out].inbound != kNone;
+    if (taken || !chains.join(in, out)) return false;
+    lanes[in].onward = out;
+    lanes[out].inbound = in;
+    return true;
+}
+
+void join_lanes(Draft& draft, Chains& chains, std::vector<Match> matches) {
     std::ranges::sort(matches, [](const Match& a, const Match& b) {
         return a.gain != b.gain ? a.gain > b.gain : std::pair(a.in, a.out) < std::pair(b.in, b.out);
     });
-    Chains chains(draft.lanes);
-    for (const Match& match : matches) {
-        Lane& in = draft.lanes[match.in];
-        Lane& out = draft.lanes[match.out];
-        if (in.onward != kNone || out.inbound != kNone || !chains.join(match.in, match.out)) continue;
-        in.onward = match.out;
-        out.inbound = match.in;
+    for (const Match& match : matches) (void)join(draft.lanes, chains, match.in, match.out);
+}
+
+/// The lanes that are left, those into a rank with those out of it, in order.
+void join_the_rest(Draft& draft, Chains& chains) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> leaving;
+    for (std::uint32_t i = 0; i < draft.lanes.size(); ++i) {
+        if (draft.lanes[i].inbound == kNone) leaving[draft.lanes[i].from].push_back(i);
+    }
+    for (std::uint32_t in = 0; in < draft.lanes.size(); ++in) {
+        if (draft.lanes[in].onward != kNone) continue;
+        auto& out = leaving[draft.lanes[in].to];
+        const auto joined =
+            std::ranges::find_if(out, [&](std::uint32_t i) { return join(draft.lanes, chains, in, i); });
+        if (joined != out.end()) out.erase(joined);
     }
 }
 
@@ -128,14 +144,6 @@ void fuse_steps(Draft& draft, const Lane& in, const std::vector<std::uint32_t>& 
 void fuse(Draft& draft, bool fuse, bool pack) {
     const std::vector<std::uint32_t> feeders = feeders_of(draft);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> gains;
-    if (pack) {
-        std::multimap<std::uint32_t, std::uint32_t> leaving;
-        for (std::uint32_t i = 0; i < draft.lanes.size(); ++i) leaving.emplace(draft.lanes[i].from, i);
-        for (std::uint32_t i = 0; i < draft.lanes.size(); ++i) {
-            const auto [first, last] = leaving.equal_range(draft.lanes[i].to);
-            for (auto out = first; out != last; ++out) gains[{i, out->second}] = 0;
-        }
-    }
     for (std::uint32_t i = 0; fuse && i < draft.transfers.size(); ++i) {
         if (feeders[i] != kNone) ++gains[{draft.transfers[feeders[i]].lane, draft.transfers[i].lane}];
     }
@@ -145,7 +153,9 @@ void fuse(Draft& draft, bool fuse, bool pack) {
             std::min(draft.lanes[pair.first].transfers.size(), draft.lanes[pair.second].transfers.size());
         if (pack || 2 * gain >= shorter) matches.push_back({gain, pair.first, pair.second});
     }
-    join_lanes(draft, std::move(matches));
+    Chains chains(draft.lanes);
+    join_lanes(draft, chains, std::move(matches));
+    if (pack) join_the_rest(draft, chains);
     for (const Lane& lane : draft.lanes) {
         if (fuse && lane.onward != kNone) fuse_steps(draft, lane, feeders);
     }

@@ -1,16 +1,14 @@
 // Thread blocks, steps, and what they wait for.
 //
-// The steps of a rank are taken in order of their ticks, arrivals before sends. A step that reads a place
-// waits for its last writer; one that writes waits for the readers since, and for the writer. Within a thread
-// block that is so anyway. Of several steps of one other thread block only the last counts, and none that is
-// known to be over: each thread block keeps, for every other, the last step that it knows has ended, learnt
-// from those it waited for (a vector clock). The latest are asked first, because they know most.
+// The steps of a rank are taken in order of their ticks, arrivals before sends. What each has to wait for,
+// because it reads or writes what others do, is found by compile/waits.
 //
 // A step has room for one dependency. Others stand on nops directly before it, each with one; the step itself
 // keeps one, because runtimes drop the file otherwise.
 
 #include "compile/msccl/locations.hpp"
 #include "compile/msccl/passes.hpp"
+#include "compile/waits.hpp"
 
 #include <algorithm>
 #include <map>
@@ -36,27 +34,12 @@ struct Work {
 struct Block {
     std::uint32_t in = kNone, out = kNone;  ///< lanes
     std::vector<Step> steps{};
-    /// By step: the last step of each block that has ended when it has.
-    std::vector<std::vector<OptionalId<plan::StepId>>> known{};
-    std::vector<OptionalId<plan::StepId>> knows{};
-};
-
-struct Moment {
-    std::uint32_t block = kNone;
-    plan::StepId step{};
-    std::size_t when = 0;  ///< in the order of the rank
-};
-
-/// Who touched a place last.
-struct Place {
-    Moment writer{};
-    std::vector<Moment> readers{};  ///< since; the last one of each block
+    std::vector<plan::StepId> works{};  ///< the steps that are no nops
 };
 
 class RankSteps {
   public:
-    RankSteps(const Draft& draft, std::uint32_t rank)
-        : draft_(draft), rank_(rank), locations_(draft, rank), places_(locations_.size()) {}
+    RankSteps(const Draft& draft, std::uint32_t rank) : draft_(draft), rank_(rank), locations_(draft, rank) {}
 
     [[nodiscard]] std::optional<Excess> build(const std::vector<std::uint32_t>& lanes_in,
                                               const std::vector<std::uint32_t>& lanes_out,
@@ -71,7 +54,8 @@ class RankSteps {
             return excess(Excess::Of::Nodes, nodes, draft_.limits.nodes);
         }
         std::ranges::sort(works, {}, &Work::order);
-        for (Work& work : works) append(work);
+        Waits waits(blocks_.size(), locations_.size());
+        for (Work& work : works) append(work, waits);
         return check();
     }
 
@@ -130,7 +114,6 @@ class RankSteps {
         });
         // Own copies have a thread block of their own, and nobody has none: a grid cannot be empty.
         if (!copies.empty() || blocks_.empty()) blocks_.emplace_back();
-        for (Block& block : blocks_) block.knows.assign(blocks_.size(), std::nullopt);
         for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
             if (blocks_[b].in != kNone) receiving_[blocks_[b].in] = b;
             if (blocks_[b].out != kNone) sending_[blocks_[b].out] = b;
@@ -189,74 +172,35 @@ class RankSteps {
         return work;
     }
 
-    template <class Do>
-    void each_place(const Address& first, std::int32_t count, Do act) {
-        for (std::int32_t k = 0; k < count; ++k) {
-            act(places_[locations_.of(first.plus(k))]);
-        }
+    [[nodiscard]] std::vector<std::size_t> places(bool used, const Address& first, std::int32_t count) const {
+        std::vector<std::size_t> numbers;
+        for (std::int32_t k = 0; used && k < count; ++k) numbers.push_back(locations_.of(first.plus(k)));
+        return numbers;
     }
 
-    /// All that the step has to wait for, the latest first.
-    [[nodiscard]] std::vector<Moment> waits_of(const Work& work) {
-        std::vector<Moment> waits;
-        const auto wait = [&](const Moment& moment) {
-            if (moment.block != kNone && moment.block != work.block) waits.push_back(moment);
-        };
-        if (plan::uses_source(work.step.type)) {
-            each_place(work.step.src, work.step.count, [&](Place& place) { wait(place.writer); });
-        }
-        if (plan::stores(work.step.type)) {
-            each_place(work.step.dst, work.step.count, [&](Place& place) {
-                wait(place.writer);
-                std::ranges::for_each(place.readers, wait);
-            });
-        }
-        std::ranges::sort(waits, std::greater{}, &Moment::when);
-        return waits;
-    }
-
-    void append(Work& work) {
-        Block& block = blocks_[work.block];
-        std::vector<Moment> kept;
-        for (const Moment& wait : waits_of(work)) {
-            if (block.knows[wait.block] >= wait.step) continue;
-            kept.push_back(wait);
-            const auto& known = blocks_[wait.block].known[wait.step.index()];
-            std::ranges::transform(block.knows, known, block.knows.begin(),
-                                   [](auto a, auto b) { return std::max(a, b); });
-        }
-        for (std::size_t k = 0; k < kept.size(); ++k) {
-            blocks_[kept[k].block].steps[kept[k].step.index()].signals = true;
+    void append(Work& work, Waits& waits) {
+        const Step& step = work.step;
+        const auto waited = waits.next(work.block, places(plan::uses_source(step.type), step.src, step.count),
+                                       places(plan::stores(step.type), step.dst, step.count));
+        for (std::size_t k = 0; k < waited.size(); ++k) {
+            Block& other = blocks_[waited[k].block];
+            const plan::StepId number = other.works[waited[k].step];
+            other.steps[number.index()].signals = true;
             Step nop{.count = 0};
             nop.dst.buffer = plan::Buffer::Output;
-            Step& bearer = k + 1 < kept.size() ? nop : work.step;
-            bearer.dep_block = plan::BlockId(kept[k].block);
-            bearer.dep_step = kept[k].step;
+            Step& bearer = k + 1 < waited.size() ? nop : work.step;
+            bearer.dep_block = plan::BlockId(waited[k].block);
+            bearer.dep_step = number;
             if (&bearer == &nop) push(work.block, nop);
         }
         push(work.block, work.step);
-        remember(work);
+        blocks_[work.block].works.push_back(blocks_[work.block].steps.back().number);
     }
 
     void push(std::uint32_t b, Step step) {
         Block& block = blocks_[b];
         step.number = plan::StepId(block.steps.size());
-        block.knows[b] = step.number;
         block.steps.push_back(step);
-        block.known.push_back(block.knows);
-    }
-
-    void remember(const Work& work) {
-        const Moment now{work.block, plan::StepId(blocks_[work.block].steps.size() - 1), when_++};
-        if (plan::uses_source(work.step.type)) {
-            each_place(work.step.src, work.step.count, [&](Place& place) {
-                std::erase_if(place.readers, [&](const Moment& m) { return m.block == now.block; });
-                place.readers.push_back(now);
-            });
-        }
-        if (plan::stores(work.step.type)) {
-            each_place(work.step.dst, work.step.count, [&](Place& place) { place = {now, {}}; });
-        }
     }
 
     /// Those that somebody waits for first, if the target can only wait for the first ones.
@@ -295,10 +239,8 @@ class RankSteps {
     const Draft& draft_;
     std::uint32_t rank_;
     Locations locations_;
-    std::vector<Place> places_;
     std::vector<Block> blocks_;
     std::map<std::uint32_t, std::uint32_t> receiving_, sending_;  ///< block, by lane
-    std::size_t when_ = 0;
 };
 
 std::optional<Excess> check_offsets(const Draft& draft) {
