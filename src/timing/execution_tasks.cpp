@@ -14,14 +14,17 @@
 // A signal takes the latencies of its route. It takes effect only after all earlier puts of the block have
 // arrived, on every channel, and all puts that other blocks of the GPU issued before a common barrier. So
 // data that the plan's order makes visible has arrived when it is used; the lower bound relies on this.
-// Semaphores are released only when the block's puts have arrived (later than necessary, but the acquiring
-// block may signal). Relaxed signals wait for nothing.
+// The same holds for puts of a block that hands over by a semaphore: where one block releases it and one
+// acquires it, the acquiring block's signals wait for the releasing block's puts. Other semaphores are
+// released only when the block's puts have arrived (later than necessary, but any block may acquire them and
+// signal). Relaxed signals wait for nothing.
 //
 // `puts` holds the puts that nothing has waited for yet: tasks, and one task that stands for all before them.
 
 #include "timing/execution_tasks.hpp"
 
 #include "plan/slices.hpp"
+#include "timing/execution_handovers.hpp"
 #include "timing/execution_work.hpp"
 
 #include <fmt/format.h>
@@ -45,11 +48,15 @@ class ExecutionWriter {
     void write() {
         for (work_.gpu = 0; work_.gpu < work_.plan.gpus.size(); ++work_.gpu) {
             const auto& blocks = work_.plan.gpus[work_.gpu].blocks;
+            const Handovers handovers(work_.plan.gpus[work_.gpu]);
+            handovers_ = &handovers;
+            handed_.clear();
             for (work_.block = 0; work_.block < blocks.size(); ++work_.block) {
                 work_.placement.begin_block(work_.rank(), plan::BlockId(work_.block));
                 work_.at = work_.program.add_task({});
                 work_.puts.clear();
                 barriers_.clear();
+                semaphore_uses_.clear();
                 for (const Operation& op : blocks[work_.block].ops) write(op);
             }
         }
@@ -122,6 +129,17 @@ class ExecutionWriter {
         for (const plan::SemaphoreId id : op.semaphores)
             counters.push_back(work_.wires.semaphore(work_.gpu, id));
         take(counters);
+        for (const plan::SemaphoreId id : op.semaphores) {
+            if (handovers_->contains(id)) work_.puts.push_back(handed_over(id));
+        }
+    }
+
+    /// Done when the puts before the release that the block is at, or before the one that it acquires, have
+    /// arrived.
+    TaskId handed_over(plan::SemaphoreId id) {
+        const auto [entry, is_new] = handed_.try_emplace({id, semaphore_uses_[id]++});
+        if (is_new) entry->second = work_.program.add_task({});
+        return entry->second;
     }
 
     void take(const std::vector<CounterId>& counters) {
@@ -138,6 +156,11 @@ class ExecutionWriter {
         for (const plan::SemaphoreId id : op.semaphores) {
             const TaskId raise =
                 work_.task_after(work_.at, TimedTask::raise(work_.wires.semaphore(work_.gpu, id)));
+            if (handovers_->contains(id)) {
+                const TaskId arrived = handed_over(id);
+                for (const TaskId put : work_.puts) work_.edge(put, arrived, Moment::Arrive);
+                continue;
+            }
             if (const auto before = work_.all_arrived()) work_.edge(*before, raise, Moment::Arrive);
         }
     }
@@ -205,6 +228,9 @@ class ExecutionWriter {
     ExecutionWork work_;
     std::map<std::tuple<std::size_t, plan::BarrierId, std::int32_t>, BarrierRound> barrier_rounds_;
     std::map<plan::BarrierId, std::int32_t> barriers_;  ///< how often the block came to each
+    const Handovers* handovers_ = nullptr;              ///< of the GPU
+    std::map<std::pair<plan::SemaphoreId, std::int32_t>, TaskId> handed_;  ///< of the GPU, by turn
+    std::map<plan::SemaphoreId, std::int32_t> semaphore_uses_;             ///< by the block
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct ExecutionWork {
     ExecutionWires wires;
     std::vector<std::optional<TaskId>> proxies;  ///< per channel: the last task handed to its proxy
     std::map<std::tuple<Rank, Rank, std::size_t>, RouteId> routes{};
+    std::map<std::pair<Rank, Rank>, std::uint32_t> turns{};  ///< blocks that connect them so far
 
     /// A part of the packets of a GPU, and the task that writes or reads it.
     struct PacketUse {
@@ -53,11 +54,12 @@ struct ExecutionWork {
         edge(before, made);
         return made;
     }
-    /// The block's route from rank to rank.
+    /// The block's route from rank to rank. Blocks that connect the same two ranks take turns, as the
+    /// channels of MSCCL plans do.
     RouteId route(Rank from, Rank to) {
         const auto [entry, is_new] = routes.try_emplace({from, to, block});
         if (is_new) {
-            const auto turn = static_cast<std::uint32_t>(block);
+            const std::uint32_t turn = turns[{from, to}]++;
             entry->second = placement.connect(from, to, plan::ChannelId(block), turn);
         }
         return entry->second;

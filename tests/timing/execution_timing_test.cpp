@@ -66,13 +66,55 @@ TEST_SUITE("run: execution timing") {
         CHECK(timing.jobs[0].transfers == 3);
     }
 
-    TEST_CASE("a semaphore is free when what was put before it is given has arrived") {
+    TEST_CASE("a semaphore that several blocks acquire is released when what was put before has arrived") {
+        ExecutionBuilder plan("test", 2);
+        plan.gpu(1, 2, 0, {0})
+            .tb("put i0 -> 1:o0", "release 0", "release 0")
+            .tb("acquire 0", "put i0 -> 1:o1")
+            .tb("acquire 0");
+        plan.gpu(1, 2);
+        CHECK(makespan(plan, test::line(2, 5, 10)) == Ticks(30));
+    }
+
+    TEST_CASE("a semaphore that starts above zero can be acquired before it is released") {
+        ExecutionBuilder plan("test", 2);
+        plan.gpu(1, 2, 0, {1}).tb("put i0 -> 1:o0", "release 0").tb("acquire 0", "put i0 -> 1:o1");
+        plan.gpu(1, 2);
+        CHECK(makespan(plan, test::line(2, 5, 10)) == Ticks(25));
+    }
+
+    TEST_CASE(
+        "a block that takes over by a semaphore starts at once; its signals wait for the other's puts") {
         ExecutionBuilder plan("test", 2);
         plan.gpu(1, 2, 0, {0}).tb("put i0 -> 1:o0", "release 0").tb("acquire 0", "put i0 -> 1:o1");
         plan.gpu(1, 2);
-        CHECK(makespan(plan, test::line(2, 5, 10)) == Ticks(30));
-        plan.plan().gpus[0].semaphores[0] = 1;
+        // The second put starts when the link has taken the first.
         CHECK(makespan(plan, test::line(2, 5, 10)) == Ticks(25));
+
+        ExecutionBuilder signalled("test", 3);
+        signalled.gpu(1, 1, 0, {0}).tb("put i0 -> 1:o0", "release 0").tb("acquire 0", "signal 2");
+        signalled.gpu(1, 1);
+        signalled.gpu(1, 1).tb("wait 0", "nop", "put i0 -> 0:o0");
+        Net net(3);
+        net.link(0, 1, 5, 10).link(0, 2, 1, 1).link(2, 0, 1, 1);
+        CHECK(makespan(signalled, net) == Ticks(15 + 2));
+    }
+
+    TEST_CASE("a block that reads from other ranks waits until what was put before a semaphore has arrived") {
+        ExecutionBuilder plan("test", 2);
+        plan.gpu(1, 2, 0, {0}).tb("put i0 -> 1:o0", "release 0").tb("acquire 0", "get 1:o0 -> o0");
+        plan.gpu(1, 2);
+        CHECK(makespan(plan, test::line(2, 5, 10)) == Ticks(30));
+    }
+
+    TEST_CASE("thread blocks that connect the same two ranks take turns on equal routes") {
+        // Two parallel links; whatever else a GPU has, the first block to a rank takes the first turn.
+        Net net(2);
+        net.link(0, 1, 0, 10).link(0, 1, 0, 10);
+        ExecutionBuilder plan("test", 2);
+        plan.gpu(2, 2).tb("put i0 -> 1:o0").tb("nop").tb("put i1 -> 1:o1");
+        plan.gpu(2, 2);
+        CHECK(makespan(plan, net) == Ticks(10));
     }
 
     TEST_CASE("reads fetch from the other side and last until they have arrived") {
