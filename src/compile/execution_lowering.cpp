@@ -1,14 +1,16 @@
-// From a schedule to an execution plan of MSCCL++: one call for each pass.
+// From a schedule to an execution plan of MSCCL++: one call for each pass. Where chunks lie, what goes
+// together and on which connection is decided as for MSCCL; how it is said is not.
 
 #include "compile/execution_lowering.hpp"
 
 #include "compile/condition.hpp"
 #include "compile/execution/draft.hpp"
+#include "compile/msccl/passes.hpp"
 #include "core/error.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <limits>
 
 namespace tutti::compile {
 namespace {
@@ -17,16 +19,15 @@ std::string_view file_name(CollectiveKind goal) {
     return goal == CollectiveKind::ReduceScatter ? "reducescatter" : plan_name_of(goal);
 }
 
-void check_blocks(const execution::Draft& draft) {
-    std::vector<std::uint32_t> blocks(draft.part.ranks, 0);
-    for (const execution::Block& block : draft.blocks) ++blocks[block.rank];
-    const auto most = std::ranges::max_element(blocks);
-    if (most == blocks.end() || *most <= kMostExecutionBlocks) return;
-    throw InputError(
-        fmt::format("an execution plan of this schedule needs {} thread blocks on rank {}, each for {} "
-                    "messages; at most {} can run at once",
-                    *most, most - blocks.begin(), execution::kMostMessages, kMostExecutionBlocks));
-}
+/// The executor has no limits of what MSCCL's runtimes limit, but its own, which the passes keep.
+constexpr MscclLimits kNoLimits{.steps = std::numeric_limits<int>::max(),
+                                .blocks = std::numeric_limits<int>::max(),
+                                .blocks_per_channel = std::numeric_limits<int>::max(),
+                                .channels = std::numeric_limits<int>::max(),
+                                .count = std::numeric_limits<int>::max(),
+                                .no_max_bytes = 0,
+                                .max_bytes_inclusive = true,
+                                .algorithms = 0};
 
 void check_kind(CollectiveKind kind) {
     if (kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
@@ -65,12 +66,22 @@ ExecutionResult lower_to_execution_plan(const Instance& instance, const Schedule
     }
     Part part = part_of(instance, schedule, collective);
     const Places places(instance, part);
-    execution::Draft draft{
-        part, places, in_place_of(options, places, kind), options.channel, {}, {}, {}, {}, {}, {}, {}};
-    execution::form_units(draft);
+    const bool in_place = in_place_of(options, places, kind);
+    const MscclOptions modes{.in_place = in_place, .out_of_place = !in_place};
+    msccl::Draft moves{part, places, modes, plan::Target::Mscclpp, kNoLimits};
+    // The results of an all-to-all lie where other chunks' inputs do.
+    moves.results_last = in_place && kind == CollectiveKind::AllToAll;
+    // Where every chunk is read and kept.
+    msccl::find_addresses(moves);
+    // Neighbouring chunks that no receiver needs one by one are moved together.
+    msccl::form_transfers(moves, kNoLimits.count);
+    // Transfers are dealt out to connections, in order of time on each.
+    msccl::form_lanes(moves, {.lane_length = msccl::kNone});
+    // What comes in and goes on is the work of one thread block.
+    msccl::fuse(moves, true, false);
+    execution::Draft draft{.moves = moves, .in_place = in_place, .channel = options.channel};
     execution::choose_landings(draft);
     execution::form_blocks(draft);
-    check_blocks(draft);
     ExecutionResult result{.plan = execution::assemble(draft)};
     plan::ExecutionPlan& plan = result.plan;
     plan.name = options.name.empty()

@@ -103,14 +103,14 @@ TEST_SUITE("run: lowered plans") {
         CHECK(result.worst < 1.5);
     }
 
-    TEST_CASE("a schedule lowered to MSCCL++ takes what its thread blocks leave of it") {
+    TEST_CASE("a schedule lowered to MSCCL++ takes about as long as the schedule") {
         const Comparison result =
             compared({AllGather, AllReduce, ReduceScatter, AllToAll}, {},
                      [](const Instance& instance, const Schedule& schedule) {
                          return compile::lower_to_execution_plan(instance, schedule, CollectiveId(0)).plan;
                      });
-        CHECK(result.as_fast * 3 >= result.cases);
-        CHECK(result.worst < 3);
+        CHECK(result.as_fast * 3 >= result.cases * 2);
+        CHECK(result.worst < 1.5);
     }
 
     TEST_CASE("plans in which relays take part end about when the schedule does") {

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-// Channels. A channel joins one thread block of a rank with one of another. Messages from the one to the
+// Channels. A channel joins one thread block of a rank with one of another. Transfers from the one to the
 // other share it as long as they are waited for in the order in which they are signalled; those that overtake
 // others get a second one. Both sides list the channels between two ranks in the same order, which is what
 // pairs them.
@@ -28,55 +28,49 @@ class Assembly {
         number_blocks();
         choose_wires();
         plan_.in_place = draft_.in_place;
-        for (std::uint32_t rank = 0; rank < draft_.part.ranks; ++rank) add_gpu(rank);
+        for (std::uint32_t rank = 0; rank < draft_.ranks(); ++rank) add_gpu(rank);
         for (std::uint32_t block = 0; block < draft_.blocks.size(); ++block) add_block(block);
         return std::move(plan_);
     }
 
   private:
     void number_blocks() {
-        std::vector<std::int32_t> next(draft_.part.ranks, 0);
+        std::vector<std::int32_t> next(draft_.ranks(), 0);
         for (const Block& block : draft_.blocks)
             id_.emplace_back(static_cast<std::size_t>(next[block.rank]++));
         blocks_of_ = next;
     }
 
-    /// The position of each message among those that its block signals, or waits for.
-    [[nodiscard]] std::vector<std::uint32_t> positions(bool waits) const {
-        std::vector<std::uint32_t> position(draft_.part.messages.size(), 0);
+    /// The position of each transfer among those that its block puts (signals follow in the same order), or
+    /// waits for.
+    [[nodiscard]] std::vector<std::uint32_t> positions(Kind kind) const {
+        std::vector<std::uint32_t> position(draft_.moves.transfers.size(), 0);
         std::uint32_t next = 0;
         for (const Block& block : draft_.blocks) {
             for (const Task& task : block.tasks) {
-                const bool sends = task.kind == Kind::Put;  // signals follow their puts in the same order
-                if (waits ? task.kind != Kind::Wait : !sends) continue;
-                for (const std::uint32_t message : task.messages) position[message] = next++;
+                if (task.kind == kind) position[task.transfer] = next++;
             }
         }
         return position;
     }
 
     void choose_wires() {
-        const std::vector<std::uint32_t> sent = positions(false), taken = positions(true);
+        const std::vector<std::uint32_t> sent = positions(Kind::Put), taken = positions(Kind::Wait);
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> between;
-        for (const Unit& unit : draft_.units) {
-            for (const std::uint32_t message : unit.messages) {
-                between[{draft_.sender[message], draft_.receiver[message]}].push_back(message);
-            }
-        }
-        wire_.resize(draft_.part.messages.size());
-        for (auto& [ends, messages] : between) {
-            std::ranges::sort(messages, {}, [&](std::uint32_t message) { return sent[message]; });
+        for (std::uint32_t i = 0; i < draft_.moves.transfers.size(); ++i)
+            between[{draft_.sender[i], draft_.receiver[i]}].push_back(i);
+        wire_.resize(draft_.moves.transfers.size());
+        for (auto& [ends, transfers] : between) {
+            std::ranges::sort(transfers, {}, [&](std::uint32_t i) { return sent[i]; });
             std::vector<std::uint32_t> last;  // taken on each wire
-            for (const std::uint32_t message : messages) {
-                const auto fits =
-                    std::ranges::find_if(last, [&](std::uint32_t at) { return at < taken[message]; });
+            for (const std::uint32_t i : transfers) {
+                const auto fits = std::ranges::find_if(last, [&](std::uint32_t at) { return at < taken[i]; });
                 const auto number = static_cast<std::uint32_t>(fits - last.begin());
                 if (fits == last.end()) last.push_back(0);
-                last[number] = taken[message];
-                wire_[message] = {std::min(ends.first, ends.second), std::max(ends.first, ends.second),
-                                  number};
+                last[number] = taken[i];
+                wire_[i] = {std::min(ends.first, ends.second), std::max(ends.first, ends.second), number};
                 const std::uint32_t a = draft_.blocks[ends.first].rank, b = draft_.blocks[ends.second].rank;
-                wires_[{std::min(a, b), std::max(a, b)}].insert(wire_[message]);
+                wires_[{std::min(a, b), std::max(a, b)}].insert(wire_[i]);
             }
         }
     }
@@ -85,10 +79,10 @@ class Assembly {
         plan::ExecutionGpu gpu;
         gpu.id = Rank(rank);
         // The executor finds the size of a chunk by dividing a rank's buffers, so relays have them too.
-        const std::uint32_t sized = rank < draft_.places.members() ? rank : 0;
-        gpu.input_chunks = draft_.places.input_chunks(sized);
-        gpu.output_chunks = draft_.places.output_chunks(sized);
-        gpu.scratch_chunks = draft_.scratch[rank];
+        const std::uint32_t sized = rank < draft_.moves.places.members() ? rank : 0;
+        gpu.input_chunks = draft_.moves.places.input_chunks(sized);
+        gpu.output_chunks = draft_.moves.places.output_chunks(sized);
+        gpu.scratch_chunks = draft_.moves.scratch[rank];
         gpu.semaphores.assign(static_cast<std::size_t>(draft_.semaphores[rank]), 0);
         plan::GpuChannels channels{draft_.channel, {}, {}, {}};
         channel_.emplace_back();
@@ -125,8 +119,8 @@ class Assembly {
         if (at == ids.end()) ids.push_back(id);
         return slot;
     }
-    plan::Slot channel(std::uint32_t message) {
-        return slot_in(channels_, channel_[rank_].at(wire_[message]));
+    plan::Slot channel(std::uint32_t transfer) {
+        return slot_in(channels_, channel_[rank_].at(wire_[transfer]));
     }
     plan::Slot buffer(std::uint32_t rank, plan::Buffer of) {
         const plan::RemoteBuffer wanted{Rank(rank), of, {draft_.channel}};
@@ -136,8 +130,8 @@ class Assembly {
         return slot_in(buffers_, id);
     }
 
-    static plan::Operand local(const Spot& spot, std::int64_t count) {
-        return {plan::Operand::Kind::Local, spot.buffer, {}, spot.index, count};
+    static plan::Operand local(const plan::Address& at, std::int64_t count) {
+        return {plan::Operand::Kind::Local, at.buffer, {}, (*at.offset).value(), count};
     }
 
     plan::Operation operation(const Task& task) {
@@ -153,13 +147,13 @@ class Assembly {
             case Kind::Acquire:
             case Kind::Release:
                 op.type = task.kind == Kind::Acquire ? OperationType::SemAcquire : OperationType::SemRelease;
-                op.semaphores = {task.semaphore};
+                op.semaphores = task.semaphores;
                 break;
             case Kind::Wait:
             case Kind::Signal:
                 op.type = task.kind == Kind::Wait ? OperationType::Wait : OperationType::Signal;
                 op.channel_type = draft_.channel;
-                for (const std::uint32_t message : task.messages) op.channels.push_back(channel(message));
+                op.channels = {channel(task.transfer)};
                 break;
             case Kind::Copy:
                 op.type = OperationType::Copy;
@@ -180,21 +174,21 @@ class Assembly {
     }
 
     void put(plan::Operation& op, const Task& task) {
-        const std::uint32_t message = task.messages.front();
         const bool port = draft_.channel == ChannelType::Port;
         op.type = port ? OperationType::PutSignal : OperationType::Put;
         op.channel_type = draft_.channel;
-        if (port) op.channels = {channel(message)};
+        if (port) op.channels = {channel(task.transfer)};
         op.src = {local(task.src, task.count)};
-        const plan::Slot id = buffer(draft_.part.messages[message].to, task.dst.buffer);
-        op.dst = {{plan::Operand::Kind::Remote, plan::Buffer::Input, id, task.dst.index, task.count}};
+        const plan::Slot id = buffer(draft_.transfer(task.transfer).to, task.dst.buffer);
+        op.dst = {
+            {plan::Operand::Kind::Remote, plan::Buffer::Input, id, (*task.dst.offset).value(), task.count}};
     }
 
     const Draft& draft_;
     plan::ExecutionPlan plan_;
     std::vector<plan::BlockId> id_;                                            ///< of each block in its GPU
     std::vector<std::int32_t> blocks_of_;                                      ///< how many, by rank
-    std::vector<Wire> wire_;                                                   ///< of each message
+    std::vector<Wire> wire_;                                                   ///< of each transfer
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<Wire>> wires_;  ///< of each pair of ranks
     std::vector<std::map<Wire, plan::ChannelId>> channel_;                     ///< by rank: the GPU's number
     // Of the block at hand:

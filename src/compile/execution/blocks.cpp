@@ -1,272 +1,405 @@
 #include "compile/execution/draft.hpp"
+#include "compile/msccl/locations.hpp"
+#include "compile/waits.hpp"
+#include "core/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 
-// Lanes. Chunks know nothing of each other, so each unit is given to a lane, and every rank does the events
-// of a lane in order of time: what arrives is waited for, added or copied, what leaves is put and signalled.
-// Time itself orders all waits after their signals, so nothing can hang. A lane of a rank is one thread
-// block, or several that follow each other by semaphores where it has more messages than a thread block can
-// have.
+// Lines. Every connection has a line of work at its sender and one at its receiver; where most of what comes
+// in on one connection goes out on another, both are one line (msccl/fusion.cpp). A put keeps its thread
+// block until the link has taken the data, so connections that shared a line would wait for each other's
+// links. Only where a rank would need more thread blocks than can run do lines share them.
+//
+// A line does its transfers in order of time: what arrives is waited for, and added or copied; what leaves is
+// put and signalled. What it needs from another line of its rank, or must not overwrite before that one has
+// read it, it waits for by a semaphore of the two (compile/waits). Time itself orders all waits after what
+// they wait for, so nothing can hang.
+//
+// A line is one thread block, or several that follow each other by semaphores where it has more to do than a
+// thread block can.
 //
 // Threads. A thread block's threads wait for each other only at a nop: one stands between a wait (or acquire)
-// and the data operations behind it, and between data operations and the signal (or release) behind them.
-// Operations of one unit use equal ranges, those of different units different memory, so no other nops are
-// needed.
+// and the data operations behind it, between data operations and the signal (or release) behind them, and
+// between data operations of which one uses what the other does. A sum and the put of that sum use the same
+// range, which needs none.
 
 namespace tutti::compile::execution {
 namespace {
 
 using Kind = Task::Kind;
+/// Waits of one line for another, by number; each becomes a semaphore when it is known between which blocks.
+using Waited = std::vector<plan::SemaphoreId>;
 
-/// What one rank does for one lane.
+/// A transfer that a rank sends or receives.
+struct Work {
+    Ticks tick;
+    bool sends = false;
+    std::uint32_t turn = 0, row = 0;  ///< among those of one tick
+    std::uint32_t transfer = 0;
+    std::uint32_t line = 0;
+
+    [[nodiscard]] auto order() const { return std::tuple(tick, sends, turn, row); }
+};
+
+/// The thread blocks of one line.
 class Writer {
   public:
-    Writer(Draft& draft, std::uint32_t rank) : draft_(draft), rank_(rank) {}
-
-    void receive(std::uint32_t message, std::optional<Task> then, bool at_the_end) {
-        flush_sends();
-        make_room();
-        if (full(waits_, draft_.part.messages[message].from, true)) flush_receives();
-        waits_.push_back(message);
-        draft_.receiver[message] = block_;
-        if (!then) return;
-        if (at_the_end) {
-            block().at_the_end.push_back(std::move(*then));
-        } else {
-            after_waits_.push_back(std::move(*then));
-        }
+    Writer(const Draft& draft, std::uint32_t rank, std::size_t& waits)
+        : draft_(draft), rank_(rank), waits_(waits) {
+        open();
     }
 
-    void send(std::uint32_t message, const Spot& from, std::int64_t count) {
-        flush_receives();
-        make_room();
-        if (full(signals_, draft_.part.messages[message].to, false)) flush_sends();
-        draft_.sender[message] = block_;
-        Task put{Kind::Put, {message}, from, {}, draft_.landings[message].spot, count, {}};
-        if (draft_.channel == plan::ChannelType::Port) {
-            // The proxy puts and signals, in order with all waits; only the threads' own work must be done.
-            if (moved_) fence();
-            block().tasks.push_back(std::move(put));
-            return;
-        }
-        data(std::move(put));
-        signals_.push_back(message);
+    void write(const Work& work, const Waited& acquired, const Waited& released) {
+        make_room(acquired.size(), released.size());
+        block_of_.push_back({work, blocks_.size() - 1});
+        add_semaphores(Kind::Acquire, acquired);
+        if (!acquired.empty()) waited_ = true;
+        work.sends ? send(work.transfer) : receive(work.transfer);
+        if (released.empty()) return;
+        if (moved_) fence();
+        add_semaphores(Kind::Release, released);
     }
 
-    void finish() {
-        flush_receives();
-        flush_sends();
-    }
+    /// What became of a work: the number of its block among this line's.
+    struct Done {
+        Work work;
+        std::size_t block;
+    };
+    [[nodiscard]] const std::vector<Done>& done() const { return block_of_; }
+    [[nodiscard]] std::vector<Block>& blocks() { return blocks_; }
 
   private:
-    Block& block() { return draft_.blocks[block_]; }
+    std::vector<Task>& tasks() { return blocks_.back().tasks; }
     void fence() {
-        block().tasks.push_back({Kind::Nop, {}, {}, {}, {}, 0, {}});
+        tasks().push_back({});
         waited_ = moved_ = false;
     }
     void data(Task task) {
-        if (waited_) fence();
+        if (waited_ || moved_) fence();
         moved_ = true;
-        block().tasks.push_back(std::move(task));
+        tasks().push_back(std::move(task));
     }
-    /// Signals and waits take each channel once, and messages from or to different ranks have different
-    /// channels.
-    [[nodiscard]] bool full(const std::vector<std::uint32_t>& list, std::uint32_t peer, bool arrive) const {
-        return list.size() == kMostChannelsOfOperation ||
-               std::ranges::any_of(list, [&](std::uint32_t message) {
-                   const RankMessage& other = draft_.part.messages[message];
-                   return (arrive ? other.from : other.to) == peer;
-               });
-    }
-
-    void flush_receives() {
-        if (waits_.empty()) return;
-        block().tasks.push_back({Kind::Wait, std::move(waits_), {}, {}, {}, 0, {}});
-        waits_.clear();
-        waited_ = true;
-        for (Task& task : after_waits_) data(std::move(task));
-        after_waits_.clear();
-    }
-    void flush_sends() {
-        if (signals_.empty()) return;
-        fence();
-        block().tasks.push_back({Kind::Signal, std::move(signals_), {}, {}, {}, 0, {}});
-        signals_.clear();
-    }
-
-    /// One more message: in this block, or in one that goes on where this one ends.
-    void make_room() {
-        if (block_ == kNone) {
-            open();
-        } else if (block().messages == kMostMessages) {
-            finish();
-            if (moved_ || waited_) fence();
-            const auto semaphore = plan::id_of<plan::SemaphoreId>(draft_.semaphores[rank_]++);
-            block().tasks.push_back({Kind::Release, {}, {}, {}, {}, 0, semaphore});
-            open();
-            block().tasks.push_back({Kind::Acquire, {}, {}, {}, {}, 0, semaphore});
-            waited_ = true;
+    void add_semaphores(Kind kind, const Waited& all) {
+        for (std::size_t first = 0; first < all.size(); first += kMostSemaphores) {
+            Task task{.kind = kind};
+            const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+            const std::size_t count = std::min(kMostSemaphores, all.size() - first);
+            task.semaphores.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+            tasks().push_back(std::move(task));
         }
-        ++block().messages;
+    }
+
+    void receive(std::uint32_t i) {
+        const msccl::Transfer& t = draft_.transfer(i);
+        const Landing& landing = draft_.landings[i];
+        tasks().push_back({.kind = Kind::Wait, .transfer = i});
+        waited_ = true;
+        if (t.reduces) {
+            data({Kind::Reduce, i, t.operand, landing.at, t.target, t.count(), {}});
+        } else if (!landing.direct) {
+            data({Kind::Copy, i, landing.at, {}, t.target, t.count(), {}});
+        }
+    }
+
+    void send(std::uint32_t i) {
+        const msccl::Transfer& t = draft_.transfer(i);
+        Task put{Kind::Put, i, t.source, {}, draft_.landings[i].at, t.count(), {}};
+        if (draft_.channel == plan::ChannelType::Port) {
+            // The proxy puts and signals, in order with all waits; only the threads' own work must be done.
+            if (moved_) fence();
+            tasks().push_back(std::move(put));
+            return;
+        }
+        if (!waited_ && is_last_sum(t)) {
+            tasks().push_back(std::move(put));
+            moved_ = true;
+        } else {
+            data(std::move(put));
+        }
+        fence();
+        tasks().push_back({.kind = Kind::Signal, .transfer = i});
+    }
+
+    /// The operation before is the sum, or copy, of exactly what is put.
+    [[nodiscard]] bool is_last_sum(const msccl::Transfer& t) const {
+        const auto& done = blocks_.back().tasks;
+        if (done.empty()) return false;
+        const Task& last = done.back();
+        return (last.kind == Kind::Reduce || last.kind == Kind::Copy) && last.dst == t.source &&
+               last.count == t.count();
+    }
+
+    /// One more transfer: in this block, or in one that goes on where this one ends.
+    void make_room(std::size_t acquired, std::size_t released) {
+        const auto operations = [](std::size_t count) {
+            return (count + kMostSemaphores - 1) / kMostSemaphores;
+        };
+        // Acquire, nop, wait or put, nop, data or signal, nop, release; then nop, release, barrier.
+        const std::size_t needed = operations(acquired) + operations(released) + 8;
+        if (transfers_++ < kMostTransfers && tasks().size() + needed <= kMostOperations) return;
+        const plan::SemaphoreId handover(waits_++);
+        if (moved_ || waited_) fence();
+        add_semaphores(Kind::Release, {handover});
+        open();
+        add_semaphores(Kind::Acquire, {handover});
+        waited_ = true;
+        transfers_ = 1;
     }
     void open() {
-        block_ = static_cast<std::uint32_t>(draft_.blocks.size());
-        draft_.blocks.push_back({rank_, {}, 0, {}});
+        blocks_.push_back({rank_, {}});
         waited_ = moved_ = false;
     }
 
-    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-    Draft& draft_;
+    const Draft& draft_;
     std::uint32_t rank_;
-    std::uint32_t block_ = kNone;
-    std::vector<std::uint32_t> waits_, signals_;
-    std::vector<Task> after_waits_;
+    std::size_t& waits_;  ///< of all lines of the rank
+    std::vector<Block> blocks_;
+    std::vector<Done> block_of_;
+    std::size_t transfers_ = 0;
     bool waited_ = false;  ///< since the last nop
     bool moved_ = false;   ///< data, by threads, since the last nop
 };
 
-class Lane {
-  public:
-    explicit Lane(Draft& draft) : draft_(draft) {}
+/// The lanes of one rank: those that its thread blocks both receive and send on are one line.
+struct RankLanes {
+    std::vector<std::uint32_t> in{}, out{};
 
-    void add(std::uint32_t unit) {
-        for (const std::uint32_t message : draft_.units[unit].messages) {
-            messages_.push_back(draft_.part.messages[message]);
-            numbers_.push_back(message);
-            units_.push_back(unit);
+    /// The line of each, and how many there are.
+    [[nodiscard]] std::uint32_t number(const std::vector<msccl::Lane>& lanes,
+                                       std::map<std::uint32_t, std::uint32_t>& receiving,
+                                       std::map<std::uint32_t, std::uint32_t>& sending) const {
+        std::uint32_t lines = 0;
+        for (const std::uint32_t lane : in) {
+            if (lanes[lane].onward != msccl::kNone) sending[lanes[lane].onward] = lines;
+            receiving[lane] = lines++;
+        }
+        for (const std::uint32_t lane : out) {
+            if (lanes[lane].inbound == msccl::kNone) sending[lane] = lines++;
+        }
+        return lines;
+    }
+};
+
+class RankBlocks {
+  public:
+    RankBlocks(const Draft& draft, std::uint32_t rank, const RankLanes& lanes)
+        : draft_(draft), rank_(rank), locations_(draft.moves, rank) {
+        std::map<std::uint32_t, std::uint32_t> receiving, sending;
+        lines_ = lanes.number(draft.moves.lanes, receiving, sending);
+        const auto add = [&](const auto& line_of, bool sends) {
+            for (const auto& [lane, line] : line_of) {
+                for (const std::uint32_t i : draft.moves.lanes[lane].transfers) {
+                    const msccl::Transfer& t = draft.transfer(i);
+                    works_.push_back({sends ? t.sent : t.received, sends, t.latest, t.row, i, line});
+                }
+            }
+        };
+        add(receiving, false);
+        add(sending, true);
+        std::ranges::sort(works_, {}, &Work::order);
+    }
+
+    /// Lines as they are, or as many share thread blocks as is needed.
+    void write() {
+        for (std::uint32_t lines = lines_; lines > 0; lines /= 2) {
+            write_in(lines);
+            std::size_t blocks = 0;
+            for (Writer& writer : writers_) blocks += writer.blocks().size();
+            if (blocks <= kMostExecutionBlocks) return;
+            if (lines > 1) continue;
+            throw InputError(fmt::format(
+                "an execution plan of this schedule needs {} thread blocks on rank {}, each for at most {} "
+                "messages and {} operations; at most {} can run at once",
+                blocks, rank_, kMostTransfers, kMostOperations, kMostExecutionBlocks));
         }
     }
 
-    void run() {
-        for (const Event& event : events_of(messages_)) {
-            const Unit& unit = draft_.units[units_[event.message]];
-            const std::uint32_t number = numbers_[event.message];
-            event.arrives ? arrive(unit, units_[event.message], number)
-                          : leave(unit, units_[event.message], number);
+    void append_to(Draft& draft) {
+        std::vector<Block> blocks;
+        const std::size_t before = draft.blocks.size();
+        for (Writer& writer : writers_) {
+            for (const auto& [work, block] : writer.done()) {
+                auto& of = work.sends ? draft.sender : draft.receiver;
+                of[work.transfer] = static_cast<std::uint32_t>(before + blocks.size() + block);
+            }
+            for (Block& block : writer.blocks()) blocks.push_back(std::move(block));
         }
-        for (auto& [rank, writer] : writers_) writer.finish();
+        choose_semaphores(blocks);
+        draft.semaphores[rank_] = semaphores_;
+        for (Block& block : blocks) draft.blocks.push_back(std::move(block));
     }
 
   private:
-    Writer& writer(std::uint32_t rank) { return writers_.try_emplace(rank, draft_, rank).first->second; }
-
-    /// Where the rank has its value of the unit now.
-    std::optional<Spot>& now(std::uint32_t rank, std::uint32_t unit) {
-        const auto [at, fresh] = now_.try_emplace({rank, unit});
-        if (fresh) at->second = draft_.start(rank, draft_.units[unit].first);
-        return at->second;
+    [[nodiscard]] std::vector<std::size_t> places(const plan::Address& first, std::int32_t count) const {
+        std::vector<std::size_t> numbers;
+        for (std::int32_t k = 0; k < count; ++k) numbers.push_back(locations_.of(first.plus(k)));
+        return numbers;
     }
 
-    void leave(const Unit& unit, std::uint32_t number, std::uint32_t message) {
-        const std::uint32_t rank = draft_.part.messages[message].from;
-        writer(rank).send(message, *now(rank, number), unit.count);
-    }
-
-    void arrive(const Unit& unit, std::uint32_t number, std::uint32_t message) {
-        const RankMessage& of = draft_.part.messages[message];
-        const Landing& landing = draft_.landings[message];
-        const auto home = draft_.end(of.to, unit.first);
-        std::optional<Spot>& value = now(of.to, number);
-        if (landing.direct || (of.op == Op::Copy && !home)) {
-            value = landing.spot;
-            return writer(of.to).receive(message, std::nullopt, false);
+    /// What each work waits for; and by line and step the lines that wait for it.
+    void find_waits(std::uint32_t lines) {
+        Waits waits(lines, locations_.size());
+        waits_.clear();
+        waited_for_.assign(lines, {});
+        for (const Work& work : works_) {
+            const std::uint32_t line = work.line % lines;
+            const msccl::Transfer& t = draft_.transfer(work.transfer);
+            std::vector<std::size_t> reads, writes;
+            if (work.sends) {
+                reads = places(t.source, t.count());
+            } else {
+                if (t.reduces) reads = places(t.operand, t.count());
+                writes = places(t.target, t.count());
+            }
+            waits_.push_back(waits.next(line, reads, writes));
+            for (const StepOf& step : waits_.back()) waited_for_[step.block][step.step].push_back(line);
         }
-        if (of.op == Op::Copy) {
-            // Where all must be read before anything is written, others are sent it from where it landed.
-            value = draft_.shares_places() ? landing.spot : *home;
-            return writer(of.to).receive(message,
-                                         Task{Kind::Copy, {}, landing.spot, {}, *home, unit.count, {}},
-                                         draft_.shares_places());
-        }
-        // The sum goes where it is wanted; a rank that only passes it on leaves its input as it is.
-        const Spot sum = home                                     ? *home
-                         : value->buffer == plan::Buffer::Scratch ? *value
-                                                                  : draft_.fresh(of.to, unit.count);
-        writer(of.to).receive(message, Task{Kind::Reduce, {}, *value, landing.spot, sum, unit.count, {}},
-                              false);
-        value = sum;
     }
 
-    Draft& draft_;
-    std::vector<RankMessage> messages_;
-    std::vector<std::uint32_t> numbers_;  ///< of each: its number in the part
-    std::vector<std::uint32_t> units_;    ///< of each
-    std::map<std::uint32_t, Writer> writers_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<Spot>> now_;
+    void write_in(std::uint32_t lines) {
+        find_waits(lines);
+        waits_made_ = 0;
+        writers_.clear();
+        for (std::uint32_t line = 0; line < lines; ++line) writers_.emplace_back(draft_, rank_, waits_made_);
+        std::vector<std::uint32_t> step(lines, 0);
+        // By the line that waits and the step that it waits for: the number of the wait.
+        std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, plan::SemaphoreId> number;
+        for (std::size_t i = 0; i < works_.size(); ++i) {
+            const std::uint32_t line = works_[i].line % lines;
+            Waited acquired, released;
+            for (const StepOf& of : waits_[i]) acquired.push_back(number.at({line, of.block, of.step}));
+            for (const std::uint32_t other : waited_for_[line][step[line]]) {
+                released.emplace_back(waits_made_++);
+                number[{other, line, step[line]}] = released.back();
+            }
+            ++step[line];
+            writers_[line].write(works_[i], acquired, released);
+        }
+    }
+
+    /// One semaphore for each two blocks of which one waits for the other. What a block waits for of another
+    /// are ever later steps, so the k-th time that it waits is the k-th time that the other releases.
+    void choose_semaphores(std::vector<Block>& blocks) {
+        std::vector<std::pair<std::size_t, std::size_t>> ends(waits_made_);
+        const auto each = [&](auto act) {
+            for (std::size_t b = 0; b < blocks.size(); ++b) {
+                for (Task& task : blocks[b].tasks) {
+                    for (plan::SemaphoreId& wait : task.semaphores) act(b, task.kind, wait);
+                }
+            }
+        };
+        each([&](std::size_t b, Kind kind, plan::SemaphoreId wait) {
+            (kind == Kind::Release ? ends[wait.index()].first : ends[wait.index()].second) = b;
+        });
+        std::map<std::pair<std::size_t, std::size_t>, plan::SemaphoreId> between;
+        each([&](std::size_t, Kind, plan::SemaphoreId& wait) {
+            wait = between.try_emplace(ends[wait.index()], between.size()).first->second;
+        });
+        semaphores_ = static_cast<std::int32_t>(between.size());
+    }
+
+    const Draft& draft_;
+    std::uint32_t rank_;
+    msccl::Locations locations_;
+    std::uint32_t lines_ = 0;
+    std::vector<Work> works_;
+    std::vector<std::vector<StepOf>> waits_;  ///< by work
+    std::vector<std::map<std::uint32_t, std::vector<std::uint32_t>>> waited_for_;
+    std::size_t waits_made_ = 0;
+    std::int32_t semaphores_ = 0;
+    std::vector<Writer> writers_;
 };
 
-/// Chunks that a rank has from the start and only has to copy: from its input to its output.
-void add_own_copies(Draft& draft) {
-    std::vector<std::vector<Task>> copies(draft.part.ranks);
-    const auto add = [&](std::uint32_t rank, std::int64_t input, std::int64_t output, std::int64_t count) {
-        auto& list = copies[rank];
-        if (!list.empty() && list.back().src.index + list.back().count == input &&
-            list.back().dst.index + list.back().count == output) {
-            list.back().count += count;
-            return;
-        }
-        list.push_back(
-            {Kind::Copy, {}, {plan::Buffer::Input, input}, {}, {plan::Buffer::Output, output}, count, {}});
-    };
-    std::vector<std::vector<bool>> reached;
-    for (const Unit& unit : draft.units) {
-        std::vector<bool> gets(draft.part.ranks, false);
-        for (const std::uint32_t message : unit.messages) gets[draft.part.messages[message].to] = true;
-        for (std::uint32_t rank = 0; rank < draft.part.ranks; ++rank) {
-            const auto start = draft.start(rank, unit.first), end = draft.end(rank, unit.first);
-            if (start && end && *start != *end && !gets[rank])
-                add(rank, start->index, end->index, unit.count);
-        }
-    }
-    for (const OwnBlock& own : draft.places.own_blocks()) {
-        if (draft.in_place && own.input == own.output) continue;
-        add(own.rank, own.input, own.output, own.count);
-    }
-    for (std::uint32_t rank = 0; rank < draft.part.ranks; ++rank) {
-        for (std::size_t i = 0; i < copies[rank].size(); ++i) {
-            if (i % kMostOperations == 0) draft.blocks.push_back({rank, {}, 0, {}});
-            draft.blocks.back().tasks.push_back(copies[rank][i]);
-        }
+/// Copies within one rank, in as many thread blocks as they need.
+void add_copies(Draft& draft, std::uint32_t rank, std::vector<Task> copies, bool at_the_end) {
+    const std::size_t most = kMostOperations - (at_the_end ? 1 : 0);
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        if (i % most == 0) draft.blocks.push_back({rank, {}});
+        if (i % most == 0 && at_the_end) draft.blocks.back().tasks.push_back({.kind = Kind::Barrier});
+        draft.blocks.back().tasks.push_back(std::move(copies[i]));
     }
 }
 
-/// What overwrites places that others read is done when all blocks of the rank have done the rest.
-void add_last_copies(Draft& draft) {
-    std::vector<std::uint32_t> blocks(draft.part.ranks, 0);
-    std::vector<bool> any(draft.part.ranks, false);
-    for (const Block& block : draft.blocks) {
-        ++blocks[block.rank];
-        any[block.rank] = any[block.rank] || !block.at_the_end.empty();
+plan::Address at(plan::Buffer buffer, std::int64_t offset) {
+    return {buffer, plan::id_of<plan::ChunkOffset>(offset)};
+}
+
+Task copy(const plan::Address& from, const plan::Address& to, std::int32_t count) {
+    return {Kind::Copy, 0, from, {}, to, count, {}};
+}
+
+/// Chunks that a rank has from the start and only has to copy; in place they are where they belong.
+void add_own_copies(Draft& draft) {
+    if (draft.in_place) return;
+    std::vector<std::vector<Task>> copies(draft.ranks());
+    for (const msccl::OwnCopy& own : draft.moves.copies) {
+        copies[own.rank].push_back(
+            copy(at(plan::Buffer::Input, own.input), at(plan::Buffer::Output, own.output), own.count));
     }
+    for (std::uint32_t rank = 0; rank < draft.ranks(); ++rank)
+        add_copies(draft, rank, std::move(copies[rank]), false);
+}
+
+/// By output chunk where the rank keeps it.
+using Results = std::map<std::int64_t, plan::Address>;
+
+std::vector<Results> results_of(const Draft& draft) {
+    std::vector<Results> results(draft.ranks());
+    for (const msccl::Transfer& t : draft.moves.transfers) {
+        for (std::size_t k = 0; k < t.messages.size(); ++k) {
+            const std::uint32_t chunk = draft.moves.part.messages[t.messages[k]].chunk;
+            const auto output = draft.moves.places.output(t.to, chunk);
+            if (output) results[t.to][*output] = t.target.plus(static_cast<std::int64_t>(k));
+        }
+    }
+    return results;
+}
+
+/// Results that would overwrite what other blocks still read stay in scratch until all thread blocks of the
+/// rank have done the rest.
+void add_last_copies(Draft& draft) {
+    if (!draft.moves.results_last) return;
+    const std::vector<Results> results = results_of(draft);
     for (Block& block : draft.blocks) {
-        if (!any[block.rank]) continue;
-        block.tasks.push_back({blocks[block.rank] > 1 ? Kind::Barrier : Kind::Nop, {}, {}, {}, {}, 0, {}});
-        block.tasks.insert(block.tasks.end(), block.at_the_end.begin(), block.at_the_end.end());
+        if (!results[block.rank].empty()) block.tasks.push_back({.kind = Kind::Barrier});
+    }
+    for (std::uint32_t rank = 0; rank < draft.ranks(); ++rank) {
+        std::vector<Task> copies;
+        for (const auto& [output, place] : results[rank]) {
+            const plan::Address to = at(plan::Buffer::Output, output);
+            Task* last = copies.empty() ? nullptr : &copies.back();
+            if (last != nullptr && last->src.plus(last->count) == place &&
+                last->dst.plus(last->count) == to) {
+                ++last->count;
+            } else {
+                copies.push_back(copy(place, to, 1));
+            }
+        }
+        add_copies(draft, rank, std::move(copies), true);
     }
 }
 
 }  // namespace
 
 void form_blocks(Draft& draft) {
-    draft.semaphores.assign(draft.part.ranks, 0);
-    draft.sender.assign(draft.part.messages.size(), 0);
-    draft.receiver.assign(draft.part.messages.size(), 0);
-    std::vector<std::size_t> load(draft.part.ranks, 0);
-    for (const Unit& unit : draft.units) {
-        for (const std::uint32_t message : unit.messages) {
-            ++load[draft.part.messages[message].from];
-            ++load[draft.part.messages[message].to];
-        }
+    draft.semaphores.assign(draft.ranks(), 0);
+    draft.sender.assign(draft.moves.transfers.size(), 0);
+    draft.receiver.assign(draft.moves.transfers.size(), 0);
+    std::vector<RankLanes> lanes(draft.ranks());
+    for (std::uint32_t i = 0; i < draft.moves.lanes.size(); ++i) {
+        lanes[draft.moves.lanes[i].to].in.push_back(i);
+        lanes[draft.moves.lanes[i].from].out.push_back(i);
     }
-    // As few as hold all messages without going on in another block; if that is many, blocks go on.
-    constexpr std::size_t kMostLanes = 32;
-    const std::size_t most = load.empty() ? 0 : *std::ranges::max_element(load);
-    const std::size_t count =
-        std::clamp<std::size_t>((most + kMostMessages - 1) / kMostMessages, 1, kMostLanes);
-    std::vector<Lane> lanes(count, Lane(draft));
-    for (std::uint32_t unit = 0; unit < draft.units.size(); ++unit) lanes[unit % count].add(unit);
-    for (Lane& lane : lanes) lane.run();
+    for (std::uint32_t rank = 0; rank < draft.ranks(); ++rank) {
+        RankBlocks blocks(draft, rank, lanes[rank]);
+        blocks.write();
+        blocks.append_to(draft);
+    }
     add_own_copies(draft);
     add_last_copies(draft);
 }

@@ -1,32 +1,18 @@
 #pragma once
 
 #include "compile/execution_lowering.hpp"
-#include "compile/part.hpp"
-#include "compile/places.hpp"
+#include "compile/msccl/draft.hpp"
 
 #include <cstdint>
 #include <vector>
 
-/// A plan in the making. The passes fill it from top to bottom.
+/// A plan in the making. What moves, where it lies and on which connection comes from the passes that MSCCL
+/// plans are made with (compile/msccl); the passes here fill the rest from top to bottom.
 namespace tutti::compile::execution {
 
-struct Spot {
-    plan::Buffer buffer = plan::Buffer::Scratch;
-    std::int64_t index = 0;
-    friend bool operator==(const Spot&, const Spot&) = default;
-};
-
-/// Neighbouring chunks that go the same ways in the same order, and lie side by side everywhere: moved
-/// together. The first of them stands for all.
-struct Unit {
-    std::uint32_t first = 0;  ///< chunk of the part
-    std::int64_t count = 1;
-    std::vector<std::uint32_t> messages{};  ///< of the first chunk, in Part::messages, in order
-};
-
-/// Where a message is put at its receiver.
+/// Where a transfer is put at its receiver.
 struct Landing {
-    Spot spot{};
+    plan::Address at{};
     /// It lies where the receiver keeps its value; otherwise it is added or copied to that place.
     bool direct = false;
 };
@@ -35,55 +21,40 @@ struct Landing {
 struct Task {
     enum class Kind : std::uint8_t { Put, Signal, Wait, Reduce, Copy, Nop, Barrier, Acquire, Release };
     Kind kind = Kind::Nop;
-    std::vector<std::uint32_t> messages{};  ///< Put (one), Signal, Wait
-    Spot src{}, other{}, dst{};             ///< Reduce adds src and other; `dst` of a Put is at the receiver
-    std::int64_t count = 0;
-    plan::SemaphoreId semaphore{};  ///< Acquire, Release
+    std::uint32_t transfer = 0;           ///< Put, Signal, Wait
+    plan::Address src{}, other{}, dst{};  ///< Reduce adds src and other; `dst` of a Put is at the receiver
+    std::int32_t count = 0;               ///< chunks
+    std::vector<plan::SemaphoreId> semaphores{};  ///< Acquire, Release
 };
 
 struct Block {
     std::uint32_t rank = 0;
     std::vector<Task> tasks{};
-    std::uint32_t messages = 0;      ///< in and out
-    std::vector<Task> at_the_end{};  ///< copies that wait for all blocks of the rank
 };
 
 struct Draft {
-    const Part& part;
-    const Places& places;
+    msccl::Draft& moves;  ///< transfers and lanes; `scratch` grows by the landings
     bool in_place = true;
     plan::ChannelType channel = plan::ChannelType::Memory;
 
-    std::vector<Unit> units{};
-    std::vector<Landing> landings{};      ///< by message; only of those that stand for a unit
-    std::vector<std::int64_t> scratch{};  ///< chunks, by rank
+    std::vector<Landing> landings{};  ///< by transfer
     std::vector<Block> blocks{};
     std::vector<std::int32_t> semaphores{};           ///< how many, by rank
-    std::vector<std::uint32_t> sender{}, receiver{};  ///< block of each message
+    std::vector<std::uint32_t> sender{}, receiver{};  ///< block of each transfer
 
-    /// Input and output of other chunks lie where this one's output does: all-to-all in place.
-    [[nodiscard]] bool shares_places() const { return in_place && places.goal() == CollectiveKind::AllToAll; }
-    [[nodiscard]] Spot fresh(std::uint32_t rank, std::int64_t count) {
-        const Spot spot{plan::Buffer::Scratch, scratch[rank]};
-        scratch[rank] += count;
-        return spot;
-    }
-    /// Where a rank's value of a chunk lies at the start; where it must lie at the end.
-    [[nodiscard]] std::optional<Spot> start(std::uint32_t rank, std::uint32_t chunk) const;
-    [[nodiscard]] std::optional<Spot> end(std::uint32_t rank, std::uint32_t chunk) const;
+    [[nodiscard]] std::uint32_t ranks() const { return moves.part.ranks; }
+    [[nodiscard]] const msccl::Transfer& transfer(std::uint32_t i) const { return moves.transfers[i]; }
 };
 
-/// The most messages of a thread block. Each may need a channel (16) and a remote buffer (16), and at most
-/// three operations (64) with those that pass the work on to the next block.
-inline constexpr std::uint32_t kMostMessages = 16;
-inline constexpr std::size_t kMostChannelsOfOperation = 8;
+/// The executor's limits of a thread block. Each transfer may need a channel and a remote buffer of its own.
+inline constexpr std::size_t kMostTransfers = 16;
 inline constexpr std::size_t kMostOperations = 64;
+inline constexpr std::size_t kMostSemaphores = 16;  ///< of one operation
 
-/// Chunks that go the same ways are moved together.
-void form_units(Draft& draft);
-/// Where each message is put, so that nothing is overwritten that is still to be read.
+/// Where each transfer is put, so that nothing is overwritten that is still to be read.
 void choose_landings(Draft& draft);
-/// What the thread blocks of each rank do, in order of time.
+/// What the thread blocks of each rank do, in order of time. Throws InputError where a rank would need more
+/// of them than can run.
 void form_blocks(Draft& draft);
 /// Channels, remote buffers and operations.
 [[nodiscard]] plan::ExecutionPlan assemble(const Draft& draft);

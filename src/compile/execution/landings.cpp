@@ -1,94 +1,119 @@
 #include "compile/execution/draft.hpp"
 
+#include <boost/dynamic_bitset.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+
 // A message is put into its receiver's memory by the sender, who must know that nobody there uses the place
-// any more. What is added, and what is only passed on, gets a place of its own in scratch, written once; so
-// there is nothing to know, and no signal that says "ready". What replaces a value is put directly where the
-// receiver keeps it if the receiver has never touched that place, or if the sender has learnt of the last
-// time it did: through the messages themselves, which order memory as signals do. A result of an all-reduce
-// comes back to a rank only after that rank's own part has gone out, so nearly always it has. Otherwise the
-// message lands in scratch and is copied.
+// any more. What is added gets a place of its own in scratch, written once; so there is nothing to know, and
+// no signal that says "ready". What replaces a value is put directly where the receiver keeps it if nobody
+// has touched that place, or if the sender has learnt of everybody who did: what it sends was made from what
+// they sent or wrote. A result of an all-reduce comes back to a rank only after that rank's own part has gone
+// out, so nearly always it has. Otherwise the message lands in scratch and is copied.
 //
-// Who has learnt of what is kept as a clock for each rank: how many of each rank's events it knows.
+// Who has learnt of what: each message has the set of messages of its chunk that are over when it is put. A
+// rank's value was made by messages, each with such a set. Whoever replaces or adds to a value has waited for
+// those who read it, so these are over as well (blocks.cpp). Two readers of one value know nothing of each
+// other.
 
 namespace tutti::compile::execution {
 namespace {
 
-class UnitLandings {
+using Known = boost::dynamic_bitset<>;
+
+/// One reduced chunk. Plain chunks are never replaced.
+class ChunkLandings {
   public:
-    UnitLandings(Draft& draft, const Unit& unit) : draft_(draft), unit_(unit), ranks_(draft.part.ranks) {
-        for (const std::uint32_t i : unit.messages) {
-            messages_.push_back(draft.part.messages[i]);
-            reduces_ = reduces_ || messages_.back().op == Op::Reduce;
-        }
-        known_.resize(messages_.size());
-        events_.assign(ranks_, 0);
-        touched_.assign(ranks_, 0);
-        at_home_.assign(ranks_, false);
-        for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-            const auto start = draft.start(rank, unit.first);
-            at_home_[rank] = start && start == draft.end(rank, unit.first);
-        }
-        // Without reductions nothing is ever replaced.
-        if (reduces_) clocks_.assign(ranks_, std::vector<std::uint32_t>(ranks_, 0));
+    ChunkLandings(const Draft& draft, std::uint32_t chunk, std::vector<std::uint32_t> numbers)
+        : draft_(draft), chunk_(chunk), numbers_(std::move(numbers)) {
+        for (const std::uint32_t i : numbers_) messages_.push_back(draft.moves.part.messages[i]);
+        over_.assign(messages_.size(), Known(messages_.size()));
     }
 
-    void run() {
+    /// Of each message whether it may be put where it belongs, by its number in the part.
+    void run(std::vector<bool>& direct) {
         for (const Event& event : events_of(messages_)) {
-            const RankMessage& message = messages_[event.message];
-            const std::uint32_t rank = event.arrives ? message.to : message.from;
-            const std::uint32_t now = ++events_[rank];
             if (event.arrives) {
-                land(event.message, message);
-                learn(message.to, event.message, now);
+                direct[numbers_[event.message]] = arrive(event.message);
             } else {
-                if (at_home_[rank]) touched_[rank] = now;
-                if (reduces_) {
-                    clocks_[rank][rank] = now;
-                    known_[event.message] = clocks_[rank];
-                }
+                leave(event.message);
             }
         }
     }
 
   private:
-    void learn(std::uint32_t rank, std::uint32_t message, std::uint32_t now) {
-        if (!reduces_) return;
-        for (std::uint32_t other = 0; other < ranks_; ++other) {
-            clocks_[rank][other] = std::max(clocks_[rank][other], known_[message][other]);
+    struct Place {
+        Known over;                          ///< when the value was there
+        std::vector<std::uint32_t> readers;  ///< of the place, since it was written
+        bool used = false;                   ///< the value lies at the place where results are kept
+    };
+
+    Place& place(std::uint32_t rank) {
+        const auto [at, fresh] = places_.try_emplace(rank);
+        if (fresh) {
+            at->second.over.resize(messages_.size());
+            const Places& places = draft_.moves.places;
+            at->second.used = draft_.in_place && places.input(rank, chunk_) && places.output(rank, chunk_);
         }
-        clocks_[rank][rank] = now;
+        return at->second;
     }
 
-    void land(std::uint32_t number, const RankMessage& message) {
-        const auto home = draft_.end(message.to, unit_.first);
-        const std::uint32_t last = touched_[message.to];
-        Landing& landing = draft_.landings[unit_.messages[number]];
-        const bool known = last == 0 || (reduces_ && known_[number][message.to] >= last);
-        landing.direct = message.op == Op::Copy && home && known && !draft_.shares_places();
-        landing.spot = landing.direct ? *home : draft_.fresh(message.to, unit_.count);
-        if (!home) return;
-        at_home_[message.to] = true;
-        touched_[message.to] = events_[message.to];
+    void leave(std::uint32_t i) {
+        Place& from = place(messages_[i].from);
+        over_[i] = from.over;
+        if (from.used) from.readers.push_back(i);
     }
 
-    Draft& draft_;
-    const Unit& unit_;
-    std::uint32_t ranks_;
-    bool reduces_ = false;
+    bool arrive(std::uint32_t i) {
+        Place& to = place(messages_[i].to);
+        // The value is what `over` made; all of it must be over for the sender.
+        const bool knows_writers = !to.used || to.over.is_subset_of(over_[i]);
+        const bool knows_readers =
+            std::ranges::all_of(to.readers, [&](std::uint32_t reader) { return over_[i].test(reader); });
+        to.over |= over_[i];
+        to.over.set(i);
+        for (const std::uint32_t reader : to.readers) to.over.set(reader);
+        to.readers.clear();
+        to.used = true;
+        return messages_[i].op == Op::Copy && knows_writers && knows_readers;
+    }
+
+    const Draft& draft_;
+    std::uint32_t chunk_;
+    std::vector<std::uint32_t> numbers_;  ///< in the part
     std::vector<RankMessage> messages_;
-    std::vector<std::uint32_t> events_;               ///< of each rank so far
-    std::vector<std::uint32_t> touched_;              ///< the last of them that used its home; 0: none
-    std::vector<bool> at_home_;                       ///< whether its value lies there
-    std::vector<std::vector<std::uint32_t>> clocks_;  ///< per rank
-    std::vector<std::vector<std::uint32_t>> known_;   ///< per message: its sender's clock
+    std::vector<Known> over_;  ///< by message
+    std::unordered_map<std::uint32_t, Place> places_;
 };
+
+std::vector<bool> direct_messages(const Draft& draft) {
+    const auto& messages = draft.moves.part.messages;
+    std::vector<std::vector<std::uint32_t>> of_chunk(draft.moves.part.chunks);
+    for (std::uint32_t i = 0; i < messages.size(); ++i) of_chunk[messages[i].chunk].push_back(i);
+    std::vector<bool> direct(messages.size(), true);
+    for (std::uint32_t chunk = 0; chunk < of_chunk.size(); ++chunk) {
+        if (!draft.moves.places.demand(chunk).reduction) continue;
+        ChunkLandings(draft, chunk, std::move(of_chunk[chunk])).run(direct);
+    }
+    return direct;
+}
 
 }  // namespace
 
 void choose_landings(Draft& draft) {
-    draft.landings.resize(draft.part.messages.size());
-    draft.scratch.assign(draft.part.ranks, 0);
-    for (const Unit& unit : draft.units) UnitLandings(draft, unit).run();
+    const std::vector<bool> direct = direct_messages(draft);
+    for (const msccl::Transfer& transfer : draft.moves.transfers) {
+        const bool all =
+            std::ranges::all_of(transfer.messages, [&](std::uint32_t i) { return bool{direct[i]}; });
+        if (all) {
+            draft.landings.push_back({transfer.target, true});
+            continue;
+        }
+        std::int32_t& scratch = draft.moves.scratch[transfer.to];
+        draft.landings.push_back({{plan::Buffer::Scratch, plan::id_of<plan::ChunkOffset>(scratch)}, false});
+        scratch += transfer.count();
+    }
 }
 
 }  // namespace tutti::compile::execution

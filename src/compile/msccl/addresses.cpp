@@ -55,7 +55,8 @@ class Sweep {
         std::vector<std::uint64_t> homeless;
         for (const RankMessage& m : messages_) {
             Holding& holding = holdings_[key(m.to, m.chunk)];
-            if (const auto output = draft_.places.output(m.to, m.chunk)) {
+            const auto output = draft_.results_last ? std::nullopt : draft_.places.output(m.to, m.chunk);
+            if (output) {
                 holding.home = at(Buffer::Output, *output);
             } else {
                 homeless.push_back(key(m.to, m.chunk));

@@ -68,6 +68,7 @@ struct Draft {
     const MscclOptions& options;
     plan::Target target;
     const MscclLimits& limits;
+    bool results_last = false;            ///< results are kept in scratch; a later pass copies them
     std::vector<Facts> facts{};           ///< by message
     std::vector<Transfer> transfers{};    ///< by sent_at
     std::vector<OwnCopy> copies{};        ///< by rank
