@@ -12,7 +12,7 @@
 
 namespace tutti::models {
 
-/// What a solver can take. A "no" has its reason beside it in the backend's file.
+/// What a solver supports. The backend's file has the reason for each "no".
 struct Abilities {
     bool intervals = false;         ///< no_overlap: natively, or by a form of its own that works
     bool conditional_rows = false;  ///< rows with only_if, without a big number
@@ -26,12 +26,12 @@ struct SolveLimits {
     unsigned threads = 1;
     std::uint64_t seed = 1;
     std::optional<std::size_t> memory_bytes = {};  ///< where the solver can limit itself
-    /// Not before `stop`: from then on nobody waits for the answer. Only a solver in a process of its own
-    /// (models/remote) can be made to heed it. None: the same as `stop`.
+    /// Not before `stop`: after this the answer is no longer awaited. Only a solver in a helper process
+    /// (models/remote) can be forced to end then. None: the same as `stop`.
     std::optional<Stop> must_end = {};
 };
 
-/// Why a solve ended. Infeasible and Optimal are proofs (as far as the solver is to be believed).
+/// Why a solve ended. Infeasible and Optimal are proofs (if the solver is correct).
 enum class Ended { Optimal, Infeasible, Feasible, Stopped, Failed };
 
 struct Answer {
@@ -45,7 +45,7 @@ struct Answer {
     [[nodiscard]] bool has_solution() const { return ended == Ended::Optimal || ended == Ended::Feasible; }
 };
 
-/// The answer to a linear program, in floating point: a claim, to be checked by who uses it.
+/// The answer to a linear program, in floating point: a claim that the caller must check.
 struct LinearAnswer {
     Ended ended = Ended::Failed;
     double objective = 0;
@@ -61,9 +61,9 @@ struct SolverLibrary {
     std::string file;
 };
 
-/// A solver behind glass. Its headers are included by one file in models/backends and nowhere else.
-/// One thread at a time may use a backend; several backends may live side by side, also of one solver.
-/// Nothing it does throws but std::bad_alloc: a solver that fails says so in the answer.
+/// The interface to a solver. The solver's headers are included by one file in models/backends and nowhere
+/// else. One thread at a time may use a backend; several backends may exist at once, also of one solver. Only
+/// std::bad_alloc is thrown: a solver's failure is in the answer.
 class Backend {
   public:
     Backend() = default;
@@ -86,7 +86,7 @@ class Backend {
 /// The settings with which a backend solves, in one line, for certificates.
 [[nodiscard]] std::string parameters_of(const SolveLimits& limits);
 
-/// A program of two integers, small enough to be solved by eye, that proves a solver to be alive:
+/// A program of two integers that tests whether a solver works:
 /// maximise 3x + 2y subject to x + y <= 4, x + 3y <= 6, x <= 3. The answer is 11 (here -11, minimised), at
 /// (3, 1).
 [[nodiscard]] Program toy();

@@ -1,13 +1,12 @@
-// Transfers to sends. A solver may leave transfers in that serve nobody (nothing forbids them); backwards
-// such a one would be a send of nothing, so only what leads to a target is kept: from each target back along
-// the transfer that brought the chunk, to a source. A flow is taken apart into one way per chunk by following
-// its units.
+// Converts transfers to sends. A solution may contain useless transfers (nothing forbids them); backwards
+// such a transfer would be a send of nothing. So only those that lead to a target are kept: from each target
+// back along the transfer that brought the chunk, to a source. A flow is decomposed into one path per chunk.
 //
 // Where all links of a network have one beta, the encodings let hops of one chunk pass a cut-through switch
-// at one tick as they like, because the rules may pair them otherwise and nobody is later for it. Over links
-// of alpha 0 such pairs can make a circle: 0 -> A -> B -> 3 and 2 -> B -> A -> 1 are, paired otherwise,
-// 0 -> A -> 1, 2 -> B -> 3 and A -> B -> A, which nothing feeds. A circle takes no time and serves nobody, so
-// it is left out.
+// at one tick in any pairing, because the rules may pair them differently and no arrival gets later. Over
+// links of alpha 0 such pairs can form a cycle: 0 -> A -> B -> 3 and 2 -> B -> A -> 1 are, paired
+// differently, 0 -> A -> 1, 2 -> B -> 3 and A -> B -> A, which nothing feeds. A cycle takes no time and
+// serves no receiver, so it is left out.
 
 #include "models/routing.hpp"
 
@@ -184,7 +183,7 @@ class Decoder {
                   const std::vector<Transfer>& transfers) {
         struct Unit {
             Units64 time;
-            std::vector<Transfer> way;
+            std::vector<Transfer> path;
         };
         // Units at a node, by the time of their arrival; the source has one for each chunk.
         std::map<NodeId, std::deque<Unit>> at;
@@ -195,7 +194,7 @@ class Decoder {
             if (here.empty()) continue;
             Unit unit = std::move(here.front());
             here.pop_front();
-            unit.way.push_back(transfer);
+            unit.path.push_back(transfer);
             unit.time = transfer.start + hop.ends.front().after;
             auto& there = at[hop.ends.front().node];
             const auto place = std::ranges::upper_bound(there, unit.time, {}, &Unit::time);
@@ -204,7 +203,7 @@ class Decoder {
         for (std::size_t i = 0; i < commodity.chunks.size(); ++i) {
             auto& there = at[commodity.targets[i]];
             if (there.empty()) continue;
-            for (const Transfer& transfer : there.front().way) {
+            for (const Transfer& transfer : there.front().path) {
                 send(network, network.hops[transfer.hop], transfer.start, commodity.chunks[i], Op::Copy);
             }
             there.pop_front();

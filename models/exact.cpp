@@ -1,12 +1,14 @@
-// The walk. Most of the proof is the bound, and the question at the bound is mostly "find one": a feasibility
-// question at a tight horizon is far easier than minimising. So the walk asks at the bound first; "no" lifts
-// it by one. Where the horizons are many (physical units) or nobody answers in his slice of time, it asks
-// half-way and just below the incumbent, so that each answer tightens the interval.
+// The search over horizons. Most of the proof is the bound, and at the bound the answer is usually
+// "feasible": a feasibility problem at a tight horizon is far easier than minimising. So the search starts at
+// the bound; "infeasible" raises it by one. Where there are many horizons (physical units) or no solver
+// answers in its slice of time, it tries half-way and just below the incumbent, so that each answer tightens
+// the interval.
 //
-// Who answers best depends on the instance (measured in tests/bench): symmetric networks, the quotient;
-// meshes and physical times, intervals; chunks for one node each, flows with HiGHS. So each gets a short
-// slice in that order, then all get one four times as long, and so on: at most some four times the time of
-// the best one alone. With several threads they run side by side and the first answer stops the others.
+// Which solver and encoding is best depends on the instance (measured in tests/bench): on symmetric networks
+// the quotient; for meshes and physical times intervals; for chunks with one receiver each flows with HiGHS.
+// So each gets a short slice in that order, then all get one four times as long, and so on: about four times
+// the time of the best one alone at most. With several threads they run concurrently and the first answer
+// stops the others.
 
 #include "models/exact.hpp"
 
@@ -53,7 +55,7 @@ constexpr Pairing kForSums[] = {{"cpsat", Encoding::Symmetric},
 
 constexpr const char* kTooLarge = "the model is too large for every encoding of the solvers asked";
 
-/// A solver with an encoding, and what it has learnt.
+/// A solver with an encoding, and its state.
 struct Runner {
     std::string name;  ///< "cpsat intervals"
     std::string solver;
@@ -67,9 +69,9 @@ struct Runner {
 
 enum class Reply { Yes, No, Unknown };
 
-class Walk {
+class HorizonSearch {
   public:
-    explicit Walk(const WalkRequest& request)
+    explicit HorizonSearch(const HorizonRequest& request)
         : request_(request), routing_(request.instance), none_(no_quotient(routing_)) {
         result_.bound = request.bound;
         result_.schedule = request.incumbent;
@@ -77,7 +79,7 @@ class Walk {
         if (!request.stop.requested()) open_runners();
     }
 
-    WalkResult run() {
+    HorizonResult run() {
         if (low_ < high() && runners_.empty()) {
             result_.stopped = request_.stop.requested();
             if (!result_.stopped) result_.obstacle = kTooLarge;
@@ -92,7 +94,7 @@ class Walk {
             const Reply reply = ask_best(slice);
             if (reply == Reply::Unknown) {
                 slice *= request_.options.slice_growth;
-                if (races_ == 0) break;  // nobody can say more
+                if (races_ == 0) break;  // no runner can answer
             } else {
                 for (Runner& runner : runners_) runner.group = 0;  // another horizon, another chance
             }
@@ -124,7 +126,7 @@ class Walk {
         const std::string no_interval = why_no_interval(routing_);
         const IntervalSize size = no_interval.empty() ? interval_size(routing_) : IntervalSize{};
         const auto few_ways = [&](std::string_view backend) {
-            return no_interval.empty() && size.ways <= request_.options.model_ways &&
+            return no_interval.empty() && size.chains <= request_.options.model_ways &&
                    (backend == "cpsat" || size.pairs <= request_.options.model_pairs);
         };
         // A group has at most as many elements as there are commodities.
@@ -141,7 +143,7 @@ class Walk {
             if (pairing.encoding == Encoding::Intervals ? !few_ways(pairing.backend)
                                                         : !fits(pairing.encoding, 0, low_))
                 continue;
-            // Contributions make poor linear programs: HiGHS only if nobody else is asked.
+            // Contributions make poor linear programs: HiGHS only if there is no other solver.
             if (routing_.has_sums() && pairing.backend == "highs" && !runners_.empty()) continue;
             OpenedBackend opened = remote::open_stoppable(pairing.backend, helper_memory_);
             if (!opened) continue;
@@ -168,7 +170,7 @@ class Walk {
                                               request_.options.model_starts;
     }
 
-    /// Asks at the bound, then half-way, then just below the incumbent, until somebody answers.
+    /// Tries the bound, then half-way, then just below the incumbent, until there is an answer.
     Reply ask_best(double slice) {
         std::vector<Units64> horizons{low_, (low_ + high()) / 2, high() - 1};
         // Far apart, halves are quicker than steps, once the bound itself has been refuted.
@@ -213,7 +215,7 @@ class Walk {
         bool refutes = false;
     };
 
-    /// `stop` ends the slice: who is late with his answer is still heard. Not so after `must_end`.
+    /// `stop` ends the slice, but a late answer is still used. After `must_end` it is not.
     Finish solve(const Runner& runner, Units64 horizon, const Stop& stop, const Stop& must_end,
                  unsigned threads) const {
         const Asked asked{horizon, hint_, must_end};
@@ -260,7 +262,7 @@ class Walk {
         return reply;
     }
 
-    /// What an answer tells: a shorter schedule, a higher bound, or something about the runner alone.
+    /// Uses an answer: a shorter schedule, a higher bound, or a change of the runner's state.
     Reply learn(Runner& runner, const Finish& finish, Units64 horizon) {
         const Answer& answer = finish.answer;
         const auto say = [&](std::string_view what) {
@@ -322,7 +324,7 @@ class Walk {
         return Reply::Unknown;
     }
 
-    const WalkRequest& request_;
+    const HorizonRequest& request_;
     const Routing routing_;
     const Quotient none_;
     std::vector<Quotient> quotients_;  ///< the largest group first
@@ -332,12 +334,12 @@ class Walk {
     std::size_t races_ = 0;  ///< in the present slice
     std::vector<Transfer> hint_;
     Units64 low_ = 0;  ///< no schedule has a smaller makespan
-    WalkResult result_;
+    HorizonResult result_;
 };
 
 }  // namespace
 
-WalkResult walk(const WalkRequest& request) { return Walk(request).run(); }
+HorizonResult search_horizons(const HorizonRequest& request) { return HorizonSearch(request).run(); }
 
 std::string why_no_solver(const std::vector<std::string>& names) {
     std::string reasons;

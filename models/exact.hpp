@@ -14,8 +14,8 @@
 
 namespace tutti::models {
 
-/// What the walk starts from and who watches it.
-struct WalkRequest {
+/// The start of the search, and its callbacks.
+struct HorizonRequest {
     const Instance& instance;
     Bound bound;                        ///< the best lower bound so far
     Schedule incumbent;                 ///< the best schedule so far, verified
@@ -24,16 +24,16 @@ struct WalkRequest {
     std::uint64_t seed = 1;
     std::optional<std::size_t> memory_bytes = {};
     Stop stop;
-    /// Told one line at a time how it goes. May be empty.
+    /// Called with one line of progress at a time. May be empty.
     std::function<void(const std::string&)> story;
     /// Judges every schedule that a solver claims; throws if it is not valid or not as short as asked.
     std::function<void(const Schedule&, const std::string& who)> judge;
-    /// Told of each answer that brings the incumbent down or the bound up. May be empty.
+    /// Called after each answer that improves the incumbent or the bound. May be empty.
     std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};
     SearchOptions options = {};
 };
 
-struct WalkResult {
+struct HorizonResult {
     Bound bound;             ///< at least the one it started from
     Schedule schedule;       ///< at most as long as the incumbent
     std::string found_by;    ///< who found it; empty: it is the incumbent
@@ -45,13 +45,13 @@ struct WalkResult {
     [[nodiscard]] bool proven() const { return schedule.makespan <= bound.value; }
 };
 
-/// Walks the horizons between bound and incumbent: "is there a schedule of makespan <= T?" is asked of
-/// encodings and solvers, on few threads one after the other in growing slices of time, on more side by side;
-/// the first answer counts for all. Yes brings the incumbent down, no the bound up, until they meet.
-[[nodiscard]] WalkResult walk(const WalkRequest& request);
+/// Searches the horizons T between bound and incumbent: "is there a schedule of makespan <= T?" is given to
+/// encodings and solvers, on few threads in turn with growing slices of time, on more threads concurrently;
+/// the first answer is used. "Feasible" improves the incumbent, "infeasible" the bound, until they meet.
+[[nodiscard]] HorizonResult search_horizons(const HorizonRequest& request);
 
-/// Why exact synthesis cannot be tried at all: no solver is built in, or none of those named; with how to get
-/// one. Empty if it can.
+/// Why exact synthesis is impossible: no solver is available, or none of those named, and how to get one.
+/// Empty if it is possible.
 [[nodiscard]] std::string why_no_solver(const std::vector<std::string>& backends);
 
 }  // namespace tutti::models

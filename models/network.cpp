@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostHops = 20'000;
 constexpr std::size_t kMostSteps = 100'000;
-constexpr const char* kTooManyWays = "there are too many ways through its cut-through switches";
+constexpr const char* kTooManyPaths = "there are too many paths through its cut-through switches";
 
 /// A leg of a hop in the making.
 struct Step {
@@ -84,7 +84,7 @@ class NetworkMaker {
     /// Follows the legs at the tips of the tree until all have come to a stop.
     void grow(Tree tree, std::vector<std::size_t> tips) {
         if (network_.hops.size() >= kMostHops || ++steps_ > kMostSteps) {
-            network_.incomplete = kTooManyWays;
+            network_.incomplete = kTooManyPaths;
             return;
         }
         while (!tips.empty() && is_stop(head(tree[tips.back()].link))) {
@@ -119,7 +119,7 @@ class NetworkMaker {
             return;
         }
         if (ways.size() > 14) {
-            network_.incomplete = kTooManyWays;
+            network_.incomplete = kTooManyPaths;
             return;
         }
         for (std::size_t mask = 1; mask < (std::size_t{1} << ways.size()); ++mask) {

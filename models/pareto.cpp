@@ -1,8 +1,8 @@
-// SCCL's enumeration (Cai et al., PPoPP 2021, algorithm 1) with an end that is a proof. SCCL walks S upwards
-// and, for each, (R, C) by R/C, until R/C meets a bound that it is given; where no algorithm meets it, it
-// goes on for ever. Here R/C is bounded by all cuts of the network, and C by the user. As every step has a
-// round, S <= R; so once R/C = b is known to be feasible, a better point with at most C_max chunks has S <= R
-// < b C_max, and the walk is finite.
+// SCCL's enumeration (Cai et al., PPoPP 2021, algorithm 1) with a termination proof. SCCL increases S and,
+// for each, tries (R, C) by R/C, until R/C meets a given bound; where no algorithm meets it, it never ends.
+// Here R/C is bounded by all cuts of the network, and C by the user. As every step has a round, S <= R; so
+// once R/C = b is known to be feasible, a better point with at most C_max chunks has S <= R < b C_max, and
+// the search is finite.
 
 #include "models/pareto.hpp"
 
@@ -26,8 +26,8 @@ double seconds_since(Stop::Clock::time_point begin) {
     return std::chrono::duration<double>(Stop::Clock::now() - begin).count();
 }
 
-/// The flow model is a network matrix with few rows across: a branch-and-bound on its relaxation finds
-/// integer solutions at once. The literals of a multicast are the home of clause learning.
+/// The flow model is a network matrix with few other rows: branch and bound on its relaxation finds integer
+/// solutions at once. Clause learning suits the literals of a multicast.
 std::array<std::string_view, 3> preference(const StepProblem& problem) {
     if (is_flow(problem)) return {"highs", "cpsat", "z3"};
     return {"cpsat", "highs", "z3"};
@@ -145,9 +145,9 @@ int default_max_chunks(Ratio least_ratio) {
 
 namespace {
 
-class ParetoWalk {
+class ParetoSearch {
   public:
-    ParetoWalk(const StepProblem& problem, const ParetoRequest& request)
+    ParetoSearch(const StepProblem& problem, const ParetoRequest& request)
         : request_(request), oracle_(problem, request) {
         frontier_.fewest_steps = std::max(1, oracle_.bounds().fewest_steps());
         frontier_.least_ratio = oracle_.bounds().least_ratio();
@@ -174,13 +174,13 @@ class ParetoWalk {
         return frontier_.points.empty() ? std::nullopt : std::optional(frontier_.points.back().ratio());
     }
 
-    [[nodiscard]] std::optional<WalkEnd> end_before(int steps) const {
-        if (best() && !(frontier_.least_ratio < *best())) return WalkEnd::LeastRatio;
-        if (oracle_.stopped()) return WalkEnd::Stopped;
+    [[nodiscard]] std::optional<ParetoEnd> end_before(int steps) const {
+        if (best() && !(frontier_.least_ratio < *best())) return ParetoEnd::LeastRatio;
+        if (oracle_.stopped()) return ParetoEnd::Stopped;
         // No R >= S is left that would be better.
-        if (best() && !(Ratio{steps, frontier_.max_chunks} < *best())) return WalkEnd::ChunksExhausted;
-        if (request_.max_rounds && steps > *request_.max_rounds) return WalkEnd::StepsExhausted;
-        if (request_.max_steps && steps > *request_.max_steps) return WalkEnd::StepsExhausted;
+        if (best() && !(Ratio{steps, frontier_.max_chunks} < *best())) return ParetoEnd::ChunksExhausted;
+        if (request_.max_rounds && steps > *request_.max_rounds) return ParetoEnd::StepsExhausted;
+        if (request_.max_steps && steps > *request_.max_steps) return ParetoEnd::StepsExhausted;
         return std::nullopt;
     }
 
@@ -239,7 +239,7 @@ class ParetoWalk {
 
 Frontier pareto(const StepProblem& problem, const ParetoRequest& request) {
     const auto begin = Stop::Clock::now();
-    Frontier frontier = ParetoWalk(problem, request).run();
+    Frontier frontier = ParetoSearch(problem, request).run();
     frontier.seconds = seconds_since(begin);
     return frontier;
 }

@@ -42,7 +42,7 @@ struct ParetoRequest {
     const std::atomic<bool>* interrupted = nullptr;
     unsigned threads = 1;
     std::uint64_t seed = 1;
-    /// Told, one line at a time, how the walk goes. May be empty.
+    /// Called with one line of progress at a time. May be empty.
     std::function<void(const std::string&)> story;
 };
 
@@ -57,7 +57,7 @@ class StepOracle {
 
     [[nodiscard]] PointAnswer ask(const StepPoint& point);
     [[nodiscard]] const StepBounds& bounds() const { return bounds_; }
-    /// The time is up, or the user has had enough.
+    /// Whether the time is up, or the user interrupted.
     [[nodiscard]] bool stopped() const { return stop_.requested(); }
 
   private:
@@ -84,25 +84,25 @@ struct FrontierPoint {
     [[nodiscard]] Ratio ratio() const { return Ratio::of(answer.point.rounds, answer.point.chunks); }
 };
 
-/// Why the walk ended.
-enum class WalkEnd { LeastRatio, ChunksExhausted, StepsExhausted, Stopped };
+/// Why the search ended.
+enum class ParetoEnd { LeastRatio, ChunksExhausted, StepsExhausted, Stopped };
 
 struct Frontier {
     std::vector<FrontierPoint> points;   ///< by steps; R/C falls
     std::vector<PointAnswer> undecided;  ///< would be better than a point of the frontier, if feasible
-    WalkEnd end = WalkEnd::Stopped;
+    ParetoEnd end = ParetoEnd::Stopped;
     int fewest_steps = 0;
     Ratio least_ratio;  ///< the lower bound of R/C
     int max_chunks = 0;
     std::size_t refuted = 0;  ///< how many points were
     double seconds = 0;
-    [[nodiscard]] bool complete() const { return end != WalkEnd::Stopped && undecided.empty(); }
+    [[nodiscard]] bool complete() const { return end != ParetoEnd::Stopped && undecided.empty(); }
 };
 
 /// Enough chunks to meet the bound on R/C, where that is not too many.
 [[nodiscard]] int default_max_chunks(Ratio least_ratio);
 
-/// Walks S up from the distance bound; for each S, candidates (R, C) in order of R/C until one is feasible.
+/// Increases S from the distance bound; for each S, candidates (R, C) in order of R/C until one is feasible.
 /// Ends when R/C meets its lower bound, or when no (R, C) with at most max_chunks chunks is left: since R >=
 /// S, that happens after finitely many steps.
 [[nodiscard]] Frontier pareto(const StepProblem& problem, const ParetoRequest& request);

@@ -43,7 +43,7 @@ struct Row {
     std::optional<Literal> only_if;
 };
 
-/// What a list of literals promises.
+/// The constraint on a list of literals.
 enum class Promise { AtLeastOne, AtMostOne, ExactlyOne };
 struct Choice {
     Promise promise;
@@ -62,12 +62,11 @@ struct Bounds {
     std::int64_t lower, upper;
 };
 
-/// What we ask of a solver, in words that no solver owns: bounded integers and Booleans, linear rows (some
-/// under a condition), clauses and at-most-ones, intervals that must not overlap, a hint, an objective to be
+/// The input of a solver, independent of any solver: bounded integers and Booleans, linear rows (some under a
+/// condition), clauses and at-most-ones, intervals that must not overlap, a hint, an objective to be
 /// minimised. Written once by an encoding, then read by backends and by the writers of text formats.
 ///
-/// Lists of one kind lie end to end in one vector, so that a program of millions of literals is a few
-/// allocations.
+/// All lists of one kind share one vector, so that a program of millions of literals needs few allocations.
 class Program {
   public:
     // Variables. Names are for people, unique by the caller's care, of letters, digits, and _ . only.
@@ -112,7 +111,7 @@ class Program {
     /// Terms and literals of all constraints: what a solver has to read.
     [[nodiscard]] std::size_t size() const { return terms_.size() + literals_.size() + intervals_.size(); }
 
-    /// The first constraint that the values break, in words; none if they solve the program.
+    /// The first constraint that the values break, as text; none if they solve the program.
     [[nodiscard]] std::optional<std::string> broken_by(std::span<const std::int64_t> values) const;
     /// What the values cost; none if that does not fit into 64 bits.
     [[nodiscard]] std::optional<std::int64_t> objective_of(std::span<const std::int64_t> values) const;

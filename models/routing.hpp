@@ -27,8 +27,8 @@ struct HopEnd {
     Units64 after = 0;
 };
 
-/// A way from one stop to the next without waiting: one link, a path through cut-through switches, or, where
-/// such switches copy, a tree with several ends.
+/// A connection from one stop to the next without waiting: one link, a path through cut-through switches, or,
+/// where such switches copy, a tree with several ends.
 struct Hop {
     NodeId from;
     std::vector<HopEnd> ends;
@@ -83,7 +83,7 @@ enum class Moves {
     Sum      ///< a reduction with several receivers: contributions are tracked one by one
 };
 
-/// What must be moved. Times are the commodity's own: counted from tick 0, or back from the horizon.
+/// What must be moved. Times are in the commodity's direction: from tick 0, or back from the horizon.
 struct Commodity {
     Moves moves = Moves::Spread;
     std::size_t network = 0;
@@ -95,7 +95,7 @@ struct Commodity {
     Units64 spare = 0;  ///< it must be done by horizon - spare
 };
 
-/// An instance as the encodings see it.
+/// An instance in the form that the encodings use.
 class Routing {
   public:
     /// The instance must outlive this.
@@ -109,8 +109,8 @@ class Routing {
     [[nodiscard]] bool has_sums() const;
     [[nodiscard]] bool has_limited_buffers() const { return limited_; }
 
-    /// Why this routing cannot say everything that the instance allows; empty if it can. Where it cannot,
-    /// "there is no such schedule" proves nothing.
+    /// Why this routing cannot express every valid schedule; empty if it can. Where it cannot, "infeasible"
+    /// proves nothing.
     [[nodiscard]] const std::string& incomplete() const { return incomplete_; }
 
     /// The largest horizon, in units, that is at most so many ticks; the ticks of a horizon.

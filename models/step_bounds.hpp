@@ -17,16 +17,16 @@ struct Ratio {
     friend bool operator<(Ratio a, Ratio b) { return a.num * b.den < b.num * a.den; }
 };
 
-/// "For each unit of C, `demand` chunks must enter the set `inside`, none of them in the first `before` steps
-/// nor in the last `after`; in one round `capacity` can." As each of those steps takes a round or more, R >=
-/// before + after + C * demand / capacity.
+/// A cut: for each unit of C, `demand` chunks must enter the set `inside`, none of them in the first `before`
+/// steps nor in the last `after`; at most `capacity` can enter in one round. As each of those steps takes a
+/// round or more, R >= before + after + C * demand / capacity.
 struct StepCut {
     std::vector<NodeId> inside;
     std::int64_t demand = 0, capacity = 1;
     int before = 0, after = 0;
 };
 
-/// The largest network whose cuts are all looked at, and the largest at all.
+/// The largest network whose cuts are all enumerated, and the largest supported.
 inline constexpr std::size_t kAllCutsNodes = 16;
 inline constexpr std::size_t kMostStepNodes = 64;
 

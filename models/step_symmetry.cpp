@@ -1,7 +1,7 @@
-// An algorithm that looks the same from every GPU is both likelier to exist than one might think and far
-// easier to find: if it is invariant under a group, one chunk of each orbit has to be routed, and the others
-// follow. No node may keep its place, so that the images of a send are sends of as many chunks. An answer
-// "none" means nothing: then the whole model has to say it.
+// Symmetric algorithms exist surprisingly often and are far easier to find: if the algorithm is invariant
+// under a group, only one chunk of each orbit has to be routed, and the others follow. The group must act
+// freely on the nodes, so that the images of a send are sends of different chunks. "Infeasible" proves
+// nothing: then the whole model must be solved.
 
 #include "models/step_symmetry.hpp"
 

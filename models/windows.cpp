@@ -1,6 +1,5 @@
-// Earliest-arrival pruning: a hop is worth a variable only at those starts at which the chunk can be there
-// already and can still be of use afterwards. At a tight horizon this removes most of the time-expanded
-// network.
+// Earliest-arrival pruning: a hop has variables only at those starts at which the chunk can already be there
+// and can still reach a target. At a tight horizon this removes most of the time-expanded network.
 
 #include "models/routing.hpp"
 

@@ -1,4 +1,4 @@
-// The direction of dependencies between rooms (README, "The rooms"), held by reading the includes.
+// The direction of dependencies between directories (README, "Directories"), checked by reading the includes.
 
 #include "source_dir.hpp"
 
@@ -52,7 +52,7 @@ bool is_source(const fs::path& path) { return path.extension() == ".cpp" || path
 
 }  // namespace
 
-TEST_CASE("no room includes what it may not see") {
+TEST_CASE("no directory includes what it may not") {
     const fs::path root = TUTTI_SOURCE_DIR;
     std::size_t files = 0;
     for (const auto& [room, allowed] : kMayInclude) {
@@ -68,7 +68,7 @@ TEST_CASE("no room includes what it may not see") {
     CHECK(files > 60);
 }
 
-TEST_CASE("every room under src has a line in the table of rooms") {
+TEST_CASE("every directory under src has a row in the table") {
     for (const auto& entry : fs::directory_iterator(fs::path(TUTTI_SOURCE_DIR) / "src")) {
         if (!entry.is_directory()) continue;
         INFO(entry.path().string());

@@ -6,7 +6,7 @@
 
 namespace tutti::models {
 
-/// What a solver says, in our words; `solver` is its name in messages. A claim until `checked`.
+/// A solver's answer before it is checked; `solver` is its name in messages.
 struct Claim {
     Ended ended = Ended::Failed;
     std::vector<std::int64_t> values = {};   ///< if it has found any
@@ -14,9 +14,8 @@ struct Claim {
     std::string words = {};
 };
 
-/// The answer that a claim gives rise to: values that do not solve the program make it Failed, with the
-/// constraint that they break; objective and bound are filled in. Optimal is said of a program without
-/// objective once it has a solution.
+/// The checked answer: values that do not solve the program make it Failed, with the constraint that they
+/// break; objective and bound are filled in. A program without objective is Optimal once it has a solution.
 [[nodiscard]] Answer checked(std::string_view solver, const Program& program, Claim claim);
 
 /// Seconds since it was made.

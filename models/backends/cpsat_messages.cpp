@@ -222,7 +222,7 @@ std::string parameter_bytes(const SolveLimits& limits) {
 
 namespace {
 
-[[nodiscard]] std::string word_for(CpSolverStatus status) {
+[[nodiscard]] std::string status_text(CpSolverStatus status) {
     switch (status) {
         case CpSolverStatus::Unknown:
             return "unknown";
@@ -283,7 +283,7 @@ Claim claim_of(const std::string& response) try {
         }
     }
     claim.ended = ended_as(status);
-    claim.words = word_for(status);
+    claim.words = status_text(status);
     if (status == CpSolverStatus::ModelInvalid && !remark.empty()) claim.words += ": " + remark;
     // An unknown bound is said as -infinity. Beyond 2^53 a double no longer counts integers.
     constexpr double kExact = 9007199254740992.0;

@@ -136,7 +136,7 @@ void interrupt_if_stopped(int, const char*, const HighsCallbackDataOut*, HighsCa
     return highs;
 }
 
-[[nodiscard]] std::string word_for(HighsInt model_status) {
+[[nodiscard]] std::string status_text(HighsInt model_status) {
     switch (model_status) {
         case kHighsModelStatusOptimal:
             return "optimal";
@@ -182,7 +182,7 @@ void interrupt_if_stopped(int, const char*, const HighsCallbackDataOut*, HighsCa
     (void)Highs_getIntInfoValue(highs, "primal_solution_status", &primal);
     const HighsInt status = Highs_getModelStatus(highs);
     const bool found = primal == kHighsSolutionStatusFeasible;
-    Claim claim{.ended = ended_as(status, found), .words = word_for(status)};
+    Claim claim{.ended = ended_as(status, found), .words = status_text(status)};
     std::vector<double> values(static_cast<std::size_t>(Highs_getNumCol(highs)), 0.0);
     (void)Highs_getSolution(highs, values.data(), nullptr, nullptr, nullptr);
     for (std::size_t i = 0; i < program.vars(); ++i) claim.values.push_back(std::llround(values[i]));
@@ -231,7 +231,7 @@ void interrupt_if_stopped(int, const char*, const HighsCallbackDataOut*, HighsCa
     }
     if (run == kHighsStatusError) return {.words = "error"};
     const HighsInt status = Highs_getModelStatus(highs.get());
-    LinearAnswer answer{.ended = ended_as(status, false), .words = word_for(status)};
+    LinearAnswer answer{.ended = ended_as(status, false), .words = status_text(status)};
     if (answer.ended != Ended::Optimal) return answer;
     answer.primal.resize(program.columns());
     answer.dual.resize(program.rows());

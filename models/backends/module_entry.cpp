@@ -1,4 +1,4 @@
-// The door of every module; linked into each of them, and not into the program.
+// The exported function of every module; linked into each module, not into the program.
 
 #include "models/backends/module_interface.hpp"
 #include "models/backends/open_backend.hpp"

@@ -11,9 +11,8 @@
 
 namespace tutti::models {
 
-/// Calls `interrupt` from a thread of its own once `stop` is requested, and again every few milliseconds as
-/// long as it lives, for a solver may miss a call that comes before it has begun. Gone at once when it is
-/// destroyed.
+/// Calls `interrupt` from its own thread once `stop` is requested, and again every few milliseconds until
+/// destroyed, because a solver may miss a call before it has begun. The destructor returns at once.
 class Watcher {
   public:
     Watcher(const Stop& stop, std::function<void()> interrupt)

@@ -30,8 +30,8 @@ class Z3Program {
     Z3Program(z3::context& context, z3::solver& solver, const Program& program, const Stop& stop)
         : context_(context), solver_(solver), program_(program), variables_(context), stop_(stop) {
         add_variables();
-        for (std::size_t i = 0; i < program.rows() && goes_on(); ++i) add(program.row(i));
-        for (std::size_t i = 0; i < program.choices() && goes_on(); ++i) add(program.choice(i));
+        for (std::size_t i = 0; i < program.rows() && may_continue(); ++i) add(program.row(i));
+        for (std::size_t i = 0; i < program.choices() && may_continue(); ++i) add(program.choice(i));
         for (std::size_t i = 0; i < program.no_overlaps(); ++i) add_no_overlap(program.no_overlap(i));
     }
     [[nodiscard]] bool is_complete() const { return !stopped_; }
@@ -147,7 +147,7 @@ class Z3Program {
         }
     }
 
-    [[nodiscard]] bool goes_on() {
+    [[nodiscard]] bool may_continue() {
         constexpr std::size_t kBetweenPolls = 1000;
         if (++written_ % kBetweenPolls == 0 && stop_.requested()) stopped_ = true;
         return !stopped_;
@@ -161,7 +161,7 @@ class Z3Program {
         for (std::size_t i = 0; i < intervals.size(); ++i) {
             for (std::size_t j = i + 1; j < intervals.size(); ++j) {
                 const Interval &a = intervals[i], &b = intervals[j];
-                if (!goes_on()) return;
+                if (!may_continue()) return;
                 if (meet(a, b) && meet(b, a)) add_disjoint(a, b);
             }
         }

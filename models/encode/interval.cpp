@@ -1,10 +1,10 @@
-// Arrival times and optional intervals. Between two nodes that keep the chunk it takes a way: one hop, or
-// several with waits in switches that pass each copy once. A literal chooses the way by which a node gets the
-// chunk; the start of its last hop is then known from the arrival, so that a way of one hop needs no variable
-// of its own.
+// Arrival times and optional intervals. Between two nodes that keep the chunk it takes a chain: one hop, or
+// several with waits in switches that pass each copy once. A literal chooses the chain by which a node gets
+// the chunk; the start of its last hop follows from the arrival, so a chain of one hop needs no variable of
+// its own.
 //
-// Times are actual ones, so that chunks that spread and sums that gather can share links: backwards the time
-// of a node is the horizon less its own time, and the inequalities turn round.
+// Times are actual ones, so that spreading chunks and gathering sums can share links: backwards the time of a
+// node is the horizon minus its own time, and the inequalities are reversed.
 
 #include "models/encode/interval.hpp"
 
@@ -19,43 +19,43 @@
 namespace tutti::models {
 namespace {
 
-constexpr std::size_t kMostWaysOfInterval = 200'000;
+constexpr std::size_t kMostChains = 200'000;
 
 /// Hops from one keeper to another; at the stops between, the chunk may wait.
-struct Way {
+struct HopChain {
     NodeId from, to;
     std::vector<std::uint32_t> hops;
     Units64 length = 0;
 };
 
-std::vector<Way> ways_of(const Network& network) {
-    std::vector<Way> ways;
-    std::vector<Way> open;
+std::vector<HopChain> chains_of(const Network& network) {
+    std::vector<HopChain> chains;
+    std::vector<HopChain> open;
     for (std::size_t n = 0; n < network.rule.size(); ++n) {
         if (network.rule[n] != StopRule::Keeps) continue;
         open.push_back({NodeId(n), NodeId(n), {}, 0});
-        while (!open.empty() && ways.size() + open.size() < kMostWaysOfInterval) {
-            const Way way = open.back();
+        while (!open.empty() && chains.size() + open.size() < kMostChains) {
+            const HopChain chain = open.back();
             open.pop_back();
-            for (const std::uint32_t h : network.out[way.to.index()]) {
+            for (const std::uint32_t h : network.out[chain.to.index()]) {
                 const Hop& hop = network.hops[h];
                 const NodeId to = hop.ends.front().node;
-                // Nobody passes a node twice.
-                if (to == way.from || std::ranges::any_of(way.hops, [&](std::uint32_t other) {
+                // No node is passed twice.
+                if (to == chain.from || std::ranges::any_of(chain.hops, [&](std::uint32_t other) {
                         return network.hops[other].ends.front().node == to;
                     })) {
                     continue;
                 }
-                Way next = way;
+                HopChain next = chain;
                 next.to = to;
                 next.hops.push_back(h);
                 next.length += hop.ends.front().after;
-                (network.rule[to.index()] == StopRule::Keeps ? ways : open).push_back(std::move(next));
+                (network.rule[to.index()] == StopRule::Keeps ? chains : open).push_back(std::move(next));
             }
         }
         open.clear();
     }
-    return ways;
+    return chains;
 }
 
 /// A chunk that spreads; a flow is taken as one for each of its chunks.
@@ -68,7 +68,7 @@ class IntervalEncoder {
   public:
     IntervalEncoder(const Routing& routing, const Asked& asked)
         : routing_(routing), asked_(asked), uses_(routing.instance().topology().links().size()) {
-        for (const Network& network : routing.networks()) ways_.push_back(ways_of(network));
+        for (const Network& network : routing.networks()) chains_.push_back(chains_of(network));
     }
 
     Question make() {
@@ -180,12 +180,12 @@ class IntervalEncoder {
             there[n] = true;
         }
         std::vector<std::vector<Literal>> in(network.rule.size()), out(network.rule.size());
-        for (const Way& way : ways_[commodity.network]) {
+        for (const HopChain& chain : chains_[commodity.network]) {
             if (asked_.stop.requested()) return;
-            const std::size_t from = way.from.index(), to = way.to.index();
+            const std::size_t from = chain.from.index(), to = chain.to.index();
             if (!there[from] || !there[to] || !at[to].var) continue;
-            if (windows.earliest[from] + way.length > windows.latest[to]) continue;
-            const Literal literal = add_way(c, network, way, at, windows, name);
+            if (windows.earliest[from] + chain.length > windows.latest[to]) continue;
+            const Literal literal = add_chain(c, network, chain, at, windows, name);
             in[to].push_back(literal);
             if (at[from].var) out[from].push_back(literal);
         }
@@ -199,7 +199,7 @@ class IntervalEncoder {
             if (in[n].size() > 1) program_.choice(Promise::AtMostOne, in[n]);
             for (const auto& [some, others] : {std::pair(&out[n], &in[n]), std::pair(&in[n], &out[n])}) {
                 if (!there[n] || !at[n].var) continue;
-                for (const Literal literal : *some) {  // I2: who sends got it, who got it sends
+                for (const Literal literal : *some) {  // I2: a sender has received it, a receiver sends it
                     std::vector<Literal> why(*others);
                     why.push_back(!literal);
                     program_.choice(Promise::AtLeastOne, why);
@@ -209,24 +209,24 @@ class IntervalEncoder {
         add_order(c, commodity, targets, at, network);
     }
 
-    Literal add_way(std::size_t c, const Network& network, const Way& way, const std::vector<Time>& at,
-                    const Windows& windows, const std::string& name) {
+    Literal add_chain(std::size_t c, const Network& network, const HopChain& chain,
+                      const std::vector<Time>& at, const Windows& windows, const std::string& name) {
         std::string links;
-        for (const std::uint32_t h : way.hops) {
+        for (const std::uint32_t h : chain.hops) {
             for (const Leg& leg : network.hops[h].legs) {
                 links += fmt::format("{}{}", links.empty() ? "" : "_", leg.link.value());
             }
         }
         const Literal literal = program_.boolean(fmt::format("{}.by{}", name, links));
         Chosen chosen{c, literal, {}};
-        const std::size_t from = way.from.index(), to = way.to.index();
+        const std::size_t from = chain.from.index(), to = chain.to.index();
         // Own times of the hops' starts; the last one follows from the arrival.
         Time before = at[from];
-        Units64 least = windows.earliest[from], rest = way.length, needed = 0;
-        for (std::size_t i = 0; i < way.hops.size(); ++i) {
-            const Hop& hop = network.hops[way.hops[i]];
+        Units64 least = windows.earliest[from], rest = chain.length, needed = 0;
+        for (std::size_t i = 0; i < chain.hops.size(); ++i) {
+            const Hop& hop = network.hops[chain.hops[i]];
             const Units64 length = hop.ends.front().after;
-            const bool is_last = i + 1 == way.hops.size();
+            const bool is_last = i + 1 == chain.hops.size();
             Var var = *at[to].var;
             Units64 shift = length;  // own start = own(var) - shift
             if (!is_last) {
@@ -239,7 +239,7 @@ class IntervalEncoder {
                 const Units64 offset = network.backwards ? shift - leg.offset - leg.busy : leg.offset - shift;
                 uses_[leg.link.index()].push_back({var, leg.busy, literal, offset});
             }
-            chosen.starts.push_back({way.hops[i], var, network.backwards ? asked_.horizon - shift : -shift,
+            chosen.starts.push_back({chain.hops[i], var, network.backwards ? asked_.horizon - shift : -shift,
                                      network.backwards ? -1 : 1});
             before = {var, 0};
             needed = length;
@@ -272,7 +272,7 @@ class IntervalEncoder {
     const Routing& routing_;
     const Asked asked_;
     Program program_;
-    std::vector<std::vector<Way>> ways_;  ///< per network
+    std::vector<std::vector<HopChain>> chains_;  ///< per network
     std::vector<std::vector<Interval>> uses_;
     std::vector<Chosen> choices_;
     std::size_t serial_ = 0;
@@ -298,22 +298,21 @@ std::string why_no_interval(const Routing& routing) {
         if (network.has_trees) return "a cut-through switch branches";
         const bool passes = std::ranges::any_of(network.passages, [](const auto& p) { return !p.empty(); });
         if (passes && network.order_matters) return "links at cut-through switches differ in beta";
-        if (ways_of(network).size() + 1 >= kMostWaysOfInterval)
-            return "there are too many ways through switches";
+        if (chains_of(network).size() + 1 >= kMostChains) return "there are too many paths through switches";
     }
     return {};
 }
 
 IntervalSize interval_size(const Routing& routing) {
     IntervalSize size;
-    std::vector<std::vector<Way>> ways;
-    for (const Network& network : routing.networks()) ways.push_back(ways_of(network));
+    std::vector<std::vector<HopChain>> chains;
+    for (const Network& network : routing.networks()) chains.push_back(chains_of(network));
     std::vector<std::size_t> uses(routing.instance().topology().links().size(), 0);
     for (const Commodity& commodity : routing.commodities()) {
         const std::size_t chunks = commodity.moves == Moves::Flow ? commodity.targets.size() : 1;
-        for (const Way& way : ways[commodity.network]) {
-            size.ways += chunks;
-            for (const std::uint32_t h : way.hops) {
+        for (const HopChain& chain : chains[commodity.network]) {
+            size.chains += chunks;
+            for (const std::uint32_t h : chain.hops) {
                 for (const Leg& leg : routing.network_of(commodity).hops[h].legs)
                     uses[leg.link.index()] += chunks;
             }

@@ -4,19 +4,19 @@
 
 namespace tutti::models {
 
-/// The arrival-time encoding: an integer for the time at which a chunk is at a node, a literal for the way by
-/// which it gets there, intervals on links that must not overlap. Constraints I1… of models/README.md. Its
-/// size does not depend on the length of time: O(chunks * hops), and the pairs of uses of a link where a
-/// solver has no intervals. Precondition: why_no_interval(routing) is empty.
+/// The arrival-time encoding: an integer for the time at which a chunk is at a node, a literal for the chain
+/// of hops by which it gets there, intervals on links that must not overlap. Constraints I1… of
+/// models/README.md. Its size does not depend on the length of time: O(chunks * hops), and the pairs of uses
+/// of a link where a solver has no intervals. Precondition: why_no_interval(routing) is empty.
 [[nodiscard]] Question interval(const Routing& routing, const Asked& asked);
 
-/// Why this encoding cannot say what the instance allows; empty if it can.
+/// Why this encoding cannot express the instance; empty if it can.
 [[nodiscard]] std::string why_no_interval(const Routing& routing);
 
-/// How many ways of chunks that makes, and how many pairs of uses of a link (about), which is what a solver
-/// without intervals has to read.
+/// How many chains of chunks that makes, and about how many pairs of uses of a link, which a solver without
+/// intervals has to read.
 struct IntervalSize {
-    std::size_t ways = 0, pairs = 0;
+    std::size_t chains = 0, pairs = 0;
 };
 [[nodiscard]] IntervalSize interval_size(const Routing& routing);
 

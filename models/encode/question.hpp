@@ -8,11 +8,11 @@
 
 namespace tutti::models {
 
-/// "Is there a schedule of makespan <= horizon?", put as a program, and how to read its solution.
+/// "Is there a schedule of makespan <= horizon?" as a program, and how to read its solution.
 struct Question {
     Program program;
     std::function<std::vector<Transfer>(std::span<const std::int64_t>)> read;
-    /// Whether "no" is the answer for every schedule; else only for those of some form (invariant under a
+    /// Whether "infeasible" holds for every schedule; else only for those of some form (invariant under a
     /// symmetry).
     bool refutes = true;
     /// The stop came while it was written: the program is only a part of it.

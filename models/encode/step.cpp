@@ -271,16 +271,16 @@ void StepModel::plan_multicast(const Multicast& multicast, std::span<const std::
 /// where it does.
 void StepModel::plan_commodity(const Commodity& commodity, std::span<const std::int64_t> values,
                                StepPlan& plan) const {
-    struct Way {
+    struct Path {
         std::size_t begin;
         std::vector<std::pair<std::size_t, int>> hops;  // arc, step
     };
-    std::vector<Way> ways;
+    std::vector<Path> paths;
     std::vector<std::deque<std::size_t>> here(problem_.nodes), coming(problem_.nodes);
     for (std::size_t v = 0; v < problem_.nodes; ++v) {
         for (std::int64_t i = 0; i < commodity.supply[v]; ++i) {
-            here[v].push_back(ways.size());
-            ways.push_back({v, {}});
+            here[v].push_back(paths.size());
+            paths.push_back({v, {}});
         }
     }
     const auto arrive = [&] {
@@ -295,10 +295,10 @@ void StepModel::plan_commodity(const Commodity& commodity, std::span<const std::
         step = send.step;
         const StepArc& arc = problem_.arcs[send.arc];
         for (std::int64_t i = 0; i < values[send.var.index]; ++i) {
-            const std::size_t way = here[arc.src.index()].front();
+            const std::size_t path = here[arc.src.index()].front();
             here[arc.src.index()].pop_front();
-            ways[way].hops.emplace_back(send.arc, send.step);
-            coming[arc.dst.index()].push_back(way);
+            paths[path].hops.emplace_back(send.arc, send.step);
+            coming[arc.dst.index()].push_back(path);
         }
     }
     arrive();
@@ -310,22 +310,22 @@ void StepModel::plan_commodity(const Commodity& commodity, std::span<const std::
     }
     for (std::size_t v = 0; v < problem_.nodes; ++v) {
         for (const std::size_t number : here[v]) {
-            Way& way = ways[number];
-            auto& list = chunks.at({way.begin, v});
+            Path& path = paths[number];
+            auto& list = chunks.at({path.begin, v});
             const auto [kind, index] = list.back();
             list.pop_back();
             // A way that comes back to where it was before is cut short there.
-            for (std::size_t i = 0; i < way.hops.size(); ++i) {
-                const NodeId from = problem_.arcs[way.hops[i].first].src;
-                for (std::size_t j = way.hops.size(); j > i; --j) {
-                    if (problem_.arcs[way.hops[j - 1].first].dst != from) continue;
+            for (std::size_t i = 0; i < path.hops.size(); ++i) {
+                const NodeId from = problem_.arcs[path.hops[i].first].src;
+                for (std::size_t j = path.hops.size(); j > i; --j) {
+                    if (problem_.arcs[path.hops[j - 1].first].dst != from) continue;
                     using Offset = std::ptrdiff_t;
-                    way.hops.erase(way.hops.begin() + static_cast<Offset>(i),
-                                   way.hops.begin() + static_cast<Offset>(j));
+                    path.hops.erase(path.hops.begin() + static_cast<Offset>(i),
+                                    path.hops.begin() + static_cast<Offset>(j));
                     break;
                 }
             }
-            for (const auto& [arc, at_step] : way.hops) add_images({kind, index, arc, at_step}, plan);
+            for (const auto& [arc, at_step] : path.hops) add_images({kind, index, arc, at_step}, plan);
         }
     }
 }

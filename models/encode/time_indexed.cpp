@@ -54,23 +54,23 @@ class TimeIndexed {
   private:
     /// All parts, in order. False: stopped on the way.
     bool write() {
-        for (std::size_t c = 0; c < routing_.commodities().size() && goes_on(); ++c) {
+        for (std::size_t c = 0; c < routing_.commodities().size() && may_continue(); ++c) {
             if (quotient_.representative[c] == c) add_commodity(c);
         }
-        if (!goes_on()) return false;
+        if (!may_continue()) return false;
         add_order();
-        for (std::size_t c = 0; c < routing_.commodities().size() && goes_on(); ++c) add_passages(c);
-        if (!goes_on()) return false;
+        for (std::size_t c = 0; c < routing_.commodities().size() && may_continue(); ++c) add_passages(c);
+        if (!may_continue()) return false;
         add_links();
         add_buffers();
-        if (!goes_on()) return false;
+        if (!may_continue()) return false;
         add_hint();
         add_guide();
         return true;
     }
 
     /// Once the stop is requested, everything ends at its next poll.
-    [[nodiscard]] bool goes_on() {
+    [[nodiscard]] bool may_continue() {
         stopped_ = stopped_ || asked_.stop.requested();
         return !stopped_;
     }
@@ -134,7 +134,7 @@ class TimeIndexed {
         Starts starts(program_, network, windows, end, name);
         (*kept_)[c] = SumStarts{starts, starts};
         if (end < 0) return;
-        for (std::size_t n = 0; n < network.rule.size() && goes_on(); ++n) {
+        for (std::size_t n = 0; n < network.rule.size() && may_continue(); ++n) {
             const NodeId node(n);
             if (network.in[n].empty() && network.out[n].empty()) continue;
             const Traffic traffic(network, starts, node, end);
@@ -394,10 +394,10 @@ class TimeIndexed {
             }
         }
         for (std::vector<Use>& link : uses) {
-            if (!goes_on()) return;
+            if (!may_continue()) return;
             std::ranges::sort(link, {}, &Use::begin);
             std::vector<Use> active;
-            for (std::size_t i = 0; i < link.size() && goes_on();) {
+            for (std::size_t i = 0; i < link.size() && may_continue();) {
                 const Units64 now = link[i].begin;
                 std::erase_if(active, [&](const Use& use) { return use.end <= now; });
                 for (; i < link.size() && link[i].begin == now; ++i) active.push_back(link[i]);
@@ -430,7 +430,7 @@ class TimeIndexed {
     /// T8: a switch holds at most so many copies after each tick.
     void add_buffers() {
         for (const auto& [node, all] : held_) {
-            if (!goes_on()) return;
+            if (!may_continue()) return;
             const auto room = static_cast<std::int64_t>(*limit_of(node));
             for (Units64 tick = 0; tick < asked_.horizon; ++tick) {
                 std::vector<Term> terms;

@@ -24,8 +24,8 @@ namespace tutti::models {
 namespace {
 
 struct LinkRoom {
-    std::int64_t first = kNoWay, last = kNoWay, busy = 1;
-    [[nodiscard]] bool open() const { return first < kNoWay && last < kNoWay; }
+    std::int64_t first = kUnreachable, last = kUnreachable, busy = 1;
+    [[nodiscard]] bool open() const { return first < kUnreachable && last < kUnreachable; }
     [[nodiscard]] Wide by(std::int64_t makespan) const {
         if (!open() || makespan < first + last) return 0;
         return (Wide{makespan} - first - last) / busy + 1;
@@ -58,7 +58,7 @@ std::vector<LinkRoom> rooms_of(const Instance& instance, Bytes bytes) {
         for (std::size_t e = 0; e < rooms.size(); ++e) {
             const Link& link = topology.link(LinkId(e));
             const std::int64_t first = before[link.src.index()], last = after[link.dst.index()];
-            if (!network.usable(e) || first >= kNoWay || last >= kNoWay) continue;
+            if (!network.usable(e) || first >= kUnreachable || last >= kUnreachable) continue;
             rooms[e].first = std::min(rooms[e].first, network.release() + first);
             rooms[e].last = std::min(rooms[e].last, std::max(network.arrival(e), network.transit(e) + last));
         }
@@ -162,10 +162,10 @@ Wide needed(const Instance& instance, const std::vector<Trip>& trips,
     for (const Shipment& shipment : shipments(trips)) {
         const KindNetwork network(instance, shipment.kind, 1);
         const Trip& first = *shipment.trips.front();
-        const auto way =
+        const auto lengths_to =
             shipment.by_source ? network.from(first.from, &lengths) : network.to({first.to}, &lengths);
         for (const Trip* trip : shipment.trips) {
-            sum += Wide{least(*trip, shipment.by_source, way)} * trip->count;
+            sum += Wide{least(*trip, shipment.by_source, lengths_to)} * trip->count;
         }
     }
     return sum;
@@ -182,7 +182,7 @@ std::int64_t least_makespan(const std::vector<LinkRoom>& rooms, const std::vecto
     };
     std::int64_t low = 0, high = 1;
     while (!enough(high)) {
-        if (high > kNoWay / 4)
+        if (high > kUnreachable / 4)
             return 0;  // no link that has a length can carry anything: proves nothing of use
         high *= 2;
     }

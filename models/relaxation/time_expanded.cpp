@@ -53,7 +53,7 @@ std::vector<std::int64_t> prices_to(const TimedCase& timed, const KindNetwork& n
     const auto ticks = static_cast<std::size_t>(timed.horizon + 1 - release);
     // best[t][v], by ticks after the release, from the last back; the tick after the horizon has no way.
     std::vector<std::vector<std::int64_t>> best(ticks + 1,
-                                                std::vector<std::int64_t>(topology.nodes(), kNoWay));
+                                                std::vector<std::int64_t>(topology.nodes(), kUnreachable));
     for (std::size_t i = ticks; i-- > 0;) {
         auto& now = best[i];
         now = best[i + 1];
@@ -116,9 +116,9 @@ bool refutes(const TimedCase& timed, const std::vector<WholeWeight>& weights) {
         auto& to = known[{trip.kind, trip.to}];
         if (to.empty())
             to = prices_to(timed, KindNetwork(timed.instance, trip.kind, timed.unit), trip.to, prices);
-        std::int64_t least = kNoWay;
+        std::int64_t least = kUnreachable;
         for (const NodeId node : trip.from) least = std::min(least, to[node.index()]);
-        if (least >= kNoWay) return true;
+        if (least >= kUnreachable) return true;
         needed += Wide{least} * trip.count;
     }
     for (const WholeWeight& weight : weights) allowed += weight.weight;
@@ -139,7 +139,7 @@ std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend
             timed.busy.push_back(busy.count() / timed.unit);
         }
         const std::int64_t alone = longest_trip(instance, shipments(trips), timed.unit);
-        if (alone >= kNoWay) return std::nullopt;
+        if (alone >= kUnreachable) return std::nullopt;
         if (alone * timed.unit > best.value.count()) {
             // A chunk alone takes that long, whatever the weights.
             best.value = Ticks(alone * timed.unit);
@@ -147,7 +147,7 @@ std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend
             best.certificate = certificate_of(timed, {}, selection);
         }
         // The first horizons one by one, then in growing steps until one fits, then between the two.
-        std::int64_t low = best.value.count() / timed.unit, high = kNoWay, step = 1;
+        std::int64_t low = best.value.count() / timed.unit, high = kUnreachable, step = 1;
         while (low < high && !limits.stop.requested()) {
             timed.horizon = std::min(low + step, high) - 1;
             const TimedAnswer answer = solve_timed(timed, backend, limits);
@@ -155,7 +155,7 @@ std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend
                 answer.word == TimedAnswer::Word::Missing ? whole_weights(timed, answer) : std::nullopt;
             if (weights) {
                 low = timed.horizon + 1;
-                step = high == kNoWay ? 2 * step : std::max<std::int64_t>(1, (high - low + 1) / 2);
+                step = high == kUnreachable ? 2 * step : std::max<std::int64_t>(1, (high - low + 1) / 2);
                 best.value = Ticks(timed.unit * low);
                 best.certificate = certificate_of(timed, *weights, selection);
             } else {

@@ -78,13 +78,13 @@ class TimedProgram {
             const Link& link = topology_.link(LinkId(e));
             if (!network.usable(e) || end[(by_source ? link.dst : link.src).index()]) continue;
             const std::int64_t first = before[link.src.index()], last = after[link.dst.index()];
-            if (first >= kNoWay || last >= kNoWay) continue;
+            if (first >= kUnreachable || last >= kUnreachable) continue;
             const std::int64_t rest = std::max(network.transit(e) + last, network.arrival(e));
             flow[e] = columns(network.release() + first, timed_.horizon - rest);
             if (flow[e].last >= flow[e].first) starts_[e].push_back(flow[e]);
         }
         for (std::size_t v = 0; v < wait.size(); ++v) {
-            if (end[v] || before[v] >= kNoWay || after[v] >= kNoWay) continue;
+            if (end[v] || before[v] >= kUnreachable || after[v] >= kUnreachable) continue;
             wait[v] = columns(network.release() + before[v], timed_.horizon - after[v] - 1);
         }
         std::vector<std::vector<std::uint32_t>> given(topology_.nodes());
@@ -94,7 +94,7 @@ class TimedProgram {
             if (!by_source) add_supply(*trip, given);
         }
         for (std::size_t v = 0; v < wait.size(); ++v) {
-            if (end[v] || before[v] >= kNoWay || after[v] >= kNoWay) continue;
+            if (end[v] || before[v] >= kUnreachable || after[v] >= kUnreachable) continue;
             add_balance(NodeId(v), network, flow, wait[v], timed_.horizon - after[v], given[v], wanted[v]);
         }
     }

@@ -43,8 +43,8 @@ std::optional<NodeId> farthest(std::span<const NodeId> nodes, NodeId but,
 }
 
 /// From where to where one chunk must get, as selected; none if it need not.
-std::optional<std::pair<std::vector<NodeId>, NodeId>> way_of(const Demand& demand, const Kind& kind,
-                                                             const Selection& selection, Times& times) {
+std::optional<std::pair<std::vector<NodeId>, NodeId>> endpoints_of(const Demand& demand, const Kind& kind,
+                                                                   const Selection& selection, Times& times) {
     if (selection.target && !contains(demand.receivers, *selection.target)) return {};
     if (!demand.reduction) {
         if (selection.source) return {};
@@ -91,8 +91,8 @@ std::vector<Trip> trips_of(const Instance& instance, const Selection& selection)
             }
         }
         const Kind kind{demand.collective, demand.bytes, ChunkId(c)};
-        if (auto way = way_of(demand, kind, selection, times)) {
-            counts[{kind, std::move(way->first), way->second}] += static_cast<std::int64_t>(end - c);
+        if (auto ends = endpoints_of(demand, kind, selection, times)) {
+            counts[{kind, std::move(ends->first), ends->second}] += static_cast<std::int64_t>(end - c);
         }
         c = end;
     }
@@ -145,8 +145,8 @@ KindNetwork::KindNetwork(const Instance& instance, const Kind& kind, std::int64_
         const std::int64_t arrival = alpha + instance.beta(id, kind.chunk).count() / unit;
         const bool usable =
             instance.may_carry(link.src, kind.collective) && instance.may_carry(link.dst, kind.collective);
-        arrival_.push_back(usable ? arrival : kNoWay);
-        transit_.push_back(!usable ? kNoWay : topology_.is_cut_through(link.dst) ? alpha : arrival);
+        arrival_.push_back(usable ? arrival : kUnreachable);
+        transit_.push_back(!usable ? kUnreachable : topology_.is_cut_through(link.dst) ? alpha : arrival);
     }
 }
 
@@ -154,11 +154,11 @@ std::vector<std::int64_t> KindNetwork::cheapest(const std::vector<NodeId>& start
                                                 const std::vector<std::int64_t>* length,
                                                 bool forwards) const {
     const auto step = [&](LinkId link, NodeId) {
-        if (!usable(link.index())) return kNoWay;
+        if (!usable(link.index())) return kUnreachable;
         return length != nullptr ? (*length)[link.index()] : transit(link.index());
     };
     const auto direction = forwards ? bounds::Direction::Forwards : bounds::Direction::Backwards;
-    return bounds::shortest_paths(topology_, start, direction, kNoWay, step);
+    return bounds::shortest_paths(topology_, start, direction, kUnreachable, step);
 }
 
 std::vector<std::int64_t> KindNetwork::from(const std::vector<NodeId>& from,
@@ -171,10 +171,10 @@ std::vector<std::int64_t> KindNetwork::to(const std::vector<NodeId>& to,
     return cheapest(to, length, false);
 }
 
-std::int64_t least(const Trip& trip, bool by_source, const std::vector<std::int64_t>& ways) {
-    if (by_source) return ways[trip.to.index()];
-    std::int64_t best = kNoWay;
-    for (const NodeId node : trip.from) best = std::min(best, ways[node.index()]);
+std::int64_t least(const Trip& trip, bool by_source, const std::vector<std::int64_t>& lengths) {
+    if (by_source) return lengths[trip.to.index()];
+    std::int64_t best = kUnreachable;
+    for (const NodeId node : trip.from) best = std::min(best, lengths[node.index()]);
     return best;
 }
 

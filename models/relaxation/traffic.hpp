@@ -11,8 +11,8 @@ namespace tutti::models {
 
 /// Wide enough for sums over all chunks.
 __extension__ using Wide = __int128;
-/// "There is no path"; far from overflow.
-inline constexpr std::int64_t kNoWay = std::int64_t{1} << 61;
+/// Infinity; far from overflow.
+inline constexpr std::int64_t kUnreachable = std::int64_t{1} << 61;
 
 /// Chunks of one collective and size take the same links in the same times. `chunk` is any of them.
 struct Kind {
@@ -54,13 +54,13 @@ struct Shipment {
 /// By source or by target, whichever are fewer. The trips must outlive them.
 [[nodiscard]] std::vector<Shipment> shipments(const std::vector<Trip>& trips);
 
-/// The network as chunks of one kind see it, in units of `unit` ticks.
+/// The network for chunks of one kind, in units of `unit` ticks.
 class KindNetwork {
   public:
     KindNetwork(const Instance& instance, const Kind& kind, std::int64_t unit);
-    [[nodiscard]] bool usable(std::size_t link) const { return transit_[link] < kNoWay; }
-    /// From a start to the next start beyond: alpha + beta, or alpha into a cut-through switch. kNoWay if not
-    /// usable.
+    [[nodiscard]] bool usable(std::size_t link) const { return transit_[link] < kUnreachable; }
+    /// From a start to the next start beyond: alpha + beta, or alpha into a cut-through switch. kUnreachable
+    /// if not usable.
     [[nodiscard]] std::int64_t transit(std::size_t link) const { return transit_[link]; }
     /// From a start to the arrival itself.
     [[nodiscard]] std::int64_t arrival(std::size_t link) const { return arrival_[link]; }
@@ -88,7 +88,7 @@ class KindNetwork {
 
 /// Of a trip of a shipment, given the cheapest paths from its source (by source) or to its target (by
 /// target).
-[[nodiscard]] std::int64_t least(const Trip& trip, bool by_source, const std::vector<std::int64_t>& ways);
+[[nodiscard]] std::int64_t least(const Trip& trip, bool by_source, const std::vector<std::int64_t>& lengths);
 
 /// The smallest chunk that counts under a selection: links are busy at least as long as with it.
 [[nodiscard]] Bytes smallest(const Instance& instance, const Selection& selection);

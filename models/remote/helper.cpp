@@ -157,9 +157,9 @@ bool Helper::wait(short events) const {
     return ::poll(&polled, 1, static_cast<int>(kBetweenLooks.count())) > 0;
 }
 
-bool Helper::send(std::string_view bytes, const GoOn& go_on) {
+bool Helper::send(std::string_view bytes, const KeepGoing& keep_going) {
     while (!bytes.empty()) {
-        if (!go_on()) return false;
+        if (!keep_going()) return false;
         const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(count));
@@ -172,8 +172,8 @@ bool Helper::send(std::string_view bytes, const GoOn& go_on) {
     return true;
 }
 
-std::size_t Helper::receive(std::span<char> room, const GoOn& go_on) {
-    while (go_on()) {
+std::size_t Helper::receive(std::span<char> room, const KeepGoing& keep_going) {
+    while (keep_going()) {
         const ssize_t count = ::recv(socket_, room.data(), room.size(), MSG_DONTWAIT);
         if (count >= 0) return static_cast<std::size_t>(count);
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -185,11 +185,11 @@ std::size_t Helper::receive(std::span<char> room, const GoOn& go_on) {
     return 0;
 }
 
-void Helper::ask_to_end() { (void)::shutdown(socket_, SHUT_WR); }
+void Helper::request_stop() { (void)::shutdown(socket_, SHUT_WR); }
 
 std::size_t Helper::resident_bytes() const { return resident_bytes_of(pid_); }
 
-void Helper::kill_it() const {
+void Helper::kill_process() const {
     if (process_ >= 0) {
         (void)::syscall(SYS_pidfd_send_signal, process_, SIGKILL, nullptr, 0);
     } else {
@@ -199,7 +199,7 @@ void Helper::kill_it() const {
 
 std::string Helper::end() {
     if (pid_ < 0) return {};
-    kill_it();  // one that is on its way out keeps its status
+    kill_process();  // one that is on its way out keeps its status
     int status = 0;
     pid_t reaped = 0;
     do {

@@ -35,26 +35,26 @@ class Helper {
     [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
     [[nodiscard]] pid_t pid() const { return pid_; }
 
-    /// Asked again and again while waiting, every kBetweenLooks at least: whether to go on.
-    using GoOn = std::function<bool()>;
+    /// Called while waiting, at least every kBetweenLooks: whether to keep waiting.
+    using KeepGoing = std::function<bool()>;
     static constexpr std::chrono::milliseconds kBetweenLooks{10};
 
-    /// Sends all; false if it was told not to go on, or nobody reads any more.
-    [[nodiscard]] bool send(std::string_view bytes, const GoOn& go_on);
-    /// Receives something; 0 if it was told not to go on, or nothing more will come.
-    [[nodiscard]] std::size_t receive(std::span<char> room, const GoOn& go_on);
-    /// Tells it that it is to end, with what it has. Nothing can be sent from now on.
-    void ask_to_end();
+    /// Sends all; false if stopped, or if the helper closed the socket.
+    [[nodiscard]] bool send(std::string_view bytes, const KeepGoing& keep_going);
+    /// Receives some bytes; 0 if stopped, or at the end.
+    [[nodiscard]] std::size_t receive(std::span<char> room, const KeepGoing& keep_going);
+    /// Asks it to stop and answer with its best solution. Nothing can be sent afterwards.
+    void request_stop();
 
     /// What it has in memory now; 0 where the system does not tell.
     [[nodiscard]] std::size_t resident_bytes() const;
 
-    /// Kills it, if it still lives, and waits for its end. In words how it ended.
+    /// Kills it, if it still runs, and waits for its end. Returns how it ended, as text.
     std::string end();
 
   private:
     [[nodiscard]] bool wait(short events) const;
-    void kill_it() const;
+    void kill_process() const;
 
     pid_t pid_ = -1;
     int process_ = -1;  ///< a descriptor of the process: its number may be another's once it is gone

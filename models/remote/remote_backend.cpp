@@ -26,16 +26,16 @@ class Watch {
     Watch& operator=(const Watch&) = delete;
 
     /// While the order is sent: there is nothing to hand in yet.
-    [[nodiscard]] bool goes_on_sending() {
+    [[nodiscard]] bool may_send() {
         if (limits_.stop.requested() || must_end_.requested()) stopped_ = true;
         return !stopped_ && fits();
     }
     /// While the answer is awaited.
-    [[nodiscard]] bool goes_on() {
+    [[nodiscard]] bool may_continue() {
         const bool must_end = must_end_.requested();
         if (!asked_ && (must_end || limits_.stop.requested())) {
             asked_ = true;
-            helper_.ask_to_end();
+            helper_.request_stop();
         }
         const auto now = Stop::Clock::now();
         if (must_end && !since_) since_ = now;
@@ -96,10 +96,10 @@ Result ask(const std::string& file, const std::string& backend, const Asked& pro
     }
     Watch watch(helper, limits, memory);
     const Sink sink = [&](std::string_view bytes) {
-        return helper.send(bytes, [&] { return watch.goes_on_sending(); });
+        return helper.send(bytes, [&] { return watch.may_send(); });
     };
     const Source source = [&](std::span<char> room) {
-        return helper.receive(room, [&] { return watch.goes_on(); });
+        return helper.receive(room, [&] { return watch.may_continue(); });
     };
     // One that stops reading may have said why.
     (void)write_order(sink, backend, program, limits_there(limits));

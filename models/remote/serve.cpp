@@ -1,9 +1,8 @@
-// The other side of remote_backend.cpp. One order per process: a solver that is killed in the midst of its
-// work leaves nothing behind that the next one could stumble over.
+// The helper's side of remote_backend.cpp. One order per process, so that a killed solver leaves no state for
+// the next one.
 //
-// When the parent closes its half of the socket, that is the stop of the solve. It may also be that the
-// parent is gone. The system then kills this process, if it can tell (PR_SET_PDEATHSIG); and in case it
-// could not (the parent died before we asked for it), the parent's number is looked at from then on.
+// When the parent closes its half of the socket, the solve is stopped. If the parent died, the system kills
+// this process (PR_SET_PDEATHSIG); in case the parent died before that was set, its process id is polled too.
 
 #include "models/remote/serve.hpp"
 
@@ -47,8 +46,8 @@ bool send_whole(int socket, std::string_view bytes) {
     return true;
 }
 
-/// Raises the flag at the end of the socket; ends the process when the parent is another one.
-void hear_the_end(int socket, pid_t parent, std::atomic<bool>& flag) {
+/// Sets the flag when the socket is closed; ends the process when the parent's process id has changed.
+void watch_socket(int socket, pid_t parent, std::atomic<bool>& flag) {
     char byte = 0;
     while (receive_some(socket, {&byte, 1}) > 0) {
     }
@@ -57,7 +56,7 @@ void hear_the_end(int socket, pid_t parent, std::atomic<bool>& flag) {
     ::_exit(kNobodyListens);
 }
 
-/// In case it grows faster than it is watched: what it has now counts too, and stacks and libraries.
+/// A hard limit, in case memory grows faster than it is polled. Includes current use, stacks and libraries.
 void bound_memory(std::optional<std::size_t> most) {
     if (!most) return;
     constexpr rlim_t kForStacksAndLibraries = rlim_t{1} << 30;
@@ -73,8 +72,8 @@ void bound_memory(std::optional<std::size_t> most) {
     (void)::setrlimit(RLIMIT_DATA, &limit);
 }
 
-/// Better this process than the one that waits for it.
-void go_first_when_memory_ends() {
+/// Makes the OOM killer choose this process before its parent.
+void prefer_oom_kill() {
     std::ofstream file("/proc/self/oom_score_adj");
     file << 900;
 }
@@ -106,14 +105,14 @@ Result solved(const Order& order, const auto& program, const SolveLimits& limits
 int serve(int socket) {
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const pid_t parent = ::getppid();
-    go_first_when_memory_ends();
+    prefer_oom_kill();
     const Stop::Clock::time_point begin = Stop::Clock::now();
     const auto order = read_order([&](std::span<char> room) { return receive_some(socket, room); });
     if (!order) return kNoOrder;
     bound_memory(order->memory_bytes);
 
     static std::atomic<bool> flag{false};  // for as long as the thread may look at it
-    std::thread([socket, parent] { hear_the_end(socket, parent, flag); }).detach();
+    std::thread([socket, parent] { watch_socket(socket, parent, flag); }).detach();
     SolveLimits limits;
     auto seconds = order->seconds;
     if (seconds) *seconds -= Stop::Clock::now() - begin;  // the order took its time to come

@@ -21,7 +21,7 @@ namespace {
 
 /// Larger models would be files of gigabytes that no solver reads.
 constexpr std::size_t kMostStarts = 2'000'000;
-constexpr std::size_t kMostWays = 200'000;
+constexpr std::size_t kMostPaths = 200'000;
 constexpr models::Units64 kMostUnits = 100'000;
 
 ModelFormat format_of(const ModelOptions& options) {
@@ -79,7 +79,7 @@ class ModelOf {
     [[nodiscard]] models::Question question() const {
         if (options_.encoding == ModelEncoding::Intervals) {
             if (const std::string why = models::why_no_interval(routing_); !why.empty()) cannot(why);
-            limit("ways of chunks", models::interval_size(routing_).ways, kMostWays, "");
+            limit("paths of chunks", models::interval_size(routing_).chains, kMostPaths, "");
             return models::interval(routing_, {horizon_});
         }
         models::Quotient quotient = models::no_quotient(routing_);

@@ -52,14 +52,14 @@ bool is_forestcoll_xml(const Sniffed& sniffed) {
 }
 AnyPlan read_forestcoll(io::Source& source) { return io::read_forestcoll_xml(source); }
 
-constexpr std::array<PlanKind, 6> kKinds{{
-    {"mscclpp-json", "MSCCL++ JSON", "json", is_mscclpp_json, read_mscclpp},
-    {"sccl-json", "SCCL JSON", "json", is_sccl_json, read_sccl},
-    {"teccl-json", "TE-CCL JSON", "json", is_teccl_json, read_teccl},
-    {"tacos-csv", "TACOS CSV", "bad-line", is_tacos_csv, read_tacos},
-    {"forestcoll-xml", "ForestColl XML", "xml", is_forestcoll_xml, read_forestcoll},
-    {"msccl-xml", "MSCCL XML", "xml", is_msccl_xml, read_msccl},
-}};
+constexpr std::array kKinds{
+    PlanKind{"mscclpp-json", "MSCCL++ JSON", "json", is_mscclpp_json, read_mscclpp},
+    PlanKind{"sccl-json", "SCCL JSON", "json", is_sccl_json, read_sccl},
+    PlanKind{"teccl-json", "TE-CCL JSON", "json", is_teccl_json, read_teccl},
+    PlanKind{"tacos-csv", "TACOS CSV", "bad-line", is_tacos_csv, read_tacos},
+    PlanKind{"forestcoll-xml", "ForestColl XML", "xml", is_forestcoll_xml, read_forestcoll},
+    PlanKind{"msccl-xml", "MSCCL XML", "xml", is_msccl_xml, read_msccl},
+};
 
 }  // namespace
 

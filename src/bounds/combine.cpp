@@ -13,8 +13,8 @@ namespace {
 
 using Family = Bound (*)(Traffic&, const Stop&);
 
-constexpr std::array<Family, 4> kSimple{latency, ingress, egress, volume};
-constexpr std::array<Family, 2> kOthers{cut, lengths};
+constexpr std::array kSimple{latency, ingress, egress, volume};
+constexpr std::array kOthers{cut, lengths};
 
 void add(std::vector<Bound>& bounds, std::span<const Family> families, Traffic& traffic, const Stop& stop) {
     for (const Family family : families) {

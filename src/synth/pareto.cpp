@@ -1,4 +1,4 @@
-// SCCL's question about an instance: the walk is that of models/pareto; here instances become its problems
+// SCCL's question about an instance: models/pareto enumerates; here instances become its problems
 // and plans become verified schedules.
 //
 // An all-reduce is composed, as SCCL does: a reduce-scatter of (S1, R1, C) and then an all-gather of (S2, R2,
@@ -118,15 +118,15 @@ class Subject {
     std::int64_t per_chunk_ = 1;
 };
 
-std::string words_of(models::WalkEnd end, int max_chunks) {
+std::string words_of(models::ParetoEnd end, int max_chunks) {
     switch (end) {
-        case models::WalkEnd::LeastRatio:
+        case models::ParetoEnd::LeastRatio:
             return "R/C meets its lower bound, whatever C";
-        case models::WalkEnd::ChunksExhausted:
+        case models::ParetoEnd::ChunksExhausted:
             return fmt::format("no algorithm of at most {} chunks is better (--max-chunks)", max_chunks);
-        case models::WalkEnd::StepsExhausted:
+        case models::ParetoEnd::StepsExhausted:
             return "the most steps or rounds allowed are reached";
-        case models::WalkEnd::Stopped:
+        case models::ParetoEnd::Stopped:
             return "stopped by the time limit or an interrupt";
     }
     return {};

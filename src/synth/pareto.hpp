@@ -33,7 +33,7 @@ struct ParetoResult {
     models::Ratio least_ratio;  ///< of R over sccl_chunks
     int max_chunks = 0;         ///< as the field counts them
     bool complete = false;      ///< every point is proven and none can be missing within the limits
-    std::string end;            ///< why the walk ended, in words
+    std::string end;            ///< why the enumeration ended, as text
     std::size_t refuted = 0;
     double seconds = 0;
 };

@@ -118,9 +118,9 @@ class Synthesis {
         result_.bound = std::move(bound);
         tell(fmt::format("bound    {} ({}), {:.3f} s", result_.bound.value.count(), result_.bound.kind,
                          clock_.seconds()));
-        tell_found();
+        report_found();
     }
-    void tell_found() const {
+    void report_found() const {
         if (!request_.found) return;
         const bool any = !result_.method.empty();
         request_.found(any ? std::optional(result_.schedule.makespan) : std::nullopt, result_.bound.value);
@@ -133,7 +133,7 @@ class Synthesis {
         result_.finish = verdict.finish;
         result_.method = who;
         result_.heuristic = heuristic;
-        tell_found();
+        report_found();
     }
     /// One whose sends are not held.
     void accept_unheld(const Verdict& verdict, const std::string& who, std::string_view heuristic,
@@ -144,7 +144,7 @@ class Synthesis {
         result_.finish = verdict.finish;
         result_.sends = verdict.sends;
         result_.symmetric = std::move(symmetric);
-        tell_found();
+        report_found();
     }
 
     [[nodiscard]] bool is_too_large_to_hold() const { return sends_wanted_ > kMostSendsHeld; }
@@ -253,7 +253,7 @@ class Synthesis {
 
     /// "steiner-trees 15, pipelined-all-reduce 14; reduction: link-matching none, steiner-trees 7; ...": the
     /// whole first. Repairs that gained nothing are left out.
-    [[nodiscard]] static std::string told(const std::vector<Candidate>& candidates) {
+    [[nodiscard]] static std::string candidates_text(const std::vector<Candidate>& candidates) {
         std::vector<std::pair<std::string, std::string>> parts{{"", ""}};
         for (const Candidate& candidate : candidates) {
             if (!candidate.makespan && candidate.heuristic == heuristics::kRuinAndRecreate) continue;
@@ -280,7 +280,7 @@ class Synthesis {
             instance_, {result_.bound.value, effort, seed, request_.threads, stop_, options_, alone_});
         auto& schedule = found.schedule;
         if (!schedule && result_.method.empty()) throw LimitError(why_nothing());
-        const std::string tried = told(found.candidates);
+        const std::string tried = candidates_text(found.candidates);
         enter(std::move(found.candidates));
         if (!schedule) return;
         const Verdict verdict = judge(instance_, *schedule, result_.bound, kGreedy);
@@ -315,39 +315,39 @@ class Synthesis {
             return;
         }
         const Stop stop = is_auto() ? stop_.within(exact_time()) : stop_;
-        models::WalkRequest request{instance_,
-                                    result_.bound,
-                                    result_.schedule,
-                                    backends,
-                                    request_.threads,
-                                    request_.seed,
-                                    request_.memory_bytes,
-                                    stop,
-                                    [this](const std::string& line) { tell(line); },
-                                    [this](const Schedule& schedule, const std::string& who) {
-                                        judge(instance_, schedule, result_.bound, who);
-                                    },
-                                    request_.found,
-                                    options_};
-        models::WalkResult walked = models::walk(request);
-        if (!walked.found_by.empty()) {
-            const Verdict verdict = judge(instance_, walked.schedule, result_.bound, walked.found_by);
-            accept(std::move(walked.schedule), verdict, walked.found_by);
+        models::HorizonRequest request{instance_,
+                                       result_.bound,
+                                       result_.schedule,
+                                       backends,
+                                       request_.threads,
+                                       request_.seed,
+                                       request_.memory_bytes,
+                                       stop,
+                                       [this](const std::string& line) { tell(line); },
+                                       [this](const Schedule& schedule, const std::string& who) {
+                                           judge(instance_, schedule, result_.bound, who);
+                                       },
+                                       request_.found,
+                                       options_};
+        models::HorizonResult found = models::search_horizons(request);
+        if (!found.found_by.empty()) {
+            const Verdict verdict = judge(instance_, found.schedule, result_.bound, found.found_by);
+            accept(std::move(found.schedule), verdict, found.found_by);
         }
-        result_.solver_versions = std::move(walked.versions);
-        if (walked.bound.value > result_.bound.value) {
-            result_.bound = std::move(walked.bound);
+        result_.solver_versions = std::move(found.versions);
+        if (found.bound.value > result_.bound.value) {
+            result_.bound = std::move(found.bound);
             prefer_checkable_proof(stop);
         }
-        gave_up_ = walked.stopped;
+        gave_up_ = found.stopped;
         if (gap()) {
-            conclude(!walked.obstacle.empty() ? "no proof: " + walked.obstacle
-                                              : std::string(kStoppedBeforeProof));
-        } else if (walked.refuted_by.empty()) {
+            conclude(!found.obstacle.empty() ? "no proof: " + found.obstacle
+                                             : std::string(kStoppedBeforeProof));
+        } else if (found.refuted_by.empty()) {
             conclude(fmt::format("{} found a schedule that meets the bound ({})", result_.method,
                                  result_.bound.kind));
         } else {
-            conclude(fmt::format("{} proved that no schedule is shorter", walked.refuted_by));
+            conclude(fmt::format("{} proved that no schedule is shorter", found.refuted_by));
         }
         tell("choice   exact: " + result_.proof);
         if (gap() && is_auto()) search_until_stopped();

@@ -7,7 +7,7 @@
 
 using namespace tutti::app;
 
-TEST_CASE("an instance and a schedule are told apart by their first bytes") {
+TEST_CASE("an instance and a schedule are distinguished by their first bytes") {
     CHECK(kind_of_bytes("{\"tutti\": 1") == FileKind::Instance);
     CHECK(kind_of_bytes(" \n{ \"name\" : ") == FileKind::Instance);
     CHECK(kind_of_bytes("{\"tutti_schedule\": 1") == FileKind::Schedule);
@@ -33,7 +33,7 @@ TEST_CASE("a topology of NCCL is no plan") {
     CHECK(kind_of_bytes("<system version=\"1\">") == FileKind::Unclear);
 }
 
-TEST_CASE("the beginning of a JSON text tells the fields of its outermost object") {
+TEST_CASE("sniffing a JSON text finds the fields of its outermost object") {
     const auto fields = [](const char* text) { return sniff(text).fields; };
     CHECK(fields(R"({"a": {"b": [1, {"c": 2}]}, "d": "e, \"f\": ", "g": [], "h)") ==
           std::vector<std::string>{"a", "d", "g"});

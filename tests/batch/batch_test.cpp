@@ -164,7 +164,7 @@ TEST_CASE("a resumed run that asks for more does only that, and keeps what it do
     CHECK(run_in(scratch, with({"auto", "greedy"}), 1, refuse_work).failures() == 0);
 }
 
-TEST_CASE("a run that goes on elsewhere leaves paths that hold there, of all lines") {
+TEST_CASE("a run resumed from another directory has paths valid there, in all lines") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
     scratch.put("all/x/b.json", kRing);
@@ -222,7 +222,7 @@ TEST_CASE("a file that has changed since is solved again") {
     CHECK(run_in(scratch, {.resume = true}, 1, refuse_work).kept == 2);
 }
 
-TEST_CASE("a search that ignores its time limit is killed, and the row says what it had found") {
+TEST_CASE("a search that ignores its time limit is killed, and the row has its best result so far") {
     const test::ScratchTree scratch;
     scratch.put("all/x/a.json", kRing);
     const auto deaf = [](const Task& task, const std::string& results, const Limits& limits,

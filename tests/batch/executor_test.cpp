@@ -85,7 +85,7 @@ TEST_CASE("a child reports its findings, then its result line with its own peak 
     CHECK(all[2].line->peak_memory_bytes.value_or(0) > 1'000'000);
 }
 
-TEST_CASE("a child that crashes is a line that names the signal and its last words") {
+TEST_CASE("a child that crashes is a line with the signal and the child's last output") {
     auto executor = executor_that([](const Task&, const TaskListener&) -> io::ResultLine {
         std::cerr << "one\ntwo\nthree\nfour\n" << std::flush;
         (void)std::signal(SIGSEGV, SIG_DFL);  // a sanitizer may catch it
@@ -100,7 +100,7 @@ TEST_CASE("a child that crashes is a line that names the signal and its last wor
     CHECK(line.status == Status::Unknown);
 }
 
-TEST_CASE("a child killed from outside is told from one that the executor killed") {
+TEST_CASE("a child killed from outside is distinguished from one that the executor killed") {
     auto executor = executor_that([](const Task&, const TaskListener&) -> io::ResultLine {
         (void)::kill(::getpid(), SIGKILL);
         sleep_for_ever();
@@ -117,7 +117,7 @@ TEST_CASE("a child that leaves without a result is a crash") {
     CHECK(line.error == "its process left without a result (exit code 3)");
 }
 
-TEST_CASE("a child that does not stop in time is killed, and what it had is told") {
+TEST_CASE("a child that does not stop in time is killed, and its best result so far is reported") {
     auto executor = executor_that(
         [](const Task&, const TaskListener& hears) -> io::ResultLine {
             hears.found(Ticks(42), Ticks(40));
@@ -146,7 +146,7 @@ TEST_CASE("a child that takes more memory than it may is killed") {
     CHECK(line.error.find("500 MiB") != std::string::npos);
 }
 
-TEST_CASE("what the parent holds is not counted as a child's") {
+TEST_CASE("memory inherited from the parent is not counted as a child's") {
     std::vector<char> ours(std::size_t{300} << 20, 1);
     auto executor = executor_that(
         [](const Task& task, const TaskListener&) {
@@ -200,7 +200,7 @@ TEST_CASE("a child ignores SIGINT and SIGTERM, reads nothing and prints nothing"
     CHECK(line_of(executor).verified);
 }
 
-TEST_CASE("as many threads as there are cores, and a wider task alone") {
+TEST_CASE("tasks use as many threads as there are cores, and a task that wants more runs alone") {
     auto executor = executor_that([](const Task& task, const TaskListener&) { return fine(task); }, {}, 4);
     CHECK(executor.has_room(9));
     executor.begin(0, task_named("a", 2));

@@ -83,7 +83,7 @@ TEST_CASE("a test set that lists what is not there is an error at its line") {
     }
 }
 
-TEST_CASE("patterns mean what matches them, and say so when nothing does") {
+TEST_CASE("patterns expand to the matching files, and are an error when nothing matches") {
     const test::ScratchTree scratch;
     scratch.put("one/ring4.json");
     scratch.put("two/ring8.json");

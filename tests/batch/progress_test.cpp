@@ -86,7 +86,7 @@ TEST_CASE("the bar is drawn at most ten times a second, but always at the end") 
     CHECK(terminal.line() == "[####################] 2/2, 0 s");
 }
 
-TEST_CASE("time goes on while nothing happens") {
+TEST_CASE("the elapsed time is updated while nothing happens") {
     FakeTerminal terminal;
     Progress progress(terminal.view(ProgressView::Kind::Bar), 1);
     terminal.now += 2h + 5min;
@@ -139,7 +139,7 @@ TEST_CASE("without a terminal there is a plain line every five seconds") {
     CHECK(terminal.all() == "1 of 3 done, 5 s; now a/b\n2 of 3 done, 1 failed, 10 s; now c\n");
 }
 
-TEST_CASE("a silent view of the progress prints nothing") {
+TEST_CASE("a quiet progress view prints nothing") {
     FakeTerminal terminal;
     {
         Progress progress(terminal.view(ProgressView::Kind::Silent), 1);
@@ -150,7 +150,7 @@ TEST_CASE("a silent view of the progress prints nothing") {
     CHECK(terminal.all().empty());
 }
 
-TEST_CASE("tasks at work stand below the bar, with what they have") {
+TEST_CASE("running tasks are listed below the bar, with their best results") {
     FakeTerminal terminal;
     terminal.columns = 91;
     {

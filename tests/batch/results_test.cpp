@@ -86,7 +86,7 @@ TEST_CASE("numbers in names count as numbers") {
     CHECK(text::natural_before("x99999999999999999999998", "x99999999999999999999999"));
 }
 
-TEST_CASE("of several lines of a key the last counts, and half a line at the end does not") {
+TEST_CASE("the last of several lines of a key counts, and half a line at the end is skipped") {
     const test::ScratchTree scratch;
     const std::string text =
         journal({line_of("ring/a", 9, 8), line_of("ring/b", 5, 5), line_of("ring/a", 8, 8)});
@@ -157,7 +157,7 @@ TEST_CASE("the table has readable times, bandwidth where it is defined, and the 
     CHECK_FALSE(contains(text_of(results_table(selected(abstract, {}), {})), "busbw"));
 }
 
-TEST_CASE("a schedule that nobody verified is a failure") {
+TEST_CASE("an unverified schedule is a failure") {
     ResultLine line = line_of("a", 3, 3);
     line.verified = false;
     CHECK(has_failed(line));
@@ -244,7 +244,7 @@ TEST_CASE("a makespan below the other run's bound is a contradiction, unless the
     CHECK(change_of(line_of("a", 100, 100), other) == Change::Better);
 }
 
-TEST_CASE("a schedule of what the other run says is infeasible is a contradiction") {
+TEST_CASE("a schedule for an instance that the other run found infeasible is a contradiction") {
     ResultLine none = failed_line("a", io::Failure::Infeasible);
     none.status = Status::Infeasible;
     CHECK(change_of(none, line_of("a", 9, 8)) == Change::Contradiction);
@@ -255,7 +255,7 @@ TEST_CASE("a schedule of what the other run says is infeasible is a contradictio
     CHECK(change_of(none, line_of("a", 9, 8)) == Change::Recovered);
 }
 
-TEST_CASE("a comparison tells what is missing, what is new, and what else differs") {
+TEST_CASE("a comparison lists missing, new and differing rows") {
     ResultLine seeded = line_of("b", 10, 8);
     seeded.seed = 7;
     seeded.seconds = 4;
@@ -358,7 +358,7 @@ TEST_CASE("merged shards of a run are that run, with the instances that it varie
     CHECK(merged_into("unlike").instances.empty());
 }
 
-TEST_CASE("a merge tells of shards that are missing or not finished, however they are counted") {
+TEST_CASE("a merge reports missing and unfinished shards, however they are numbered") {
     const test::ScratchTree scratch;
     scratch.put("s/results.jsonl", journal({line_of("ring/a", 5, 5)}));
     const auto notes_with = [&](const std::string& run) {
@@ -384,7 +384,7 @@ TEST_CASE("a folder that a batch is writing is refused as the target of a merge"
                    "another run"));
 }
 
-TEST_CASE("of one task in two runs the later counts, and a result before a failure") {
+TEST_CASE("if two runs have the same task, the later line wins, but a result beats a failure") {
     const test::ScratchTree scratch;
     ResultLine late = line_of("a", 7, 5), early = line_of("a", 6, 5), dead = failed_line("a");
     late.finished = "2026-01-02T00:00:00Z";
@@ -396,7 +396,7 @@ TEST_CASE("of one task in two runs the later counts, and a result before a failu
     CHECK(read_run(scratch.at("m")).lines.at(0).makespan == Ticks(7));
 }
 
-TEST_CASE("results of different files under one key are not merged unless somebody chooses") {
+TEST_CASE("results of different files under one key are merged only with --prefer-last") {
     const test::ScratchTree scratch;
     ResultLine a = line_of("a", 7, 5), b = line_of("a", 9, 5);
     b.digest = "other";

@@ -19,7 +19,7 @@ Bound bound_of(const Instance& instance, std::string_view kind) {
 
 }  // namespace
 
-TEST_CASE("the latency bound is the fastest way to the farthest receiver, and names it") {
+TEST_CASE("the latency bound is the fastest path to the farthest receiver, and names it") {
     const Instance instance =
         test::on_all(test::line(4, 2, 3), {test::collective(CollectiveKind::Broadcast)});
     const Bound bound = bound_of(instance, "latency");
@@ -44,7 +44,7 @@ TEST_CASE("a release moves every bound") {
     for (const Bound& bound : bounds::simple_bounds(instance)) CHECK(bound.value == Ticks(105));
 }
 
-TEST_CASE("ingress counts what an NPU lacks against what its links can bring") {
+TEST_CASE("ingress counts what an NPU lacks against the capacity of its links") {
     // The end of a line gets 3 chunks over one link of beta 4; the last of them can be there at 4 + 2 * 4.
     const Instance instance = test::on_all(test::line(2, 1, 4), {[] {
                                                Collective c = test::collective(CollectiveKind::AllGather);
@@ -76,14 +76,14 @@ TEST_CASE("ingress knows that far chunks cannot come early") {
           Ticks(3));
 }
 
-TEST_CASE("egress counts what only one NPU has, early enough for the farthest receiver") {
+TEST_CASE("egress counts what only one NPU holds, sent early enough for the farthest receiver") {
     Collective c = test::collective(CollectiveKind::Scatter);
     CHECK(bound_of(test::on_all(test::line(5), {c}), "egress").value == Ticks(4));
     c.chunks = 2;  // 8 chunks over one link; the two for the far end need 4 ticks
     CHECK(bound_of(test::on_all(test::line(5), {c}), "egress").value == Ticks(8));
 }
 
-TEST_CASE("a reduction needs a way for every contribution") {
+TEST_CASE("a reduction needs a path for every contribution") {
     const Instance instance = test::on_all(test::line(4, 2, 3), {test::collective(CollectiveKind::Reduce)});
     CHECK(bound_of(instance, "latency").value == Ticks(15));
 }

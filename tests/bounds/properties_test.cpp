@@ -59,7 +59,7 @@ TEST_CASE("no bound is above a verified makespan on networks too large to try ev
     for_seeds(cases(200), [&](Rng& rng, std::uint64_t seed) { check(random_instance(rng, options), seed); });
 }
 
-TEST_CASE("no bound is above a verified makespan where a few chunks go a short way") {
+TEST_CASE("no bound is above a verified makespan where a few chunks travel a short distance") {
     // Small instances are those that greedy solves best, so that a bound that is too large by one tick shows.
     const InstanceOptions options{
         .max_npus = 4, .max_switches = 2, .max_collectives = 1, .max_chunks = 2, .max_ticks = 3};

@@ -91,7 +91,7 @@ TEST_CASE("a dash is a file, not an option") {
     CHECK(asks("synth - -o -", SynthesisOptions{.instance = "-", .output = "-"}));
 }
 
-TEST_CASE("of an option given twice the last one counts") {
+TEST_CASE("if an option is given twice, the last value counts") {
     CHECK(asks("synth a --seed 1 --seed 2 --json --json", SynthesisOptions{.instance = "a", .seed = 2},
                {.json = true}));
     CHECK(asks("topology ring --npus 3 --npus 4", TopologyPage{{.what = "ring", .fields = {{"npus", "4"}}}}));
@@ -298,7 +298,7 @@ TEST_CASE("doctor takes no arguments") {
     CHECK(contains(complaint("doctor a"), "no arguments"));
 }
 
-TEST_CASE("help is asked for in every usual way, and overrules what else is wrong") {
+TEST_CASE("all usual forms of help work, and take precedence over other errors") {
     for (const char* line : {"--help", "-h", "help"}) CHECK(asks(line, HelpOptions{}));
     for (const char* line : {"help synth", "synth --help", "synth -h", "synth --seed x --help"}) {
         CHECK(asks(line, HelpOptions{"synth"}));

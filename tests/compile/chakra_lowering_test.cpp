@@ -123,7 +123,7 @@ TEST_CASE("different links need no gates, nor does a message that waits for data
     CHECK(nodes[3].after == Ids{3});
 }
 
-TEST_CASE("a way through switches is one message of a Chakra trace") {
+TEST_CASE("a path through switches is one message of a Chakra trace") {
     for (const bool cut_through : {false, true}) {
         const Instance instance =
             test::on_all(test::star(2, {.cut_through = cut_through}, 1, 2), {sized(test::custom({0}, {1}))});

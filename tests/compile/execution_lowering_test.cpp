@@ -164,7 +164,7 @@ TEST_CASE("an execution plan has the name, sizes and mode that were asked for") 
     CHECK_FALSE(checked(exchange, synthesized(exchange), {}).in_place);
 }
 
-TEST_CASE("chunks that go the same ways are moved together") {
+TEST_CASE("chunks that take the same paths are moved together") {
     Collective collective = test::collective(CollectiveKind::AllGather);
     collective.chunks = 3;
     // Rank 0 sends its chunks to 1 and 2, each in its own order; 1 and 2 send theirs by way of 0.
@@ -202,7 +202,7 @@ TEST_CASE("results that come back are put where they belong, without a copy") {
     CHECK(count_of(checked(gather, synthesized(gather), {}), OperationType::Copy) == 0);
 }
 
-TEST_CASE("a rank with more messages than a thread block can have goes on in another one") {
+TEST_CASE("a rank with more messages than a thread block can have continues in another one") {
     // Everything passes rank 0.
     test::Net net(20);
     for (std::size_t leaf = 1; leaf < 20; ++leaf) net.both(0, leaf);
@@ -240,7 +240,7 @@ TEST_CASE("schedules that an execution plan cannot express are refused with the 
     CHECK(refusal(star, synthesized(star)).find("thread blocks on rank 0") != std::string::npos);
 }
 
-TEST_CASE("execution plans of random instances are valid, or refused for a reason that is said") {
+TEST_CASE("execution plans of random instances are valid, or refused with a reason") {
     std::size_t plans = 0, relayed = 0, refused = 0;
     test::for_seeds(test::cases(250), [&](Rng& rng, std::uint64_t seed) {
         const Instance instance(test::random_instance(rng));

@@ -165,7 +165,7 @@ TEST_CASE("a message that overtakes another has a connection of its own") {
     CHECK(plan.channels == 2);
 }
 
-TEST_CASE("further dependencies stand on nops before the step, which keeps one itself") {
+TEST_CASE("further dependencies are put on nops before the step, which keeps one itself") {
     // NPU 2 gets two contributions and sends the sum on: the send waits for the sum, which waits for both.
     auto sum = test::custom({0, 1, 2}, {3}, true);
     const Instance instance = test::on_all(test::Net(4).link(0, 2).link(1, 2).link(2, 3), {sum});
@@ -281,7 +281,7 @@ TEST_CASE("what the limits forbid is refused with limit and need") {
                          doctest::Contains("40000 chunks of a buffer"), InputError);
 }
 
-TEST_CASE("collectives that a runtime does not know are refused with those that do") {
+TEST_CASE("collectives that a runtime does not support are refused, naming the runtimes that do") {
     auto gather = test::collective(CollectiveKind::Gather);
     gather.root = Rank(0);
     const Instance instance = test::on_all(test::Net(2).both(0, 1), {gather});

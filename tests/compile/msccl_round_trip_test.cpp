@@ -218,7 +218,7 @@ TEST_CASE("wires that carry many messages at once still give plans for FIFOs of 
     CHECK(tally.plans == 36);
 }
 
-TEST_CASE("random instances become valid plans or are refused for a reason that is said") {
+TEST_CASE("random instances become valid plans or are refused with a reason") {
     Tally tally;
     std::size_t refused = 0;
     test::for_seeds(test::cases(250), [&](Rng& rng, std::uint64_t seed) {

@@ -20,7 +20,7 @@ using Place = std::optional<std::int64_t>;
 
 }  // namespace
 
-TEST_CASE("an all-gather's chunk lies in its owner's input and in everybody's output") {
+TEST_CASE("an all-gather's chunk is in its owner's input and in every output") {
     const Instance instance = of_kind(CollectiveKind::AllGather, 2);
     const Places places(instance, CollectiveId(0));
     CHECK(places.input(1, 3) == Place(1));
@@ -56,7 +56,7 @@ TEST_CASE("relays have no input and no output, and runtimes have no name for a p
     CHECK(Places(instance, CollectiveId(0)).chunks_per_loop() == 2);
 }
 
-TEST_CASE("a reduce-scatter's chunk lies in every input and in its owner's output") {
+TEST_CASE("a reduce-scatter's chunk is in every input and in its owner's output") {
     const Instance instance = of_kind(CollectiveKind::ReduceScatter, 2);
     const Places places(instance, CollectiveId(0));
     CHECK(places.input(2, 3) == Place(3));

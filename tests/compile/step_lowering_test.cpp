@@ -130,7 +130,7 @@ TEST_CASE("an exchange of partial sums stays in one step") {
     CHECK(told(plan) == "valid");
 }
 
-TEST_CASE("a sum on its way is not seen by what its receiver sends before it arrives") {
+TEST_CASE("a sum in flight does not affect what its receiver sends before it arrives") {
     // 0 sends its own to 1 over a slow link. 1 passes on what 2 sent it before that arrives, then all the
     // rest.
     Net net(4);

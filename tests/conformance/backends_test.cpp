@@ -11,7 +11,7 @@
 
 using namespace tutti::models;
 
-TEST_CASE("every backend that was built opens, and one that was not says why") {
+TEST_CASE("every backend that was built opens, and for others a reason is given") {
     for (const BackendEntry& entry : backends()) {
         CAPTURE(entry.name);
         const OpenedBackend opened = entry.open();

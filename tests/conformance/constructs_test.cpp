@@ -148,7 +148,7 @@ TEST_CASE("a conditional row binds where its literal is true, and nowhere else")
     }
 }
 
-TEST_CASE("a condition may stand in its own row") {
+TEST_CASE("the literal of a conditional row may also be a term of the row") {
     Program program;
     const Literal b = program.boolean("b");
     const Var x = program.integer(0, 9, "x");

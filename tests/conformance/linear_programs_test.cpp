@@ -98,7 +98,7 @@ TEST_CASE("a linear program with a known optimum has it, and the dual of its one
     });
 }
 
-TEST_CASE("infeasible and unbounded linear programs are told apart") {
+TEST_CASE("infeasible and unbounded linear programs are distinguished") {
     LinearProgram infeasible, endless;
     infeasible.add(infeasible.add_column(1), -1);
     infeasible.end_row(1);

@@ -99,7 +99,7 @@ TEST_CASE("busy intervals that touch are one, unless they have owners") {
     CHECK(owned.earliest(Ticks(1), Ticks(3)) == Ticks(8));
 }
 
-TEST_CASE("what is over is forgotten, what lasts is not") {
+TEST_CASE("intervals that have ended are dropped, others are kept") {
     BusyIntervals<Ticks> busy;
     busy.book(Ticks(0), Ticks(3));
     busy.book(Ticks(5), Ticks(9));

@@ -20,7 +20,7 @@ TEST_CASE("plan files spell collectives with and without underscores, dashes and
     CHECK(kind_in_plan("permute") == std::nullopt);
 }
 
-TEST_CASE("a plan that does not say what is right is custom") {
+TEST_CASE("a plan whose name does not determine the result is custom") {
     for (const char* name : {"custom", "none", "test", "send", "recv", "alltoallv", "all_to_all_v"}) {
         CAPTURE(name);
         CHECK(kind_in_plan(name) == CollectiveKind::Custom);
@@ -41,7 +41,7 @@ TEST_CASE("every name of a plan's collective is read back as the same") {
     CHECK(kinds.size() == 11);
 }
 
-TEST_CASE("instances and plans spell kinds in their own way, and instances know no sendrecv") {
+TEST_CASE("instances and plans have their own names of kinds, and instances have no sendrecv") {
     CHECK(name_of(CollectiveKind::AllReduce) == "all_reduce");
     CHECK(plan_name_of(CollectiveKind::AllReduce) == "allreduce");
     CHECK(kind_named("allreduce") == std::nullopt);

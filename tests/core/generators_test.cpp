@@ -545,7 +545,7 @@ TEST_CASE("a cluster refuses NICs and networks that do not fit") {
     CHECK(place_of_error([&] { return gen::cluster(shape); }) == "/node");
 }
 
-TEST_CASE("opposite directions stand side by side in every generator's list") {
+TEST_CASE("opposite directions are adjacent in every generator's list") {
     const std::array wires{kWire};
     check_paired(gen::ring(5, kWire));
     check_paired(torus_of({3, 2, 4}));

@@ -152,7 +152,7 @@ TEST_CASE("link numbers in edits are those before any edit") {
     CHECK(parts.links == std::vector{link_of(0, 1, 9, 10), link_of(1, 3), link_of(3, 2)});
 }
 
-TEST_CASE("edits of links that are not there are refused") {
+TEST_CASE("edits of nonexistent links are refused") {
     TopologyEdits edits(small_parts());
     CHECK_THROWS_AS(edits.remove(LinkId(5)), InputError);
     CHECK_THROWS_WITH(edits.remove(LinksBetween{NodeId(2), NodeId(0)}), "no link goes from 2 to 0");
@@ -230,7 +230,7 @@ TEST_CASE("a decimal is what the user wrote") {
     CHECK_THROWS_AS((void)decimal_from(INFINITY), InputError);
 }
 
-TEST_CASE("a decimal of up to 15 digits survives the way through a double") {
+TEST_CASE("a decimal of up to 15 digits survives conversion to double and back") {
     Rng rng(1);
     for (int i = 0; i < 20'000; ++i) {
         Decimal decimal = random_decimal(rng);

@@ -218,7 +218,7 @@ TEST_CASE("repair keeps schedules valid, with relays outside the group, and neve
     CHECK(improved > 0);
 }
 
-TEST_CASE("repair leaves links alone that others have booked") {
+TEST_CASE("repair does not touch earlier bookings") {
     const Case c(all_gather(generators::ring(5, wire(0, 2)), 1));
     SpreadProblem problem = c.problem;
     for (std::size_t h = 0; h < c.graph.hops(); ++h) {

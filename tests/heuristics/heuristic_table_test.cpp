@@ -73,7 +73,8 @@ TEST_CASE("every heuristic has a name of its own, a sentence, and is found by it
     CHECK(heuristics::find_heuristic("magic") == nullptr);
 }
 
-TEST_CASE("every heuristic alone makes a valid schedule where it applies, and says why where it does not") {
+TEST_CASE(
+    "every heuristic alone makes a valid schedule where it applies, and gives a reason where it does not") {
     const auto all = samples();
     for (const heuristics::Heuristic& heuristic : heuristics::heuristics()) {
         INFO(heuristic.name);

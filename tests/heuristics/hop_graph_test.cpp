@@ -73,7 +73,7 @@ TEST_CASE("a switch that only reduces branches only when turned round") {
     CHECK(graph.reversed().branches(NodeId(2)));
 }
 
-TEST_CASE("however many ways a fabric of cut-through switches has, every NPU is reached") {
+TEST_CASE("every NPU is reached, however many paths a fabric of cut-through switches has") {
     // Two NPUs on each of 6 leaves, every leaf joined to 6 spines: 6 ways between any two leaves.
     test::Net net(12);
     std::vector<std::size_t> leaves, spines;

@@ -40,7 +40,7 @@ TEST_CASE("the calendar finds the first gap, as a tick-by-tick search does") {
     }
 }
 
-TEST_CASE("two copies of one chunk never pass a switch that holds nothing at one tick") {
+TEST_CASE("two copies of one chunk never pass a bufferless switch at one tick") {
     const Instance instance = test::on_all(test::star(4, {.cut_through = true}, 1, 2),
                                            {test::collective(CollectiveKind::AllGather)});
     const HopGraph graph(instance);

@@ -229,7 +229,7 @@ TEST_CASE("a lockstep schedule depends on the seed and nothing else") {
     CHECK(std::ranges::is_sorted(sends, starts_before));
 }
 
-TEST_CASE("a lockstep schedule that was stopped says that it is not complete") {
+TEST_CASE("a stopped lockstep schedule is marked as incomplete") {
     const Instance instance = gather_on(generators::mesh(Dims{5, 5}, wires(0, 1)));
     std::atomic<bool> flag = false;
     const Stop stop(std::nullopt, &flag);

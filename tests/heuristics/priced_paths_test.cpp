@@ -63,7 +63,7 @@ TEST_CASE("priced paths balance links of different speed, in ticks of any size")
     }
 }
 
-TEST_CASE("priced paths leave the shortest ways where those are crowded") {
+TEST_CASE("priced paths leave the shortest paths where those are overloaded") {
     // Both have three links, but only one joins them.
     const std::vector<Wire> wires{{Ticks(0), Ticks(1), {}}};
     InstanceParts parts;

@@ -165,7 +165,7 @@ TEST_CASE("slow links into a server bring each chunk once") {
     CHECK(std::ranges::count_if(schedule->sends, from_rail) == 6 * 20);
 }
 
-TEST_CASE("a switch that copies gets each chunk once and keeps none that nobody takes") {
+TEST_CASE("a switch that copies gets each chunk once, and none that no holder takes from it") {
     const Instance instance =
         whole(generators::fat_tree(3, 2, std::vector<Wire>{wire(1, 1)}, {.copy = true}), kAllGather);
     const auto schedule = flooded(instance, 1);

@@ -81,7 +81,7 @@ TEST_CASE("each row of a Switch dimension of an ASTRA-sim network has a switch o
     }
 }
 
-TEST_CASE("an ASTRA-sim network may give single words, other keys and braces") {
+TEST_CASE("an ASTRA-sim network may have single scalars, other keys and braces") {
     CHECK(read("topology: Switch  # Ring, Switch\nnpus_count: [64]\nbandwidth: 25\nlatency: 0\n").npus == 64);
     CHECK(read("{topology: [Ring], npus_count: [4], bandwidth: [1], latency: [1]}").npus == 4);
     CHECK(read("topology: [ Ring ]\nnpus_count: [ 4 ]\nquantization:\n  enabled: true\n  steps: [[1], {a: "

@@ -79,7 +79,7 @@ constexpr const char* kEveryKind = R"([
 
 }  // namespace
 
-TEST_CASE("the contract's example reads as it says") {
+TEST_CASE("the example of the instance format is read") {
     const Json json = Json::parse(R"({
       "tutti": 1, "name": "mesh3x3-ag-corner-group",
       "topology": {"npus": 9, "switches": 0, "busy": "beta", "links": [{"src": 0, "dst": 1, "alpha": 1, "beta": 2}]},
@@ -127,7 +127,7 @@ TEST_CASE("the group 'all' is there when it is used, and may be spelt out but no
     CHECK(changed.place() == "/groups/all");
 }
 
-TEST_CASE("the instance's forwarding holds where a collective gives none") {
+TEST_CASE("the instance's forwarding applies where a collective gives none") {
     Json json = on_ring(
         R"([{"kind": "all_gather", "group": "odd"}, {"kind": "all_gather", "group": "odd", "forwarding": "any"}])");
     json["forwarding"] = "group";
@@ -172,7 +172,7 @@ TEST_CASE("sizes in an instance may have units, and are written as bytes") {
     }
 }
 
-TEST_CASE("an implied group 'all' is not written, one that stands elsewhere is") {
+TEST_CASE("an implied group 'all' is not written, one at another position is") {
     CHECK_FALSE(write_instance(parsed(R"([{"kind": "all_gather"}])"))["groups"].contains("all"));
     const auto first = parse_instance(on_ring(R"([{"kind": "gather", "group": "x"}, {"kind": "all_gather"}])",
                                               R"({"all": [0, 1, 2, 3, 4, 5], "x": [1]})"),

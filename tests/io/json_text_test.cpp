@@ -118,7 +118,7 @@ TEST_CASE("the number of values and the length of a token have limits") {
     }
 }
 
-TEST_CASE("events are well nested and stop at the listener's word") {
+TEST_CASE("events are well nested and stop when the listener throws") {
     Source source = Source::of_text(R"({"a": [1, "x"], "b": {}})", "text.json");
     std::string seen;
     parse_json_events(source, [&](JsonEvent event, Json& value) {

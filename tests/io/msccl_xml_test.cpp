@@ -57,7 +57,7 @@ std::string code_of(const std::string& text) { return refused(text).code(); }
 
 }  // namespace
 
-TEST_CASE("a plan in MSCCL-IR XML is read as it says") {
+TEST_CASE("all fields of a plan in MSCCL-IR XML are read") {
     const plan::MscclPlan plan = parsed(kFile);
     CHECK(plan.name == "pair");
     CHECK(plan.protocol == plan::Protocol::LL);
@@ -131,7 +131,7 @@ TEST_CASE("unknown elements are ignored, each kind with one remark") {
     CHECK(parsed(with("<gpu id=\"0\"", kinds + "<gpu id=\"0\"")).remarks.size() < 30);
 }
 
-TEST_CASE("copies of a gpu are kept; one that does not say what is ignored") {
+TEST_CASE("copies of a gpu are kept; one without offsets is ignored") {
     const auto plan = parsed(with("<tb", R"(<copy i_off="0" o_off="1"/><copy/><tb)"));
     CHECK(plan.gpus[0].copies == std::vector<plan::LocalCopy>{{0, 1}});
     CHECK(plan.remarks == std::vector<std::string>{"<copy> inside <gpu> ignored"});
@@ -253,7 +253,7 @@ TEST_CASE("what is no decimal integer of its range is refused") {
     CHECK(error.place() == "6:7");
 }
 
-TEST_CASE("words of the format are refused where they are unknown") {
+TEST_CASE("unknown words of the format are refused") {
     CHECK(code_of(with("proto=\"LL\"", "proto=\"ll\"")) == "proto");
     CHECK(code_of(with("type=\"s\"", "type=\"send\"")) == "type");
     CHECK(code_of(with("type=\"s\"", "type=\"\"")) == "type");

@@ -63,7 +63,7 @@ io::Json& operation(io::Json& plan, std::size_t number) {
 
 }  // namespace
 
-TEST_CASE("an execution plan says what its file says") {
+TEST_CASE("all fields of an execution plan are read") {
     const plan::ExecutionPlan plan = read(example().dump());
     CHECK(plan.collective == "allreduce");
     CHECK(plan.in_place);
@@ -108,7 +108,7 @@ TEST_CASE("unknown keys of an execution plan are ignored, lists may be left out"
     CHECK(read(plan.dump()).gpus[0].channels.empty());
 }
 
-TEST_CASE("an older name of a switch channel's buffer is understood, and said") {
+TEST_CASE("an older name of a switch channel's buffer is accepted, with a remark") {
     io::Json plan = example();
     io::Json& channel = plan["gpus"][0]["channels"][1];
     channel.erase("buffer_type");

@@ -130,7 +130,7 @@ TEST_CASE("the times of a valid schedule's sends overlap on no link and end with
     CHECK(through > 20);
 }
 
-TEST_CASE("a trace tells every send's link, start, duration and arrival, and reads back as the schedule") {
+TEST_CASE("a trace has every send's link, start, duration and arrival, and reads back as the schedule") {
     std::size_t schedules = 0;
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         CAPTURE(seed);
@@ -237,7 +237,7 @@ TEST_CASE("the counter is the share of links that are busy") {
     CHECK(shares == std::map<int, double>{{0, 0.5}, {1, 1.0}, {2, 0.5}, {3, 0.0}});
 }
 
-TEST_CASE("a long schedule has no arrows, and says so") {
+TEST_CASE("a long schedule has no arrows, and the trace notes it") {
     const Instance instance = on_all(line(3, 0, 1), {custom({0}, {2})});
     Schedule there_and_back = schedule(0, {});
     const auto most = static_cast<std::int64_t>(io::PerfettoWriter::kMaxArrowSends);

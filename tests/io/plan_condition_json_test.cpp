@@ -27,7 +27,7 @@ std::string example_in(const std::string& page) {
 
 }  // namespace
 
-TEST_CASE("a condition says what is there at the start and what must be there at the end") {
+TEST_CASE("a condition gives the inputs at the start and the required outputs") {
     const auto condition = parsed(R"({"tutti_condition": 1, "comment": "a sum",
         "inputs": {"0": [3, "0-1", 5], "4": []},
         "outputs": {"3": {"0": [[1, 0], [0, 5]], "4-6": [[2, 7], [2, 7]]}, "1": {}}})");

@@ -62,7 +62,7 @@ TEST_CASE("fields come in any order, and op is copy where not given") {
     CHECK(schedule.sends[1] == Send{ChunkId(0), LinkId(7), Ticks(1), Op::Copy});
 }
 
-TEST_CASE("what only the verifier can judge is read as it stands") {
+TEST_CASE("values that only the verifier can judge are read unchanged") {
     const Schedule schedule = parsed(with_sends(
         R"({"chunk": 4294967295, "link": 4294967295, "start": 9223372036854775807},
            {"chunk": 0, "link": 0, "start": -9223372036854775808}, {"chunk": 1.0, "link": 2e0, "start": -3.0})"));
@@ -115,7 +115,7 @@ TEST_CASE("errors at the top of a schedule say what was expected") {
     CHECK(contains(refused(with_sends("") + "x").message(), "expected end of input"));
 }
 
-TEST_CASE("a large schedule survives the way through text") {
+TEST_CASE("a large schedule survives writing and reading as text") {
     const Scratch scratch;
     Rng rng(7);
     Schedule schedule{"large", Ticks(1000), {}};

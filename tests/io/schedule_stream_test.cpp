@@ -94,7 +94,7 @@ TEST_CASE("a stream gives back its sends, makespan and header") {
     CHECK(scratch.count() == 1);
 }
 
-TEST_CASE("a stream holds extreme numbers, and what only the verifier can judge") {
+TEST_CASE("a stream holds extreme numbers, and values that only the verifier can judge") {
     const Scratch scratch;
     constexpr std::size_t last = 4294967295U;
     const std::vector<Send> sends{{ChunkId(last), LinkId(last), Ticks(kEarliest), Op::Copy},

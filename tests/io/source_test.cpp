@@ -11,7 +11,7 @@ using namespace tutti;
 using namespace tutti::io;
 using namespace tutti::test;
 
-TEST_CASE("a source gives all bytes of a file, NUL bytes too, in whatever way they are asked for") {
+TEST_CASE("a source gives all bytes of a file, NUL bytes too, by every read function") {
     const Scratch scratch;
     std::string content;
     for (std::size_t i = 0; i < 3 * Source::kBlock + 17; ++i) content.push_back(static_cast<char>(i * 7));

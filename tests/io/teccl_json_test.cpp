@@ -66,7 +66,7 @@ TEST_CASE("an all-to-all of an older TE-CCL is read, with volumes and switches")
     CHECK(schedule.demands[0].paths.size() > 1);
 }
 
-TEST_CASE("switches may stand between arrows or commas") {
+TEST_CASE("switches may be separated by arrows or commas") {
     for (const char* list : {"3 -> 4", "3->4", "3,4", "3, 4"}) {
         CAPTURE(list);
         const auto schedule =

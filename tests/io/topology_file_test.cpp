@@ -37,7 +37,7 @@ TEST_CASE("errors in a topology file name the file and the place") {
           scratch.path("none.json"));
 }
 
-TEST_CASE("the format of a topology file is told from its content") {
+TEST_CASE("the format of a topology file is recognised by its content") {
     CHECK(io::topology_format(R"({"npus": 2})") == TopologyFormat::Ours);
     CHECK(io::topology_format("\xEF\xBB\xBF  {}") == TopologyFormat::Ours);
     CHECK(io::topology_format("{") == TopologyFormat::Ours);

@@ -370,7 +370,7 @@ TEST_CASE("edits work on listed links too") {
     CHECK(parts.links == std::vector{link_of(0, 1, abstract(0, 4)), link_of(1, 0, abstract(0, 1))});
 }
 
-TEST_CASE("edits that name no link or say nothing are refused at their place") {
+TEST_CASE("edits that name no link or change nothing are refused at their place") {
     const auto remove = [](const std::string& entry) {
         return error_of(R"({"generate": )" + kRing4 + R"(, "remove": [)" + entry + "]}");
     };
@@ -549,7 +549,7 @@ TEST_CASE("hostile sizes end as errors before memory is asked for") {
     check_error(generate_error(dims + "]}"), place + "/dims", "1 to 32");
 }
 
-TEST_CASE("whatever value stands in whatever field, the end is a topology or an InputError") {
+TEST_CASE("any value in any field gives a topology or an InputError") {
     const std::vector<std::string> values{"null",
                                           "true",
                                           "-1",

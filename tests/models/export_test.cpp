@@ -142,7 +142,7 @@ solution_hint { vars: [2] values: [1] }
 )text");
 }
 
-TEST_CASE("a program that cannot be linearised is not written as mps, and the reason is told") {
+TEST_CASE("a program that cannot be linearised is not written as mps, and the reason is given") {
     Program program;
     program.integer(0, std::int64_t{1} << 60, "far");
     std::ostringstream out;

@@ -63,7 +63,7 @@ TEST_CASE("the Pareto frontiers of known collectives are found") {
     SUBCASE("fully connected, all-gather: everything at once") {
         const Frontier frontier = pareto(all_gather(full(4)), request);
         CHECK(points_of(frontier) == std::vector<StepPoint>{{1, 1, 1}});
-        CHECK(frontier.end == WalkEnd::LeastRatio);
+        CHECK(frontier.end == ParetoEnd::LeastRatio);
         CHECK(frontier.complete());
     }
     SUBCASE("ring of 4, all-gather: the opposite's two chunks come from either side") {
@@ -84,7 +84,7 @@ TEST_CASE("the Pareto frontiers of known collectives are found") {
         request.max_chunks = 3;
         const Frontier frontier = pareto(problem, request);
         CHECK(points_of(frontier) == std::vector<StepPoint>{{2, 2, 1}, {3, 3, 2}, {4, 4, 3}});
-        CHECK(frontier.end == WalkEnd::ChunksExhausted);
+        CHECK(frontier.end == ParetoEnd::ChunksExhausted);
         CHECK(frontier.complete());
     }
     SUBCASE("the same within 3 steps") {
@@ -93,7 +93,7 @@ TEST_CASE("the Pareto frontiers of known collectives are found") {
         request.max_steps = 3;
         const Frontier frontier = pareto(problem, request);
         CHECK(points_of(frontier) == std::vector<StepPoint>{{2, 2, 1}, {3, 3, 2}});
-        CHECK(frontier.end == WalkEnd::StepsExhausted);
+        CHECK(frontier.end == ParetoEnd::StepsExhausted);
     }
 }
 
@@ -128,13 +128,13 @@ TEST_CASE("a refuted point settles those that are harder") {
     CHECK(oracle.ask({3, 5, 3}).decision == Decision::Feasible);
 }
 
-TEST_CASE("points without time left stay undecided, and the search says that it was stopped") {
+TEST_CASE("points without time left stay undecided, and the search is marked as stopped") {
     if (!has_solver()) return;
     ParetoRequest request;
     request.seconds = 1e-9;
     const Frontier frontier = pareto(all_gather(ring(4, true)), request);
     CHECK(frontier.points.empty());
-    CHECK(frontier.end == WalkEnd::Stopped);
+    CHECK(frontier.end == ParetoEnd::Stopped);
     CHECK_FALSE(frontier.complete());
 }
 

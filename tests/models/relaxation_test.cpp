@@ -79,7 +79,7 @@ TEST_CASE("flow: the middle of a line is the bottleneck of an all-to-all") {
     CHECK(bounds_of(on_all(line(6), {collective(CollectiveKind::AllToAll)}), *backend).flow == 9);
 }
 
-TEST_CASE("flow: a slow link that nobody needs does not raise the bound") {
+TEST_CASE("flow: a slow link that no chunk needs does not raise the bound") {
     const models::Backend* backend = linear_backend();
     if (backend == nullptr) return;
     Net net = line(3);
@@ -140,7 +140,7 @@ TEST_CASE("time-expanded: starts from what is known, and finds nothing beyond th
     CHECK_FALSE(models::time_expanded_bound(instance, *backend, Ticks(100), {}));
 }
 
-TEST_CASE("a relaxation that is stopped, too large or empty says nothing") {
+TEST_CASE("a relaxation that is stopped, too large or empty gives no bound") {
     const models::Backend* backend = linear_backend();
     if (backend == nullptr) return;
     const std::atomic<bool> raised{true};

@@ -133,7 +133,7 @@ TEST_CASE("the link into a cut-through switch is busy as long as the slow link o
     }
 }
 
-TEST_CASE("a slow onward link keeps the shared way into two cut-through switches busy") {
+TEST_CASE("a slow onward link keeps the shared link into two cut-through switches busy") {
     Net net(3);
     const auto first = net.add_switch({.cut_through = true});
     const auto second = net.add_switch({.cut_through = true});

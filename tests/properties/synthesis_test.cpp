@@ -149,7 +149,7 @@ TEST_CASE("what greedy makes is valid when many collectives share the links") {
     for_seeds(cases(300), [&](Rng& rng, std::uint64_t seed) { check(random_instance(rng, options), seed); });
 }
 
-TEST_CASE("greedy refuses exactly when somebody cannot be reached") {
+TEST_CASE("greedy fails exactly when a receiver cannot be reached") {
     const InstanceOptions options{.max_npus = 5, .max_switches = 2, .strongly_connected = false};
     std::uint64_t feasible = 0;
     const std::uint64_t count = cases(1500);

@@ -20,7 +20,7 @@ TEST_CASE("random instances are valid, and the same for the same seed") {
     }
 }
 
-TEST_CASE("random strongly connected instances are feasible where everybody may forward") {
+TEST_CASE("random strongly connected instances are feasible where all NPUs may forward") {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         Rng rng(seed);
         CHECK(is_feasible(Instance(random_instance(rng, {.group_forwarding = false}))));

@@ -211,7 +211,7 @@ TEST_CASE("every element of a group is an automorphism that moves every NPU") {
     }
 }
 
-TEST_CASE("the search stops when it is told to, and the identity is left") {
+TEST_CASE("the search stops on request, with the identity only") {
     const std::atomic<bool> flag = true;
     const auto group = free_group(all_gather_question(torus({4, 4})), Stop(std::nullopt, &flag));
     REQUIRE(group.size() == 1);
@@ -224,7 +224,7 @@ TEST_CASE("links or switches with different properties break the symmetry") {
         for (std::size_t i = 0; i < 6; ++i) net.both(i, (i + 1) % 6, 0, i == 0 ? 2 : 1);
         CHECK(all_gather_order(net.parts()) == 2);
     }
-    SUBCASE("a slower link one way leaves nothing") {
+    SUBCASE("a slower link in one direction leaves no symmetry") {
         Net net(6);
         for (std::size_t i = 0; i < 6; ++i) net.link(i, (i + 1) % 6, 0, i == 0 ? 2 : 1).link((i + 1) % 6, i);
         CHECK(all_gather_order(net.parts()) == 1);
@@ -237,7 +237,7 @@ TEST_CASE("links or switches with different properties break the symmetry") {
         }
         CHECK(all_gather_order(net.parts()) == 6);
     }
-    SUBCASE("parallel links on one way of every other pair leave every other rotation") {
+    SUBCASE("parallel links in one direction of every other pair leave every other rotation") {
         Net net(6);
         for (std::size_t i = 0; i < 6; ++i) {
             net.both(i, (i + 1) % 6);

@@ -111,7 +111,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("the observer hears of every better schedule and bound of the whole instance") {
+TEST_CASE("the observer is called for every better schedule and bound of the whole instance") {
     if (!models::find_backend("cpsat")->open()) return;
     // Its best composition takes 4 ticks, each half 2, and the optimum 3.
     const auto instance =
@@ -147,7 +147,7 @@ TEST_CASE("more threads race several solvers and come to the same optimum") {
     }
 }
 
-TEST_CASE("a method whose solver was not built says so and how to get it") {
+TEST_CASE("a method whose solver was not built reports that and how to get it") {
     for (const models::BackendEntry& entry : models::backends()) {
         if (entry.built()) continue;
         try {

@@ -78,7 +78,7 @@ class Interrupt {
 
 }  // namespace
 
-TEST_CASE("a search with a deaf solver ends with the best so far, again and again in one process") {
+TEST_CASE("a search whose solver ignores stops ends with the best so far, repeatedly in one process") {
     if (!models::find_backend("cpsat")->open()) return;
     const Instance instance = large_broadcast();
     const DeafHelper helper;
@@ -115,7 +115,7 @@ TEST_CASE("searches in two threads have helpers of their own") {
     CHECK(::waitpid(-1, nullptr, WNOHANG) < 0);
 }
 
-TEST_CASE("a time limit ends a deaf solver too") {
+TEST_CASE("a time limit also ends a solver that ignores stops") {
     if (!models::find_backend("cpsat")->open()) return;
     const Instance instance = large_broadcast();
     const DeafHelper helper;

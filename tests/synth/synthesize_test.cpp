@@ -69,7 +69,7 @@ TEST_CASE("a request that is stopped at once has no schedule") {
     CHECK_THROWS_AS((void)synth::synthesize(instance, request), LimitError);
 }
 
-TEST_CASE("optimal is said only when the makespan meets the bound") {
+TEST_CASE("the status is optimal only when the makespan meets the bound") {
     const auto met =
         synth::synthesize(test::on_all(test::line(4), {test::collective(CollectiveKind::AllGather)}), {});
     CHECK(met.status == Status::Optimal);
@@ -101,7 +101,7 @@ TEST_CASE("a result says whether its search was stopped, unless it is optimal an
     CHECK_FALSE(synth::synthesize(above, greedily()).stopped);
 }
 
-TEST_CASE("one heuristic alone asks no solver, and its schedule is bounded as always") {
+TEST_CASE("one heuristic alone runs no solver, and its schedule has a bound as always") {
     synth::Request request;
     request.heuristic = "tree-insertion";
     const auto result = synth::synthesize(hard_for_greedy(), request);
@@ -143,7 +143,7 @@ TEST_CASE(
     CHECK(refusal("tree-insertion", "greedy").empty());
 }
 
-TEST_CASE("the result and the story tell what each heuristic reached") {
+TEST_CASE("the result and the progress lines list what each heuristic achieved") {
     std::string tried;
     synth::Request request = greedily();
     request.story = [&](const std::string& line) {

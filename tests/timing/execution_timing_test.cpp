@@ -25,7 +25,7 @@ std::string refusal(const plan::ExecutionPlan& plan, const Net& net) {
 
 }  // namespace
 
-TEST_SUITE("run: execution timing") {
+TEST_SUITE("timing: execution timing") {
     TEST_CASE("a signal comes with the data that was put before it, not sooner") {
         ExecutionBuilder plan("test", 2);
         plan.gpu(4, 4).tb("put i0+3 -> 1:o0+3", "nop", "signal 1");
@@ -40,7 +40,7 @@ TEST_SUITE("run: execution timing") {
         CHECK(makespan(loose, test::line(2, 5, 10)) == Ticks(25 + 35));
     }
 
-    TEST_CASE("signals alone take the latency of the way") {
+    TEST_CASE("signals alone take the latency of the route") {
         ExecutionBuilder plan("test", 3);
         plan.gpu(1, 1).tb("signal 1,2");
         plan.gpu(1, 1).tb("wait 0", "signal 2");
@@ -126,7 +126,7 @@ TEST_SUITE("run: execution timing") {
         CHECK(makespan(plan, net) == Ticks(25 + 1));
     }
 
-    TEST_CASE("a sum that is read and sent goes on part by part") {
+    TEST_CASE("a sum that is read and sent is forwarded part by part") {
         ExecutionBuilder plan("test", 3);
         plan.gpu(4, 4);
         plan.gpu(4, 4).tb("rres i0+4, 0:i0+4 -> o0+4, 2:o0+4");
@@ -168,7 +168,7 @@ TEST_SUITE("run: execution timing") {
         CHECK(timing.jobs[0].transfers == 6);
     }
 
-    TEST_CASE("a proxy works while the block goes on, and a flush waits for its links") {
+    TEST_CASE("a proxy works while the block continues, and a flush waits for its links") {
         ExecutionBuilder plan("test", 3);
         plan.gpu(3, 3).tb("put port i0+3 -> 1:o0+3", "put i0 -> 2:o0");
         plan.gpu(3, 3);

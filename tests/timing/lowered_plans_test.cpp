@@ -80,7 +80,7 @@ Comparison compared(std::initializer_list<CollectiveKind> kinds, const timing::T
 
 using enum CollectiveKind;
 
-TEST_SUITE("run: lowered plans") {
+TEST_SUITE("timing: lowered plans") {
     TEST_CASE("a schedule lowered to MSCCL takes about as long as the schedule") {
         timing::TimingOptions deep;
         deep.fifo_capacity = 64;

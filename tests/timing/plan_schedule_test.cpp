@@ -47,7 +47,7 @@ bool can_be_a_schedule(const timing::JobTiming& job) {
 
 }  // namespace
 
-TEST_SUITE("run: properties") {
+TEST_SUITE("timing: properties") {
     TEST_CASE("what the links do is a valid schedule of the plan's collective, with the same makespan") {
         std::uint64_t judged = 0;
         const std::uint64_t count = test::cases(2000);

@@ -50,7 +50,7 @@ MscclPlan one_message(std::int32_t chunks) {
 
 }  // namespace
 
-TEST_SUITE("run: plan timing") {
+TEST_SUITE("timing: plan timing") {
     TEST_CASE("a ring all-gather on a ring takes (P-1) (alpha + beta)") {
         for (const std::int32_t ranks : {2, 3, 5, 8}) {
             CHECK(makespan(test::ring_all_gather(ranks),

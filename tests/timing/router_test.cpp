@@ -23,9 +23,8 @@ using Links = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_SUITE("run: router") {
-    TEST_CASE(
-        "a direct link is taken even where a way round is faster, and the one with the most bandwidth") {
+TEST_SUITE("timing: router") {
+    TEST_CASE("a direct link is taken even where a detour is faster, and the one with the most bandwidth") {
         const Topology topology(Net(3).link(0, 1, 0, 9).link(0, 1, 5, 8).link(0, 2).link(2, 1).parts());
         Router router(topology, {});
         CHECK(links(router.route(NodeId(0), NodeId(1), 0)) == Links{1});
@@ -40,7 +39,7 @@ TEST_SUITE("run: router") {
         }
     }
 
-    TEST_CASE("a way through switches is preferred to a faster one through NPUs") {
+    TEST_CASE("a route through switches is preferred to a faster one through NPUs") {
         Net net(3);
         const std::size_t hub = net.add_switch();
         net.link(0, 2).link(2, 1).link(0, hub, 50, 50).link(hub, 1, 50, 50);
@@ -51,7 +50,7 @@ TEST_SUITE("run: router") {
         CHECK(route->relays == 0);
     }
 
-    TEST_CASE("without switches NPUs relay, on the fastest way") {
+    TEST_CASE("without switches NPUs relay, on the fastest route") {
         const Topology topology(test::line(4).parts());
         Router router(topology, {});
         const auto route = router.route(NodeId(0), NodeId(3), 7);

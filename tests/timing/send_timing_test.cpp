@@ -52,7 +52,7 @@ Ticks makespan(const Plan& plan, const Net& net, const TimingOptions& options = 
 
 }  // namespace
 
-TEST_SUITE("run: send timing") {
+TEST_SUITE("timing: send timing") {
     TEST_CASE("an all-gather in steps round a ring takes (P-1) (alpha + beta)") {
         const Topology ring(generators::ring(5, Wire{Ticks(3), Ticks(7), {}}, generators::Direction::OneWay));
         const PlanTiming timing = time_plan(ring_steps(5), ring);

@@ -29,7 +29,7 @@ std::vector<std::int64_t> starts(const Timeline& line) {
 
 }  // namespace
 
-TEST_SUITE("run: simulator") {
+TEST_SUITE("timing: simulator") {
     TEST_CASE("a transfer arrives alpha + beta after its start, and a free link takes it at once") {
         const Topology topology(Net(2).link(0, 1, 3, 5).parts());
         TimedProgram made = program();

@@ -20,7 +20,7 @@ Net vee() { return Net(3).link(0, 2).link(1, 2).link(2, 0).link(2, 1); }
 
 }  // namespace
 
-TEST_CASE("contributions add up on their way") {
+TEST_CASE("contributions are added up at relays") {
     CHECK(broken(sum_at_0(), schedule(2, {reduce(0, 3, 0), reduce(0, 1, 1)})) == Codes{});
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("V13: two that meet at one tick may not share a contribution") {
     CHECK(broken(apart, schedule(1, {reduce(0, 0, 0), reduce(0, 1, 0)})) == Codes{});
 }
 
-TEST_CASE("V13: after a double count the rest goes on with the union") {
+TEST_CASE("V13: after a double count the value is the union") {
     const Instance instance = on_all(vee(), {custom({0, 1, 2}, {0}, true)});
     // 2 gets {0}, then {1}; 0 adds {0, 1, 2} to its {0}.
     CHECK(broken(instance, schedule(2, {reduce(0, 0, 0), reduce(0, 1, 0), reduce(0, 2, 1)})) ==

@@ -264,7 +264,7 @@ TEST_CASE("V11: a crossbar holds nothing, so its buffer never overflows") {
     CHECK(broken(instance, schedule(7, {copy(0, 0, 0), copy(0, 3, 2)})) == Codes{});
 }
 
-TEST_CASE("crossbars that only feed each other in a circle are refused") {
+TEST_CASE("crossbars that only feed each other in a cycle are refused") {
     Net net(1);
     const std::size_t first = net.add_switch(crossbar()), second = net.add_switch(crossbar());
     net.both(first, second, 0, 1).both(0, first, 0, 1);

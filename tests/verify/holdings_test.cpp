@@ -77,7 +77,7 @@ TEST_CASE("V7: contributions of a reduction are released too") {
     CHECK(broken(instance, schedule(2, {reduce(0, 1, 1)})) == Codes{"before_release", "demand_wrong"});
 }
 
-TEST_CASE("V8: with forwarding in the group only, nobody else may carry a chunk") {
+TEST_CASE("V8: with forwarding \"group\" no other NPU may carry a chunk") {
     // 0 -> 1 -> 2 is short; 0 -> 3 -> 2 avoids nobody. The group is {0, 2}.
     const Net net = Net(4).link(0, 1).link(1, 2).link(0, 3).link(3, 2).link(0, 2, 9, 1);
     Collective broadcast = collective(CollectiveKind::Broadcast);

@@ -118,7 +118,7 @@ TEST_CASE("V17: the stated makespan must be the last arrival") {
     CHECK(true_makespan(instance, schedule(8, {copy(0, 0, 0), copy(1, 0, 2)})) == 7);
 }
 
-TEST_CASE("V17: the last arrival counts even where nobody needs it") {
+TEST_CASE("V17: the makespan includes arrivals that no demand needs") {
     const Instance instance = on_all(line(2), {custom({0}, {1})});
     CHECK(broken(instance, schedule(1, {copy(0, 0, 0), copy(0, 1, 5)})) == Codes{"makespan_mismatch"});
     CHECK(broken(instance, schedule(6, {copy(0, 0, 0), copy(0, 1, 5)})) == Codes{});

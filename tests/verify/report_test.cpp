@@ -53,7 +53,7 @@ TEST_CASE("V4: a schedule in memory may be in any order") {
     CHECK(verify::verify(two_chunks(), schedule(4, {copy(1, 0, 2), copy(0, 0, 0)})).valid());
 }
 
-TEST_CASE("a verdict counts sends and all violations but spells out the first only") {
+TEST_CASE("a verdict counts sends and all violations but keeps only the first") {
     std::vector<Send> sends;
     for (int i = 0; i < 50; ++i) sends.push_back(copy(7, 0, i));
     sends.insert(sends.end(), {copy(0, 0, 60), copy(1, 0, 62)});
@@ -66,7 +66,7 @@ TEST_CASE("a verdict counts sends and all violations but spells out the first on
     CHECK(verify::verify(two_chunks(), schedule(64, sends)).violations.size() == 20);
 }
 
-TEST_CASE("a verdict that spells out nothing still says invalid") {
+TEST_CASE("a verdict that keeps no violations is still invalid") {
     const Verdict verdict = verify::verify(two_chunks(), schedule(0, {}), {.max_violations = 0});
     CHECK(verdict.violations.empty());
     CHECK(verdict.violation_count == 2);

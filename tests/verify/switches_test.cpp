@@ -83,7 +83,7 @@ TEST_CASE("the copies of one chunk leave a switch in order of arrival") {
     CHECK(broken(instance, plan) == Codes{"switch_copy"});
 }
 
-TEST_CASE("copies that arrive at one tick stand in order of link number") {
+TEST_CASE("copies that arrive at one tick queue in order of link number") {
     // NPU 1 adds what leaves first, which must be 0's contribution: its own would be a double count.
     const Instance instance = on_all(star(3, kPlain), {custom({0, 1}, {1, 2}, true)});
     const Schedule plan = schedule(

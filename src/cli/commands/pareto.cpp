@@ -54,7 +54,7 @@ app::ParetoOptions pareto_options(const Values& values) {
     options.k = limit("k", 0);
     options.point = point_of(values);
     if (options.point && (options.max_steps || options.max_chunks || options.max_rounds || options.k)) {
-        values.refuse("--point asks about one point; limits of the walk have no meaning beside it");
+        values.refuse("--point asks about one point; limits of the enumeration have no effect beside it");
     }
     Names backends{"auto"};
     for (const std::string_view name : app::solver_names()) backends.push_back(name);
@@ -194,8 +194,8 @@ Command pareto_command() {
         "tutti pareto dgx1.json\n"
         "tutti pareto dgx1.json --max-chunks 6 --k 0 -o algorithms\n"
         "tutti pareto dgx1.json --point 2,7,6\n";
-    OptionGroup walk{"Walk"};
-    walk.options.add_options()  //
+    OptionGroup limits{"Limits of the enumeration"};
+    limits.options.add_options()  //
         ("point", text_value("S,R,C"),
          "ask about this one point only: steps, rounds and chunks; \"infeasible\" is an answer too")  //
         ("max-steps", text_value("N"), "no algorithms of more steps")                                 //
@@ -219,9 +219,10 @@ Command pareto_command() {
         ("seed", text_value("N"), "of the solver (default 1)")     //
         ("threads", text_value("N"), "of the solver (default 1)")  //
         ("time-limit", text_value("SECONDS"),
-         "for everything; a question gets a quarter of what remains, and the walk goes on without its "
+         "for everything; a question gets a quarter of what remains, and the enumeration continues without "
+         "its "
          "answer");
-    command.groups = std::vector<OptionGroup>{walk, output, search, common_options()};
+    command.groups = std::vector<OptionGroup>{limits, output, search, common_options()};
     command.positional = "instance";
     command.parse = parsed_by(pareto_options, run_pareto);
     return command;

@@ -136,7 +136,7 @@ TEST_CASE("an order comes as it was sent, and not at all if it was cut off or ch
     });
 }
 
-TEST_CASE("numbers of every size and lists of nothing survive the way") {
+TEST_CASE("numbers of every size and empty lists survive writing and reading") {
     Program program;
     const Var x = program.integer(kMinusInfinity, kPlusInfinity, "x");
     const Literal b = program.boolean("b");
@@ -208,7 +208,7 @@ TEST_CASE("a list that claims to be endless takes no more memory than its bytes"
     CHECK_FALSE(read_answer(source_of(bytes)));
 }
 
-TEST_CASE("writing ends when nobody takes the bytes any more") {
+TEST_CASE("writing ends when the reader closes") {
     Program program;
     for (int i = 0; i < 100'000; ++i) program.fix(program.boolean("b"));
     std::size_t pieces = 0;

@@ -137,7 +137,7 @@ TEST_CASE("a helper process solves what its caller would, with every backend") {
     CHECK_FALSE(has_children());
 }
 
-TEST_CASE("a helper that crashes, leaves, talks nonsense or is not there is a failed answer in words") {
+TEST_CASE("a helper that crashes, exits, sends garbage or is missing gives a failed answer with a message") {
     const test::Scratch scratch;
     const auto words = [&](const std::string& lines) {
         const Answer answer = answer_of(helper_that(scratch, lines));
@@ -154,7 +154,7 @@ TEST_CASE("a helper that crashes, leaves, talks nonsense or is not there is a fa
     CHECK_FALSE(has_children());
 }
 
-TEST_CASE("a helper of a program that does not know the solver says so") {
+TEST_CASE("a helper that does not support the solver reports that") {
     const std::string helper = helper_file();
     REQUIRE_FALSE(helper.empty());
     const Answer answer = RemoteBackend("cplex", helper, std::make_shared<NoSolver>()).solve(toy(), {});
@@ -162,7 +162,7 @@ TEST_CASE("a helper of a program that does not know the solver says so") {
     CHECK(answer.words == "the helper process knows no solver 'cplex'");
 }
 
-TEST_CASE("a helper that hears nothing is killed at the stop, whether it reads or not") {
+TEST_CASE("a helper that ignores the stop is killed, whether it reads its socket or not") {
     const test::Scratch scratch;
     for (const char* const lines : {"exec sleep 1000", "cat <&3 >/dev/null; exec sleep 1000"}) {
         const std::string helper = helper_that(scratch, lines);
@@ -179,7 +179,7 @@ TEST_CASE("a helper that hears nothing is killed at the stop, whether it reads o
     CHECK_FALSE(has_children());
 }
 
-TEST_CASE("the end of a slice is told to the solver, and its answer is still waited for") {
+TEST_CASE("at the end of a slice the solver is asked to stop, and its answer is still waited for") {
     const std::string name = first_backend(), helper = helper_file();
     if (name.empty()) return;
     // Many assignments and no end of better ones: at the stop there is a solution.

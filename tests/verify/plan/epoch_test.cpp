@@ -66,7 +66,7 @@ TEST_CASE("a node sends on only what reached it in an earlier epoch") {
     CHECK(verdict.violations[0].place.gpu == Rank(5));
 }
 
-TEST_CASE("an all-gather says when a chunk arrived, and it is sent on no earlier") {
+TEST_CASE("an all-gather gives a chunk's arrival, and the chunk is forwarded no earlier") {
     auto schedule = mesh();
     // Chunk 0 of node 10 goes 10 -> 6 -> 5 -> 4 -> 0 and is at node 5 by the end of epoch 1.
     auto& demand = *std::ranges::find_if(schedule.demands, [](const plan::EpochDemand& each) {
@@ -79,7 +79,7 @@ TEST_CASE("an all-gather says when a chunk arrived, and it is sent on no earlier
     CHECK(told_epochs(schedule).starts_with("invalid: not-held"));
 }
 
-TEST_CASE("without a collective's name the demands tell, or the verdict is open") {
+TEST_CASE("without a collective's name the demands determine it, or the verdict is structure-only") {
     CHECK(told_epochs(line()) == "structure-only");
     CHECK(warned(judged(line())) == "lacks lacks");
     auto schedule = line();
@@ -112,7 +112,7 @@ TEST_CASE("every pair of an all-to-all must have its demand") {
     CHECK(told_epochs(mesh(), as(CollectiveKind::AllToAll)).starts_with("invalid: value"));
 }
 
-TEST_CASE("the parts of a chunk sum to one, as far as TE-CCL's rounding tells") {
+TEST_CASE("the parts of a chunk sum to one, within TE-CCL's rounding") {
     auto schedule = split();
     auto& demand =
         *std::ranges::find_if(schedule.demands, [](const auto& each) { return each.paths.size() == 4; });
@@ -139,7 +139,7 @@ TEST_CASE("the parts of a chunk sum to one, as far as TE-CCL's rounding tells") 
           "invalid: value");
 }
 
-TEST_CASE("which part a flow carries is not said without paths") {
+TEST_CASE("without paths it is unknown which part a flow carries") {
     auto schedule = split();
     schedule.demands.clear();
     schedule.has_paths = false;

@@ -92,7 +92,7 @@ TEST_CASE("a relaxed signal or wait lets go on but orders no memory") {
     }
 }
 
-TEST_CASE("contributions that are missing or counted twice are told with their place") {
+TEST_CASE("contributions that are missing or counted twice are reported with their place") {
     ExecutionBuilder missing = reduction(), twice = reduction();
     ops(missing, 1)[5] = missing.operation(1, "re i0 -> i0");
     CHECK(outcome(missing) == "value");
@@ -271,7 +271,7 @@ TEST_CASE("ports keep the order of their operations") {
     CHECK(outcome(plan) == "race");
 }
 
-TEST_CASE("input and output lie as the collective says, in place and out of place") {
+TEST_CASE("input and output are placed as the collective requires, in place and out of place") {
     ExecutionBuilder in_place("reducescatter", 2);
     in_place.gpu(2, 1).tb("signal 1", "wait 1", "nop", "rre i0, 1:i0 -> o0", "nop", "signal 1", "wait 1");
     in_place.gpu(2, 1).tb("signal 0", "wait 0", "nop", "rre i1, 0:i1 -> o0", "nop", "signal 0", "wait 0");
@@ -297,7 +297,7 @@ TEST_CASE("input and output lie as the collective says, in place and out of plac
     CHECK(outcome(ring) == "value");
 }
 
-TEST_CASE("sizes that do not fit the collective are told") {
+TEST_CASE("sizes that do not fit the collective are reported") {
     ExecutionBuilder plan = exchange();
     plan.plan().gpus[1].output_chunks = 3;
     CHECK(outcome(plan) == "chunks");
@@ -308,7 +308,7 @@ TEST_CASE("sizes that do not fit the collective are told") {
     CHECK(outcome(plan) == "valid");  // in place it follows from the output
 }
 
-TEST_CASE("ids that lead nowhere are told by what they should be") {
+TEST_CASE("dangling ids are reported with their codes") {
     const auto broken = [](auto change) {
         ExecutionBuilder plan = exchange();
         change(plan.plan());

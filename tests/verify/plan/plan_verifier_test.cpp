@@ -79,7 +79,7 @@ TEST_CASE("thread blocks are 0, 1, … once each, in any order") {
     CHECK(verify::verify(reversed).verdict == PlanClass::Valid);
 }
 
-TEST_CASE("a step stands where its number says") {
+TEST_CASE("a step's number is its position") {
     PlanBuilder plan = exchange();
     step_of(plan, 0, 0, 1).number = plan::StepId(2);
     CHECK(first_code(verify::verify(plan)) == "step");
@@ -226,7 +226,7 @@ TEST_CASE("a reducing receive may not overlap its operand in part: its chunks ar
     CHECK(verify::verify(plan).verdict == PlanClass::StructureOnly);
 }
 
-TEST_CASE("a plan that leaves its buffers and would hang besides is refused, and does not hang us") {
+TEST_CASE("a plan that leaves its buffers and would also hang is refused, and the verifier terminates") {
     // Found by exploring interleavings: no capacity is enough for who receives first, and all were tried.
     PlanBuilder plan("allgather", 2, 2);
     for (std::int32_t rank = 0; rank < 2; ++rank) {
@@ -337,7 +337,7 @@ TEST_CASE("an order through another gpu is an order") {
     CHECK(first_code(verify::verify(plan)) == "race");
 }
 
-TEST_CASE("a race that reaches no output is a warning, unless nobody says what the outputs are") {
+TEST_CASE("a race that reaches no output is a warning, unless the outputs are unknown") {
     PlanBuilder plan = reduction();
     plan.plan().gpus[0].scratch_chunks = 2;
     for (std::int32_t i = 0; i < 2; ++i) {
@@ -357,7 +357,7 @@ TEST_CASE("a race that reaches no output is a warning, unless nobody says what t
     CHECK(first_code(verdict) == "race");
 }
 
-TEST_CASE("a contribution that is missing, or added twice, or never written is told with its place") {
+TEST_CASE("a contribution that is missing, added twice or never written is reported with its place") {
     PlanBuilder missing = reduction(), twice = reduction(), out = exchange();
     step_of(missing, 1, 2, 1).type = plan::StepType::Nop;
     step_of(missing, 1, 2, 1).count = 0;
@@ -485,7 +485,7 @@ TEST_CASE("another collective than the file's can be asked for") {
     CHECK(verify::verify(plan, reading).verdict == PlanClass::Valid);
 }
 
-TEST_CASE("a warning says what the target runtime would refuse or ignore") {
+TEST_CASE("a warning names what the target runtime would refuse or ignore") {
     PlanBuilder plan("reduce_scatter", 1, 1);
     plan.gpu(1, 0, 80).tb(-1, -1);
     for (int i = 0; i < 100; ++i) plan.step("cpy", "i0", "s0");

@@ -105,7 +105,7 @@ TEST_CASE("a step of a plan sends only over links that are there") {
     CHECK(warned(judged(plan)) == "lacks");
 }
 
-TEST_CASE("a send to a node that is not there is told, and carries nothing") {
+TEST_CASE("a send to a nonexistent node is reported, and carries nothing") {
     auto plan = gathered();
     plan.sends[0].dst = 7_n;
     CHECK(told(plan) == "invalid: link value");
@@ -224,7 +224,7 @@ TEST_CASE("metadata of a file that contradicts its sends is a warning") {
     CHECK(warned(judged(plan)) == "claim");
 }
 
-TEST_CASE("a condition for buffers is not used for plans of sends, which is said") {
+TEST_CASE("a condition for buffers is ignored for plans of sends, with a warning") {
     verify::PlanReading reading;
     reading.condition.emplace();
     CHECK(told(gathered(), reading) == "valid");

@@ -106,7 +106,7 @@ TEST_CASE("transfers that overlap on a link are warned of, for TACCL's own files
     CHECK(warned(judged(plan)) == "");
 }
 
-TEST_CASE("a timed send replaces unless it says that it adds") {
+TEST_CASE("a timed send replaces unless it is marked as adding") {
     auto plan = timed(2, all_reduce_chunks(2), {{0, 0, 1, 0}, {0, 1, 0, 10}});
     plan.sends[0].replaces = false;
     CHECK(told(plan) == "valid");

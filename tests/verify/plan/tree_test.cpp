@@ -36,7 +36,7 @@ TEST_CASE("trees that ForestColl made span all nodes and carry all shares") {
     CHECK(told(ring(), as(CollectiveKind::AllToAll)) == "structure-only");
 }
 
-TEST_CASE("a tree that misses a node is told with the node") {
+TEST_CASE("a tree that misses a node is reported with the node") {
     auto plan = ring();
     auto& sends = plan.trees[0].sends;
     sends.erase(sends.begin() + 2);  // 1 -> 2, the last of the first tree
