@@ -28,7 +28,7 @@ std::uint64_t set_of(std::span<const NodeId> nodes) {
     return set;
 }
 
-std::uint64_t everybody(std::size_t nodes) {
+std::uint64_t all_nodes(std::size_t nodes) {
     return nodes == kMostStepNodes ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1;
 }
 
@@ -46,7 +46,7 @@ StepBounds::StepBounds(const StepProblem& problem) : problem_(problem), out_(pro
     expects(problem.nodes <= kMostStepNodes);
     for (const StepArc& arc : problem.arcs) out_[arc.src.index()] |= bit(arc.dst);
     std::vector<std::uint64_t> candidates;
-    const std::uint64_t all = everybody(problem.nodes);
+    const std::uint64_t all = all_nodes(problem.nodes);
     for (const StepClass& kind : problem.classes) {
         holders_.push_back(set_of(kind.holders));
         receivers_.push_back(set_of(kind.receivers));

@@ -29,7 +29,7 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::uint32_t kNobody = UINT32_MAX;
+constexpr std::uint32_t kNoArc = UINT32_MAX;
 
 /// How many events ahead records are prefetched.
 constexpr std::size_t kSlotsAhead = 12;
@@ -125,15 +125,15 @@ class ListScheduler {
             const auto kind = static_cast<std::uint16_t>(times_.kind(i));
             for (std::uint32_t a = plan_.begin[i]; a < plan_.begin[i + 1]; ++a) {
                 const bool last = plan_.parents.empty() && a + 1 == plan_.begin[i + 1];
-                arcs_[a] = {plan_.hops[a].value(), chunk, kNobody, kind, ranks[a], last};
+                arcs_[a] = {plan_.hops[a].value(), chunk, kNoArc, kind, ranks[a], last};
             }
         }
     }
 
     /// Each arc's children as a list: the first of them, and each one's next sibling.
     void set_up_children() {
-        first_child_.assign(arcs_.size(), kNobody);
-        sibling_.assign(arcs_.size(), kNobody);
+        first_child_.assign(arcs_.size(), kNoArc);
+        sibling_.assign(arcs_.size(), kNoArc);
         for (std::size_t a = arcs_.size(); a-- > 0;) {
             const std::uint32_t parent = plan_.parents[a];
             if (parent == TreePlan::kRoot) continue;
@@ -175,7 +175,7 @@ class ListScheduler {
         Arc& arc = arcs_[a];
         Queue& queue = queues_[arc.hop];
         const std::uint64_t bit = std::uint64_t{1} << arc.rank;
-        arc.next = (queue.filled & bit) != 0 ? queue.first[arc.rank] : kNobody;
+        arc.next = (queue.filled & bit) != 0 ? queue.first[arc.rank] : kNoArc;
         queue.first[arc.rank] = a;
         queue.filled |= bit;
         if (queue.free <= now) mark(arc.hop);
@@ -198,7 +198,7 @@ class ListScheduler {
             const unsigned rank = most_urgent(queue);
             const std::uint32_t a =
                 look_ > 1 ? take_for_starved_link(queue.first[rank]) : take(queue.first[rank]);
-            if (queue.first[rank] == kNobody) queue.filled &= ~(std::uint64_t{1} << rank);
+            if (queue.first[rank] == kNoArc) queue.filled &= ~(std::uint64_t{1} << rank);
             start(a, queue, now);
         }
         marked_.clear();
@@ -216,7 +216,7 @@ class ListScheduler {
         std::uint32_t* best = &first;
         std::int64_t most = -1;
         std::uint32_t* place = &first;
-        for (unsigned i = 0; i < look_ && *place != kNobody; ++i) {
+        for (unsigned i = 0; i < look_ && *place != kNoArc; ++i) {
             std::int64_t hunger = 0;
             for_children(*place,
                          [&](std::uint32_t child) { hunger = std::max(hunger, to_come_[arcs_[child].hop]); });
@@ -239,7 +239,7 @@ class ListScheduler {
             if (!arcs_[arc].last) visit(arc + 1);
             return;
         }
-        for (std::uint32_t child = first_child_[arc]; child != kNobody; child = sibling_[child]) visit(child);
+        for (std::uint32_t child = first_child_[arc]; child != kNoArc; child = sibling_[child]) visit(child);
     }
 
     /// Precondition: something waits.

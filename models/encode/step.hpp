@@ -72,7 +72,7 @@ class StepModel {
     StepModel(const StepProblem& problem, const StepPoint& point, std::vector<StepSymmetry> group = {});
 
     [[nodiscard]] const Program& program() const { return program_; }
-    /// Sends that serve nobody are left out. Precondition: the values solve the program.
+    /// Sends that serve no receiver are left out. Precondition: the values solve the program.
     [[nodiscard]] StepPlan plan(std::span<const std::int64_t> values) const;
 
   private:

@@ -181,7 +181,7 @@ class Reader {
         return terms_;
     }
 
-    /// Whether the message was whole and nobody has changed it.
+    /// Whether the message was complete and its checksum is right.
     [[nodiscard]] bool finish() {
         const std::uint64_t expected = summed();
         require(fixed() == expected);

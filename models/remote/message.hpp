@@ -10,7 +10,7 @@
 
 namespace tutti::models::remote {
 
-/// Takes bytes away; false: nobody takes any more.
+/// Consumes bytes; false: the reader has closed.
 using Sink = std::function<bool(std::string_view bytes)>;
 /// Fills a part of the room from its beginning and says how much; 0: there is nothing more.
 using Source = std::function<std::size_t(std::span<char> room)>;

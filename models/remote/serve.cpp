@@ -27,7 +27,7 @@
 namespace tutti::models::remote {
 namespace {
 
-enum Exit { kAnswered = 0, kNoOrder = 2, kNobodyListens = 3 };
+enum Exit { kAnswered = 0, kNoOrder = 2, kParentGone = 3 };
 
 std::size_t receive_some(int socket, std::span<char> room) {
     ssize_t count = 0;
@@ -53,7 +53,7 @@ void watch_socket(int socket, pid_t parent, std::atomic<bool>& flag) {
     }
     flag = true;
     while (::getppid() == parent) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    ::_exit(kNobodyListens);
+    ::_exit(kParentGone);
 }
 
 /// A hard limit, in case memory grows faster than it is polled. Includes current use, stacks and libraries.
@@ -126,7 +126,7 @@ int serve(int socket) {
             ? write_answer(sink, solved<Answer>(*order, std::get<Program>(order->program), limits))
             : write_answer(sink,
                            solved<LinearAnswer>(*order, std::get<LinearProgram>(order->program), limits));
-    return is_sent ? kAnswered : kNobodyListens;
+    return is_sent ? kAnswered : kParentGone;
 }
 
 }  // namespace tutti::models::remote

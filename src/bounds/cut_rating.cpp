@@ -34,7 +34,7 @@ Bound bound_of(const Rating& rating, std::string kind, const Cut& cut) {
 
 namespace {
 
-/// Whether chunks that somebody inside wants have to be sent into the set.
+/// Whether chunks with a receiver inside have to be sent into the set.
 bool must_come(const Demand& demand, const std::vector<bool>& inside) {
     const auto in = [&](NodeId node) { return inside[node.index()]; };
     return demand.reduction ? !std::ranges::all_of(demand.holders, in)

@@ -80,7 +80,7 @@ class Volume {
         for (const ChunkClass& c : traffic_.classes()) {
             const Demand demand = traffic_.demand(c);
             // Counting only a part of the chunks is safe too, but not what a checker would count.
-            const bool far = !demand.reduction && !everybody_next_to_everybody(c, demand);
+            const bool far = !demand.reduction && !reaches_all_without_switches(c, demand);
             const bool again =
                 last_ != nullptr && traffic_.demand(*last_).holders.data() == demand.holders.data();
             const std::size_t work = (demand.reduction || far ? demand.receivers.size() : 1) +
@@ -95,7 +95,7 @@ class Volume {
 
   private:
     std::uint64_t need_of_plain(const ChunkClass& c, const Demand& demand) {
-        if (everybody_next_to_everybody(c, demand)) return all_runs_but(demand.holders);
+        if (reaches_all_without_switches(c, demand)) return all_runs_but(demand.holders);
         const bool again = last_ != nullptr && last_->passage == c.passage &&
                            traffic_.demand(*last_).holders.data() == demand.holders.data();
         if (!again) links_ = link_counts(traffic_.passage(c), demand.holders);
@@ -114,7 +114,7 @@ class Volume {
 
     /// Whether every NPU wants the chunk and there are NPUs only: then a neighbour of a holder is served
     /// first, over one link, and no way is longer than there are receivers.
-    [[nodiscard]] bool everybody_next_to_everybody(const ChunkClass& c, const Demand& demand) const {
+    [[nodiscard]] bool reaches_all_without_switches(const ChunkClass& c, const Demand& demand) const {
         return traffic_.topology().switches() == 0 && !traffic_.passage(c).collective &&
                demand.receivers.size() == traffic_.topology().npus();
     }

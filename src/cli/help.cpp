@@ -95,7 +95,7 @@ constexpr std::string_view kExitCodes = R"(Exit codes:
   1    a schedule is invalid, a batch holds a failure, or results got worse
   2    bad usage, or an input that is malformed (the message says where)
   3    no schedule within the limits of time or memory
-  4    infeasible: somebody cannot be reached (the message says who)
+  4    infeasible: a receiver cannot be reached (the message names it)
   70   a bug of ours; the message names a file that reproduces it
   130  interrupted by Ctrl-C; what was found by then is written
 )";

@@ -70,7 +70,7 @@ struct MscclResult {
                                          CollectiveId collective, const MscclOptions& options,
                                          MscclEffort effort = MscclEffort::Fused);
 
-/// Judges a plan; `verify` can, and this room may not see it.
+/// Judges a plan. A callback, because compile may not include `verify`.
 using MscclJudge = std::function<plan::PlanClass(const MscclResult&)>;
 
 /// The first plan that the judge calls valid: the call modes asked for before out-of-place alone, each with

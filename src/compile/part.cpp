@@ -1,6 +1,6 @@
 // From the messages of a collective to those that its ranks need.
 //
-// A schedule may do too much: send a chunk to somebody who has it, or to somebody who does nothing with it.
+// A schedule may contain useless sends: to a node that has the chunk, or to one that does not use it.
 // In a schedule that costs a link some time; in a plan it costs steps, dependencies and a place to put it.
 // So each chunk is played in versions. A node's version of a chunk is what it holds at the start, what a copy
 // replaces it by, or the sum of a version and a message; a message carries the version that its sender had at

@@ -16,7 +16,7 @@ namespace tutti::io {
 enum class Failure {
     None,
     Input,          ///< the instance cannot be read, or the method is not for it
-    Infeasible,     ///< somebody cannot be reached
+    Infeasible,     ///< a receiver cannot be reached
     Limit,          ///< the search ended, by itself or its time, without a schedule
     Time,           ///< it did not stop when its time was over, and was killed
     Memory,         ///< it took more than it may, and was killed

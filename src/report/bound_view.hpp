@@ -11,7 +11,7 @@
 
 namespace tutti::report {
 
-/// What somebody else proved of the same instance: a line of results.jsonl.
+/// A bound for the same instance from elsewhere: a line of results.jsonl.
 struct BoundClaim {
     Ticks value;
     std::string kind{};

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostLoadedLinks = 200;
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-/// Few digits: a page holds many of these, and nobody sees a ten-thousandth.
+/// Few digits: a page holds many of these, and smaller differences are invisible.
 double brief(double value) { return std::round(value * 1e4) / 1e4; }
 double place(double value) { return std::round(value * 1e5) / 1e5; }
 

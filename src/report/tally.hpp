@@ -21,7 +21,7 @@ struct Tally {
 /// was changed after it was judged. O(sends).
 [[nodiscard]] Tally tally_of(const Instance& instance, SendSource& sends);
 
-/// Load in equal slices of the makespan: how much of a slice somebody was busy, from 0 to 1.
+/// Load in equal slices of the makespan: the busy share of each slice, from 0 to 1.
 class Slices {
   public:
     static constexpr std::size_t kCount = 200;

@@ -209,7 +209,7 @@ class MscclWriter {
                 const std::size_t named = steps[s].dep_step ? (*steps[s].dep_step).index() : 0;
                 if (own && named < s) continue;
                 const std::size_t served = serving_step(block, steps[s]);
-                if (served == kNobody) {
+                if (served == kNoStep) {
                     throw InputError(fmt::format("gpu {}, tb {}, step {} waits for a signal that never comes",
                                                  block.gpu, block.block->id, s));
                 }
@@ -226,15 +226,15 @@ class MscclWriter {
             std::ranges::lower_bound(blocks_, std::pair(block.gpu, *step.dep_block), {},
                                      [](const Block& b) { return std::pair(b.gpu, b.block->id); });
         if (target == blocks_.end() || target->gpu != block.gpu || target->block->id != step.dep_block)
-            return kNobody;
-        if (!step.dep_step || (*step.dep_step).index() >= target->block->steps.size()) return kNobody;
+            return kNoStep;
+        if (!step.dep_step || (*step.dep_step).index() >= target->block->steps.size()) return kNoStep;
         return next_signal_[target->first_step + (*step.dep_step).index()];
     }
 
     void find_signals() {
-        next_signal_.assign(first_task_.size(), kNobody);
+        next_signal_.assign(first_task_.size(), kNoStep);
         for (const Block& block : blocks_) {
-            std::size_t next = kNobody;
+            std::size_t next = kNoStep;
             for (std::size_t s = block.block->steps.size(); s-- > 0;) {
                 const Step& step = block.block->steps[s];
                 if (step.signals && step.type != StepType::Nop) next = block.first_step + s;
@@ -249,7 +249,7 @@ class MscclWriter {
                            plan::file_number(end.channel));
     }
 
-    static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+    static constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
     TimedProgram& program_;
     Placement& placement_;
     const MscclPlan& plan_;

@@ -131,7 +131,7 @@ OptionGroup plan_timing() {
 Command verify_command() {
     Command command;
     command.name = "verify";
-    command.summary = "judge schedules and plans, whoever made them";
+    command.summary = "judge schedules and plans, also of other tools";
     command.usage = "FILE-OR-DIR... [options]";
     command.about =
         "Judges execution plans of other tools, and schedules of our own together with their\n"

@@ -9,13 +9,13 @@ namespace tutti::compile::msccl {
 
 /// Where each message is read and written, and what becomes of it; own copies and scratch.
 void find_addresses(Draft& draft);
-/// Messages to transfers: up to `most` of consecutive chunks become one where nobody is kept waiting.
+/// Messages to transfers: up to `most` messages of consecutive chunks become one where that delays no step.
 void form_transfers(Draft& draft, std::int32_t most);
 /// Transfers to connections.
 void form_lanes(Draft& draft, const Room& room);
 /// Which thread blocks both receive and send, and what they do in one step.
 void fuse(Draft& draft, bool fuse, bool pack);
-/// Drops scratch that nobody uses.
+/// Removes unused scratch.
 void pack_scratch(Draft& draft);
 /// Connections to channels.
 [[nodiscard]] std::optional<Excess> choose_channels(Draft& draft);

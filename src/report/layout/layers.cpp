@@ -44,7 +44,7 @@ class Layers {
         for (std::size_t i = npus; i < graph.size(); ++i) {
             if (level_[i] < graph.size()) top_ = std::max(top_, level_[i]);
         }
-        // A switch that nobody reaches is drawn above all others.
+        // An unreachable switch is drawn above all others.
         for (auto& level : level_) level = level == graph.size() ? top_ + 1 : level;
     }
 

@@ -13,8 +13,8 @@ namespace tutti::verify {
 ExecutionRules::ExecutionRules(const ExecutionSteps& steps, const PlaceIndex& places)
     : steps_(steps), places_(places), need_(steps.uses.size(), 0), raisers_(steps.counters.size()) {
     const std::size_t counters = steps.counters.size();
-    constexpr std::uint32_t kNobody = UINT32_MAX;
-    std::vector<std::uint32_t> only(counters, kNobody);
+    constexpr std::uint32_t kNoBlock = UINT32_MAX;
+    std::vector<std::uint32_t> only(counters, kNoBlock);
     std::vector<std::int64_t> total(counters, 0);
     competes_.assign(counters, false);
     for (std::uint32_t at = 0; at < steps.steps.size(); ++at) {
@@ -25,7 +25,7 @@ ExecutionRules::ExecutionRules(const ExecutionSteps& steps, const PlaceIndex& pl
                 continue;
             }
             ++total[use.counter];
-            if (only[use.counter] == kNobody) only[use.counter] = step.block;
+            if (only[use.counter] == kNoBlock) only[use.counter] = step.block;
             if (only[use.counter] != step.block) competes_[use.counter] = any_competes_ = true;
         }
     }
