@@ -1,18 +1,17 @@
-// A Chakra trace is a graph of sends and receives without times: each begins when those it names are
+// A Chakra trace is a graph of sends and receives without times: each begins when its dependencies are
 // complete. So the schedule's times have to become dependencies, of two kinds.
 //
-// Data. A send passes on a value: its NPU's own, what it has received, or a sum. It waits for the receives
-// that make up that value: of a plain chunk the first one (none if the NPU holds the chunk from the start),
-// of a reduction those since the value was last replaced.
+// Data. A send forwards a value: its NPU's own, a received one, or a sum. It waits for the receives that make
+// up that value: for a plain chunk the first one (none if the NPU holds the chunk from the start), for a
+// reduction those since the value was last replaced.
 //
-// Order. Two messages that leave over the same link do so in the schedule's order. To make the second wait
-// for the first would be wrong: in ASTRA-sim a send is complete when it has arrived, so a link could never
-// have two messages under way, and every message would pay the latency again. What is needed is "begins after
-// the other has begun", which traces do not know. But two nodes that wait for the same things begin together,
-// so a node that takes no time and waits for what the first message waits for stands for its beginning: a
-// gate. The k-th message on a link waits for gate k, and gate k for gate k-1 and for all that message k-1
-// waits for. ASTRA-sim lets a gate take 1 ns. A message that waits for data, after one that waits for
-// nothing, needs none.
+// Order. Two messages that leave over the same link keep the schedule's order. The second must not wait for
+// the first: in ASTRA-sim a send is complete when it has arrived, so a link could never have two messages in
+// flight, and every message would pay the latency again. What is needed is "begins after the other has
+// begun", which traces cannot express. But two nodes with the same dependencies begin together, so a node
+// that takes no time and has the dependencies of the first message represents its beginning: a gate. The k-th
+// message on a link waits for gate k, and gate k for gate k-1 and for all dependencies of message k-1. A gate
+// takes 1 ns in ASTRA-sim. A message that waits for data, after one that waits for nothing, needs no gate.
 //
 // Receives wait for nothing: they can all be posted at the beginning, as traces have no buffers to overrun.
 //

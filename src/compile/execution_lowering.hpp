@@ -12,10 +12,10 @@
 
 namespace tutti::compile {
 
-/// What a user may ask of an execution plan beyond what the schedule says.
+/// Options of an execution plan that the schedule does not determine.
 struct ExecutionOptions {
-    /// Whether it is for calls in place; an execution plan is for one of the two. Where nothing is said, in
-    /// place, but for all-to-alls, and with relays only all-reduces.
+    /// Whether it is for calls in place; an execution plan is for one of the two. Default: in place, except
+    /// for all-to-alls; with relays only for all-reduces.
     std::optional<bool> in_place{};
     /// How ranks reach each other: by memory channels (one machine) or by port channels (any network).
     plan::ChannelType channel = plan::ChannelType::Memory;

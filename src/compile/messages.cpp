@@ -1,10 +1,10 @@
-// Plans for NPUs know no switches: a thread block sends to another NPU, and how the wires get it there is
-// the network's business. So every chain of sends NPU -> switch -> … -> NPU becomes one message.
+// Plans for NPUs have no switches: a thread block sends to another NPU, and the network routes the message.
+// So every chain of sends NPU -> switch -> … -> NPU becomes one message.
 //
 // Which send continues which is what the verifier's rules say (src/verify/README.md, "Switches"): a switch
-// that stores has a queue of copies per chunk, and a send takes the oldest; one that cuts through hands on
-// what is due at that very tick, the lowest inbound link by the lowest onward one. The sends are played in
-// order of time once; a flight is a message that has not reached an NPU yet.
+// that stores has a queue of copies per chunk, and a send takes the oldest; one that cuts through forwards
+// what is due at that very tick, the lowest inbound link by the lowest onward one. The sends are replayed
+// once in order of time; a flight is a message that has not reached an NPU yet.
 //
 // A copy that leaves a switch a second time (multicast) and an arrival that is added to a waiting copy
 // (in-network reduction) have no counterpart in a plan, and are refused by name. A reducing switch that has

@@ -10,14 +10,14 @@
 
 namespace tutti::compile {
 
-/// How a message gets from one NPU to another: its links in order, with nothing but switches between them.
+/// The path of a message from one NPU to another: its links in order, with only switches between them.
 struct Path {
     NodeId from;
     NodeId to;
     std::vector<LinkId> links;
 };
 
-/// One chunk on its way from NPU to NPU. It takes the value that `from` has at `start`, after the arrivals of
+/// One chunk sent from NPU to NPU. It takes the value that `from` has at `start`, after the arrivals of
 /// that tick; at `arrival` the value of `to` is replaced or added to, before the sends of that tick.
 struct Message {
     ChunkId chunk;

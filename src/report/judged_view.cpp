@@ -15,7 +15,7 @@
 namespace tutti::report {
 namespace {
 
-/// A schedule's file, opened so that its sends can be walked over again and again.
+/// A schedule's file, opened so that its sends can be read several times.
 class Replayed {
   public:
     Replayed(const Instance& instance, std::string path, const Stop& stop)

@@ -17,7 +17,7 @@ struct ViewOptions {
     std::string key{};  ///< of the task, or empty
 };
 
-/// What became of a schedule's file.
+/// The verdict on a schedule's file, and its view.
 struct JudgedView {
     Verdict verdict{};
     io::Json view{};  ///< docs/report.md; null if the verdict is invalid

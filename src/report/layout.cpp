@@ -1,6 +1,6 @@
-// Known shapes first, because people know them: a mesh must look like a mesh. Then layers, where there are
-// switches. Then whatever brings nodes that are close in the network close together. In the end everything is
-// fitted into the unit square, and nodes that came too close are pushed apart.
+// Known shapes first: a mesh must look like a mesh. Then layers, where there are switches. Otherwise a layout
+// that places nodes that are close in the network close together. In the end everything is fitted into the
+// unit square, and nodes that are too close are separated.
 
 #include "report/layout.hpp"
 

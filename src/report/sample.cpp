@@ -1,8 +1,8 @@
-// A sample has to look like the whole. Chunks of one group start in some order, and neighbours in it behave
-// alike; so each group's chunks are lined up by start, and taken from the line in golden steps: after each
-// the next lies 0.618 of the line further on, which spreads every beginning evenly. (Halves, quarters and
-// eighths do that too, but on a 32 x 32 torus they took chunks of three columns.) Groups take turns in the
-// same order, for there may be more groups than can be shown.
+// A sample has to be representative. Chunks of one group start in some order, and neighbours in it behave
+// similarly; so each group's chunks are sorted by start, and taken in golden-ratio steps: the next one is
+// 0.618 of the list further on, which spreads every prefix evenly. (Halves, quarters and eighths do that too,
+// but on a 32 x 32 torus they took chunks of three columns.) Groups are visited in the same order, because
+// there may be more groups than can be shown.
 
 #include "report/sample.hpp"
 

@@ -10,9 +10,9 @@
 namespace tutti::synth {
 namespace {
 
-/// The simplex method takes long on time-expanded programs: it gets so much of the time and no more.
+/// Time limit of the simplex method, which is slow on time-expanded programs.
 constexpr Stop::Seconds kForLinearPrograms{20};
-/// Beyond this it would not end in that time.
+/// Larger programs would not finish in that time.
 constexpr std::size_t kMostForPrograms = 300'000;
 
 }  // namespace

@@ -9,18 +9,18 @@
 
 namespace tutti::synth {
 
-/// Nothing leaves unverified, and no solver is believed: throws InternalError, which names `who`, when the
-/// schedule is not valid or beats a lower bound. What fails here is a bug of ours (or of a solver), never the
-/// user's. What the verifier found out about it.
+/// Verifies a schedule before it is returned: throws InternalError, which names `who`, when it is invalid or
+/// beats a lower bound. A failure here is a bug in tutti (or in a solver), never the user's. Returns the
+/// verdict.
 Verdict judge(const Instance& instance, const Schedule& schedule, const Bound& bound, const std::string& who);
-/// The same for one that is judged while it is made.
+/// The same for a schedule that is judged while it is generated.
 Verdict judge(const Instance& instance, SendSource& sends, const Bound& bound, const std::string& who);
 /// The same for one in generator form, judged as such.
 Verdict judge(const Instance& instance, const symmetry::SymmetricSchedule& schedule, const Bound& bound,
               const std::string& who);
-/// The same for a verdict that is there already.
+/// The same for an existing verdict.
 void judge(const Verdict& verdict, const Bound& bound, const std::string& who);
-/// The part of it that is left when a verified schedule meets a later bound.
+/// Only the comparison of a verified makespan with a bound.
 void judge(Ticks makespan, const Bound& bound, const std::string& who);
 
 /// Throws InternalError when the certificate does not prove the bound. Not done on very large instances,

@@ -9,8 +9,8 @@
 
 namespace tutti::synth {
 
-/// Raises a flag when this process holds more memory than it may. Solvers allocate where we cannot see, so
-/// the operating system is asked, a hundred times a second.
+/// Sets a flag when this process exceeds its memory limit. Solvers allocate on their own, so the operating
+/// system's figure is polled, a hundred times a second.
 class MemoryWatch {
   public:
     explicit MemoryWatch(std::optional<std::size_t> most_bytes);

@@ -33,7 +33,7 @@ using models::StepView;
 
 Ratio sum(Ratio a, Ratio b) { return Ratio::of(a.num * b.den + b.num * a.den, a.den * b.den); }
 
-/// Each chunk becomes `times` chunks that go the same way, each step so many times as long.
+/// Each chunk becomes `times` chunks on the same path, and each step that many times as long.
 StepPlan multiplied(const StepPlan& plan, int times) {
     StepPlan result;
     for (const int rounds : plan.rounds) result.rounds.push_back(rounds * times);

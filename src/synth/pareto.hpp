@@ -39,7 +39,7 @@ struct ParetoResult {
 };
 
 /// All Pareto-optimal synchronous algorithms of the instance's collective. Its field `chunks` is ignored.
-/// Throws InputError for what models::step_view refuses, InfeasibleError when somebody cannot be reached,
+/// Throws InputError for what models::step_view refuses, InfeasibleError when a receiver cannot be reached,
 /// LimitError without the solver asked for.
 [[nodiscard]] ParetoResult pareto(const Instance& instance, const models::ParetoRequest& request);
 

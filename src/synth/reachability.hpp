@@ -7,7 +7,7 @@
 
 namespace tutti::synth {
 
-/// Who cannot be reached, in words, if some receiver cannot; none if every demand can be met.
+/// A message that names a receiver that cannot be reached; none if every demand can be met.
 /// O(links) per collective on a strongly connected network, O(links) per different set of holders otherwise.
 [[nodiscard]] std::optional<std::string> unreachable(const Instance& instance);
 

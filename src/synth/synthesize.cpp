@@ -1,7 +1,7 @@
-// The order of `auto`: cheap bounds, greedy; if greedy meets the bound that is the proof and no solver is
-// asked. Else the more expensive bounds, then exact synthesis if the model fits. An all-reduce is first
-// solved as its two halves, each exactly: that gives a good schedule, and the direct model then says whether
-// the composition can be beaten.
+// The order of `auto`: cheap bounds, then greedy; if greedy meets the bound, that is the proof and no solver
+// is run. Otherwise the more expensive bounds, then exact synthesis if the model fits. An all-reduce is first
+// solved as its two halves, each exactly: that gives a good schedule, and the direct model then decides
+// whether the composition can be beaten.
 
 #include "synth/synthesize.hpp"
 
@@ -51,7 +51,7 @@ class Clock {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// What must arrive somewhere: about as many sends has a schedule at least.
+/// The number of required arrivals: about the least number of sends of a schedule.
 std::uint64_t least_sends(const Instance& instance) {
     std::uint64_t sends = 0;
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
@@ -135,7 +135,7 @@ class Synthesis {
         result_.heuristic = heuristic;
         report_found();
     }
-    /// One whose sends are not held.
+    /// Accepts a schedule whose sends are not held in memory.
     void accept_unheld(const Verdict& verdict, const std::string& who, std::string_view heuristic,
                        std::optional<symmetry::SymmetricSchedule> symmetric) {
         result_.schedule = {instance_.name(), verdict.makespan, {}};
@@ -149,7 +149,7 @@ class Synthesis {
 
     [[nodiscard]] bool is_too_large_to_hold() const { return sends_wanted_ > kMostSendsHeld; }
 
-    /// Of all-reduces: what no reduce-scatter followed by an all-gather beats.
+    /// For all-reduces: a lower bound of every reduce-scatter followed by an all-gather.
     [[nodiscard]] std::optional<Ticks> least_composition() const {
         const auto halves = halves_of(instance_);
         if (!halves) return std::nullopt;
@@ -191,7 +191,7 @@ class Synthesis {
         return !gap();
     }
 
-    /// A schedule that is verified while it is made, and never held. False: it does not apply.
+    /// A schedule that is verified while it is generated, and never held. False: it does not apply.
     bool search_in_lockstep() {
         if (!is_too_large_to_hold() || !heuristics::fits_lockstep(instance_)) return false;
         const double begin = clock_.seconds();

@@ -1,12 +1,12 @@
-// Where chunks lie.
+// The addresses of chunks.
 //
 // A rank reads a chunk at its current place and writes it at its home. The current place is the rank's input
 // as long as nothing has arrived, and the home from then on. The home is where the result must be, if the
 // chunk is one of the rank's results, and a slot of scratch otherwise; the input is never written. So the
 // program is right out of place whatever the order. In place, input and result of the *same* chunk are one
-// place for every collective but the all-to-all, and there the first write replaces exactly what nobody reads
-// any more: those who read the input did so before, which the dependencies keep (steps.cpp). An all-to-all's
-// result aliases another chunk, and may replace it too early; the judge finds that out.
+// place for every collective but the all-to-all, and there the first write replaces exactly what is no longer
+// read: all reads of the input come before, which the dependencies enforce (steps.cpp). An all-to-all's
+// result aliases another chunk, and may replace it too early; the verifier detects that.
 //
 // A result that nothing arrived at is the rank's own input, and is copied.
 //

@@ -2,17 +2,17 @@
 //
 // A thread block has one channel, receives from at most one rank and sends to at most one. Where most of what
 // comes in on one lane goes out on another, both belong in one thread block, and a receive and the send of
-// what it brought become one step: rcs for copies, rrcs for sums, and rrs where nobody else needs the sum, so
-// that it need not be stored at all. A ring is then what everybody writes by hand: s, rcs, rcs, …, r.
+// what it brought become one step: rcs for copies, rrcs for sums, and rrs where no other step needs the sum,
+// so that it need not be stored at all. A ring then has its usual form: s, rcs, rcs, …, r.
 //
 // A pair of lanes is joined if at least half of the shorter one's transfers can be fused; the pairs with most
 // of them choose first. Joined lanes have one channel, so chains of them must not have two lanes between the
 // same ranks; a union-find over lanes keeps that.
 //
 // In a joined thread block the steps keep the order of their ticks. A send may be fused with the receive that
-// brought it if no other send of the block stands between the two: the receives that do may come later, since
-// the send now happens earlier than the schedule says and not in another order. That can fill a FIFO that the
-// schedule does not, and the judge has to look at it.
+// brought it if no other send of the block is between the two: the receives in between may come later, since
+// the send now happens earlier than in the schedule and not in another order. That can fill a FIFO that the
+// schedule does not, so the verifier must check it.
 //
 // Where thread blocks are scarce, lanes are joined though nothing can be fused (`pack`): steps stay in order
 // of their ticks, so all waits still lead back in time.

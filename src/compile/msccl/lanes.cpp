@@ -6,10 +6,11 @@
 // for its send, which started earlier. What remains is the connection. Its messages are delivered in order,
 // so on a lane transfers start and arrive in the same order: one that overtakes another, as on a second path
 // or past a switch, gets a lane of its own. And it holds few messages, so a send waits for the receive of one
-// C places before it. If the schedule itself never has more than C under way on the lane, that receive has an
-// earlier tick as well, and all waits go forward in time: no circle, for every interleaving. Wires with a
+// C places before it. If the schedule itself never has more than C in flight on the lane, that receive has an
+// earlier tick as well, and all waits go forward in time: no cycle, for every interleaving. Wires with a
 // latency above their beta carry more; `Room::in_flight` then spreads them over more lanes. Usually that is
-// not needed, because the receiver takes what is there whatever the clock says; the judge knows.
+// not needed, because the receiver takes messages as they arrive, whatever the schedule's times; the verifier
+// decides.
 //
 // Different paths between two ranks are different lanes, so that they work at the same time. Lanes that would
 // be too long for a thread block are split, their transfers dealt out in turn.

@@ -1,12 +1,12 @@
 // Messages that may go in one step.
 //
 // A step moves up to 71 consecutive chunks, and steps are what runtimes limit first. Messages m1 … mk that
-// follow each other on one path are a burst if all of them can stand at the ticks of mk without anybody
-// noticing: everything was there when m1 started, no sender's chunk is overwritten before mk has started, and
-// no receiver touches what came before mk has arrived. In a burst the order does not matter, so those whose
-// chunks are neighbours wherever they are read or written become one transfer, a row. Such a step neither
-// waits for data that m1 did not wait for nor keeps anybody waiting who used m1 before mk was there: a
-// pipeline over chunks stays a pipeline.
+// follow each other on one path are a burst if all of them can be moved to the ticks of mk without effect:
+// all their data was there when m1 started, no sender's chunk is overwritten before mk has started, and no
+// receiver accesses what arrived before mk has arrived. In a burst the order does not matter, so those whose
+// chunks are neighbours wherever they are read or written become one transfer, a row. Such a step waits for
+// no data that m1 did not wait for, and delays no step that used m1 before mk arrived: a pipeline over chunks
+// stays a pipeline.
 
 #include "compile/msccl/passes.hpp"
 

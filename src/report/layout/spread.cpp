@@ -1,7 +1,7 @@
-// Points that are too close push each other apart, half the way each. A grid of cells as wide as the room
-// finds them: whoever is too close is in the same cell or in one beside it. Crowds take many rounds to
-// dissolve, so after some the points are lined up: rows of equal length by y, each sorted by x, which keeps
-// left of, right of, above and below as far as that can be, and the distance for certain.
+// Points that are too close are moved apart, half the distance each. A grid of cells as wide as the minimum
+// distance finds them: points that are too close are in the same cell or in adjacent ones. Dense clusters
+// take many rounds, so after some rounds the points are put in rows of equal length by y, each sorted by x,
+// which keeps relative positions as far as possible and guarantees the distance.
 
 #include "report/layout/spread.hpp"
 
