@@ -86,6 +86,16 @@ std::vector<std::string_view> operation_names() {
 
 const OperationShape& shape_of(OperationType type) { return row_of(type).shape; }
 
+const OperationShape& shape_of(const Operation& op) {
+    static constexpr OperationShape kCopiesPackets{Packets,       Packets,       RemotePackets,
+                                                   RemotePackets, RemotePackets, true};
+    return copies_raw_packets(op) ? kCopiesPackets : shape_of(op.type);
+}
+
+bool copies_raw_packets(const Operation& op) {
+    return op.type == OperationType::PutPackets && op.channel_type == ChannelType::Port;
+}
+
 bool signals(OperationType type) {
     return type == OperationType::Signal || type == OperationType::RelaxedSignal ||
            type == OperationType::PutSignal || type == OperationType::PutSignalFlush;

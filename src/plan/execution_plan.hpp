@@ -90,6 +90,12 @@ struct OperationShape {
     [[nodiscard]] bool moves_data() const { return first_destination != OperandRole::None; }
 };
 [[nodiscard]] const OperationShape& shape_of(OperationType type);
+struct Operation;
+/// The same by operation: `ppkt` on a port channel copies packets, which must be there already; on a memory
+/// channel it makes packets of plain data.
+[[nodiscard]] const OperationShape& shape_of(const Operation& op);
+/// The proxy copies packets as they are, flags included, without waiting for them (`ppkt` on a port channel).
+[[nodiscard]] bool copies_raw_packets(const Operation& op);
 /// Sends a signal on each of its channels (pws and pwsf do, after the put).
 [[nodiscard]] bool signals(OperationType type);
 [[nodiscard]] bool waits(OperationType type);

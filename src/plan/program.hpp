@@ -46,6 +46,8 @@ struct Move {
     std::uint32_t first_read = 0, reads = 0;    ///< in Program::ranges
     std::uint32_t first_write = 0, writes = 0;  ///< in Program::ranges
     std::int64_t count = 0;
+    /// Its reads of packets do not wait: something else must order them after a write of the packet.
+    bool raw_packets = false;
 };
 
 struct Op {

@@ -20,13 +20,13 @@ struct LaneEnd {
     std::vector<Rank> ranks{};           ///< the other ranks that have it
     std::vector<RouteId> routes{};       ///< from or to them
     std::vector<std::optional<TaskId>> last{};
+    const ExecutionWires::Channel* port = nullptr;  ///< of a destination by port channel
 };
 
 /// Sources that are added up, and the destinations of the sum.
 struct Lane {
     std::vector<LaneEnd> from{}, to{};
     std::int64_t count = 0;
-    const ExecutionWires::Channel* port = nullptr;
 };
 
 class Mover {
@@ -73,7 +73,7 @@ class Mover {
     }
 
     [[nodiscard]] std::vector<Lane> lanes() const {
-        const plan::OperationShape& shape = plan::shape_of(op_.type);
+        const plan::OperationShape& shape = plan::shape_of(op_);
         std::vector<Lane> lanes;
         for (const auto& [src, dst, at] : operand_groups(op_)) {
             Lane& lane = lanes.emplace_back();
@@ -82,10 +82,10 @@ class Mover {
             for (std::size_t k = 0; k < dst.size(); ++k) {
                 lane.to.push_back(end_of(dst[k], shape.destination(at + k), false));
                 lane.count = parts_of(dst[k]).count;
+                if (op_.channel_type != ChannelType::Port || op_.channels.empty()) continue;
+                const plan::Slot id = op_.channels[std::min(at + k, op_.channels.size() - 1)];
+                lane.to.back().port = &work_.wires.channel(work_.gpu, work_.block, ChannelType::Port, id);
             }
-            if (op_.channel_type != ChannelType::Port || op_.channels.empty()) continue;
-            const plan::Slot id = op_.channels[std::min(at, op_.channels.size() - 1)];
-            lane.port = &work_.wires.channel(work_.gpu, work_.block, ChannelType::Port, id);
         }
         return lanes;
     }
@@ -96,20 +96,24 @@ class Mover {
         if (!fetches && std::ranges::none_of(lane.to, takes_time)) return;
         work_.program.expect_room_for(static_cast<std::uint64_t>(lane.count));
         std::optional<TaskId> summed;
+        const auto next_sum = [&](std::int64_t part) {
+            const TaskId ready = fetch(lane, part);
+            if (summed) work_.edge(*summed, ready);
+            summed = ready;
+        };
+        // A proxy gets what it puts when all of it is there.
+        const bool whole =
+            fetches && std::ranges::any_of(lane.to, [](const LaneEnd& end) { return end.port != nullptr; });
+        for (std::int64_t part = 0; whole && part < lane.count; ++part) next_sum(part);
         for (std::int64_t part = 0; part < lane.count; ++part) {
-            TaskId ready = work_.at;
-            if (fetches) {
-                ready = fetch(lane, part);
-                if (summed) work_.edge(*summed, ready);
-                summed = ready;
-            }
-            for (LaneEnd& end : lane.to) give(end, part, ready, lane.port);
+            if (fetches && !whole) next_sum(part);
+            for (LaneEnd& end : lane.to) give(end, part, summed.value_or(work_.at));
         }
         if (summed) arrived_.push_back(*summed);
         for (const LaneEnd& end : lane.to) {
             for (const auto& last : end.last) {
                 if (!last) continue;
-                if (lane.port == nullptr) started_.push_back(*last);
+                if (end.port == nullptr) started_.push_back(*last);
                 if (!end.packets) work_.puts.push_back(*last);
             }
         }
@@ -131,11 +135,11 @@ class Mover {
         return ready;
     }
 
-    void give(LaneEnd& end, std::int64_t part, TaskId ready, const ExecutionWires::Channel* port) {
+    void give(LaneEnd& end, std::int64_t part, TaskId ready) {
         if (end.packets && end.here) work_.packets_written.push_back({work_.rank(), end.first + part, ready});
         for (std::size_t i = 0; i < end.ranks.size(); ++i) {
             const TaskId put = next_transfer(end, i, ready);
-            if (port != nullptr) work_.enqueue_on_proxy(*port, put);
+            if (end.port != nullptr) work_.enqueue_on_proxy(*end.port, put);
             if (end.packets) deliver(end.ranks[i], end.first + part, put);
         }
     }

@@ -39,7 +39,8 @@ struct Action {
     unsigned elements = 0;    ///< which elements it touches
     std::vector<Deed> deeds{};
     std::vector<int> raises{};
-    int lowers = -1;  ///< counter
+    int lowers = -1;   ///< counter
+    bool raw = false;  ///< does not wait for the packets that it reads
 };
 
 struct Range {
@@ -79,7 +80,11 @@ class Machine {
                     precedes[a] |= ~state;
                     continue;
                 }
-                if (!possible(state, a)) continue;
+                if (!possible(state, a)) {
+                    opinion.unordered =
+                        opinion.unordered || (actions_[a].raw && !has_packets(state, a) && ready(state, a));
+                    continue;
+                }
                 stuck = false;
                 const std::uint64_t next = state | bit(a);
                 if (seen.insert(next).second) open.push_back(next);
@@ -128,7 +133,18 @@ class Machine {
         std::vector<std::pair<Range, std::vector<std::size_t>>> users;
         for (const Operation& op : block.ops) {
             std::uint64_t own = 0;
-            if (op.type == OperationType::Nop || op.type == OperationType::Barrier) {
+            const bool by_port = op.channel_type == ChannelType::Port;
+            if (op.type == OperationType::ReadPutPackets && by_port) {
+                // All threads wait for the packets and for each other before the put.
+                for (Action& action : by_leader(gpu, block, op)) {
+                    action.after = all;
+                    const std::size_t at = add(std::move(action));
+                    if (at < 64) own |= bit(at);
+                }
+                fence = own;
+                users.clear();
+                leader |= own;
+            } else if (op.type == OperationType::Nop || op.type == OperationType::Barrier) {
                 const std::size_t at = op.type == OperationType::Nop
                                            ? add({})
                                            : meeting(number(gpu.id), number(block.id), number(op.barrier));
@@ -220,6 +236,7 @@ class Machine {
         }
         if (shape_of(op.type).moves_data()) {
             action.elements = kFirst | kSecond;
+            action.raw = op.type == OperationType::PutPackets && op.channel_type == ChannelType::Port;
             for (const auto& [deeds, ranges] : moves(gpu, block, op)) {
                 action.deeds.insert(action.deeds.end(), deeds.begin(), deeds.end());
             }
@@ -273,7 +290,7 @@ class Machine {
 
     std::vector<MoveOf> moves(const plan::ExecutionGpu& gpu, const plan::ExecutionBlock& block,
                               const Operation& op) {
-        const plan::OperationShape& shape = shape_of(op.type);
+        const plan::OperationShape& shape = shape_of(op);
         std::vector<MoveOf> result;
         const auto add_move = [&](std::size_t first, std::size_t last_src, std::size_t last_dst) {
             MoveOf move;
@@ -329,6 +346,11 @@ class Machine {
     }
 
     [[nodiscard]] bool possible(std::uint64_t state, std::size_t at) const {
+        return ready(state, at) && has_packets(state, at);
+    }
+
+    /// All but the packets that it reads is there.
+    [[nodiscard]] bool ready(std::uint64_t state, std::size_t at) const {
         const Action& action = actions_[at];
         if ((state & action.after) != action.after) return false;
         if (action.lowers >= 0) {
@@ -340,6 +362,11 @@ class Machine {
             }
             if (tokens <= 0) return false;
         }
+        return true;
+    }
+
+    [[nodiscard]] bool has_packets(std::uint64_t state, std::size_t at) const {
+        const Action& action = actions_[at];
         for (const Deed& deed : action.deeds) {
             for (const Spot& read : deed.reads) {
                 if (read.memory == kPackets && !written(state, read, action.elements)) return false;

@@ -17,12 +17,14 @@ namespace tutti::oracle {
 /// Every place of memory has two elements. The first is the business of the leading thread of a block, which
 /// also does all synchronisation, one operation after the other. The second belongs to other threads, one per
 /// place of an operation; they wait at nops and barriers, and where two operations use the same range the
-/// same thread does both. Port operations are done at once, by the proxy.
+/// same thread does both. Port operations are done at once, by the proxy. `ppkt` on a port channel copies
+/// packets without waiting for them: where it can come to them too early, that counts as unordered.
 ///
 /// It takes out-of-place plans without switch channels, relaxed signals and pipelines, of at most 64 actions.
 struct ExecutionOpinion {
-    bool hangs = false;      ///< in some interleaving
-    bool unordered = false;  ///< two accesses of plain memory, one a write, can come in either order
+    bool hangs = false;  ///< in some interleaving
+    /// Two accesses of plain memory, one a write, can come in either order; or packets are copied too early.
+    bool unordered = false;
     std::size_t states = 0;
     /// Sum of (rank, input place) with multiplicity; nothing: undefined.
     using Value = std::optional<std::map<std::pair<std::int32_t, std::int64_t>, int>>;

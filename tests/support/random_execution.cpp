@@ -201,7 +201,9 @@ class Growth {
             const std::string from = local(size, true), to = local(size, false);
             if (pick(2) == 0) {
                 written(1 - gpu, at);
-                return line(block, "rppkt " + spot + " -> " + std::to_string(1 - gpu) + ":" + spot);
+                const int how = pick(4);
+                const std::string name = how == 0 ? "ppkt port " : how == 1 ? "rppkt port " : "rppkt ";
+                return line(block, name + spot + " -> " + std::to_string(1 - gpu) + ":" + spot);
             }
             if (!overlapping({from, to}, size))
                 return line(block, "repkt " + from + ", " + spot + " -> " + to);

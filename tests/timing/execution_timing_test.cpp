@@ -146,6 +146,28 @@ TEST_SUITE("timing: execution timing") {
         CHECK(refusal(nobody, test::line(2)) == "gpu 1 reads packets at s[1] that nobody writes");
     }
 
+    TEST_CASE("a proxy copies packets when they are there, each to its own channel") {
+        ExecutionBuilder plan("test", 3);
+        plan.gpu(4, 4, 4).tb("ppkt i0+4 -> 1:s0+4");
+        plan.gpu(4, 4, 4).tb("upkt s0+4 -> o0+4", "nop", "ppkt port s0+4 -> 2:s0+4");
+        plan.gpu(4, 4, 4).tb("upkt s0+4 -> o0+4");
+        CHECK(makespan(plan, test::line(3, 0, 10)) == Ticks(80));
+        // So does rppkt on a port channel: it puts nothing before it has read everything.
+        ExecutionBuilder relay("test", 3);
+        relay.gpu(4, 4, 4).tb("ppkt i0+4 -> 1:s0+4");
+        relay.gpu(4, 4, 4).tb("rppkt port s0+4 -> 2:s0+4");
+        relay.gpu(4, 4, 4).tb("upkt s0+4 -> o0+4");
+        CHECK(makespan(relay, test::line(3, 0, 10)) == Ticks(80));
+        // The channel to the slow gpu does not hold up the other one.
+        ExecutionBuilder two("test", 3);
+        two.gpu(4, 4, 4).tb("cpkt i0+4 -> s0+4", "rppkt port s0+4 -> 1:s0+4, 2:s0+4");
+        two.gpu(4, 4, 4).tb("upkt s0+4 -> o0+4");
+        two.gpu(4, 4, 4).tb("upkt s0+4 -> o0+4", "nop", "put o0 -> 0:o0");
+        Net net(3);
+        net.link(0, 1, 0, 50).link(0, 2, 0, 10).link(2, 0, 0, 150);
+        CHECK(makespan(two, net) == Ticks(200));
+    }
+
     TEST_CASE("of packets that come twice the first ones count") {
         ExecutionBuilder plan("test", 3);
         plan.gpu(1, 1, 1).tb("ppkt i0 -> 2:s0");

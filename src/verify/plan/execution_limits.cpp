@@ -112,10 +112,6 @@ class LimitCheck {
                 warn("target-op", "glre is unknown to the executor");
                 break;
             case OperationType::PutPackets:
-                if (op.channel_type == ChannelType::Port) {
-                    warn("target-ppkt", "ppkt on a port channel takes its source for packets");
-                }
-                [[fallthrough]];
             case OperationType::Put:
                 if (op.channel_type == ChannelType::Memory && std::ranges::any_of(op.src, other_buffer)) {
                     warn("target-put",

@@ -31,7 +31,7 @@ void ExecutionMoves::add(const Operation& op) {
 
 /// Number and kinds of the operands, and the channels that they need.
 bool ExecutionMoves::operands_fit(const Operation& op) {
-    const plan::OperationShape& shape = shape_of(op.type);
+    const plan::OperationShape& shape = shape_of(op);
     const std::uint64_t before = names_.violations().count();
     std::size_t least = 1;
     if (shape.second_destination == OperandRole::Packets) least = 2;
@@ -98,7 +98,7 @@ void ExecutionMoves::add_move(const Operation& op, const plan::OperandGroup& gro
     if (std::ranges::any_of(src, other_size) || std::ranges::any_of(dst, other_size)) {
         return names_.complain("size", "its operands differ in size");
     }
-    const plan::OperationShape& shape = shape_of(op.type);
+    const plan::OperationShape& shape = shape_of(op);
     reads_.clear();
     writes_.clear();
     for (std::size_t i = 0; i < src.size(); ++i) locate(op, src[i], shape.source(at + i), reads_);
@@ -120,6 +120,7 @@ void ExecutionMoves::add_move(const Operation& op, const plan::OperandGroup& gro
         return;
     }
     push_move(count);
+    program_.moves.back().raw_packets = copies_raw_packets(op);
 }
 
 void ExecutionMoves::push_move(std::int64_t count) {

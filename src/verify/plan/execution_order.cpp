@@ -10,10 +10,11 @@
 
 // Happens-before of an execution plan, section 3 of docs/mscclpp-json.md.
 //
-// Threads. A data operation is divided among the threads of its block, and only `nop` and `barrier`
-// synchronise these; so between two of these *fences* the data operations of a block are not ordered, neither
-// with each other nor with its signals and waits. Signals, waits, semaphores, flushes and the operations of a
-// port's proxy are ordered among themselves: they and the fences are the block's *chain*.
+// Threads. A data operation is divided among the threads of its block, and only `nop`, `barrier` and
+// `rppkt` on a port channel synchronise these; so between two of these *fences* the data operations of a
+// block are not ordered, neither with each other nor with its signals and waits. Signals, waits, semaphores,
+// flushes and the operations of a port's proxy are ordered among themselves: they and the fences are the
+// block's *chain*.
 //
 // Place by place. Two data operations with exactly the same range between the same fences are ordered,
 // because the same thread accesses the same bytes. But they are ordered place by place, not as a whole: copy
@@ -140,6 +141,18 @@ class Ordering {
         ++program.ops.back().moves;
     }
 
+    /// A chained op with all moves of the step.
+    OpId add_whole(std::uint32_t at) {
+        const ExecutionStep& step = steps_.steps[at];
+        const OpId op = add_chained(at);
+        for (std::uint32_t m = step.first_move; m < step.first_move + step.moves; ++m) {
+            const std::int64_t count = steps_.program.moves[m].count;
+            add_move(m, 0, count);
+            packets_.note(op, places_, m, 0, count);
+        }
+        return op;
+    }
+
     void add_block(std::uint32_t block) {
         last_chained_ = last_fence_ = kNoOp;
         std::uint32_t at = steps_.block_begin[block];
@@ -163,12 +176,7 @@ class Ordering {
         for (std::uint32_t at = begin; at < end; ++at) {
             const ExecutionStep& step = steps_.steps[at];
             if (!step.by_threads()) {
-                op_of_[at] = add_chained(at);
-                for (std::uint32_t m = step.first_move; m < step.first_move + step.moves; ++m) {
-                    const plan::Move& move = steps_.program.moves[m];
-                    add_move(m, 0, move.count);
-                    packets_.note(op_of_[at], places_, m, 0, move.count);
-                }
+                op_of_[at] = add_whole(at);
                 continue;
             }
             for (std::uint32_t m = step.first_move; m < step.first_move + step.moves; ++m) {
@@ -211,7 +219,7 @@ class Ordering {
 
     void add_fence(std::uint32_t at) {
         const ExecutionStep& step = steps_.steps[at];
-        const OpId op = add_chained(at);
+        const OpId op = add_whole(at);
         for (const OpId before : since_fence_) edge(before, op, EdgeKind::Order);
         since_fence_.clear();
         last_fence_ = op;

@@ -34,9 +34,12 @@ struct ExecutionStep {
     std::uint32_t barrier = kNone;            ///< which meeting, in ExecutionSteps::meetings
 
     static constexpr std::uint32_t kNone = UINT32_MAX;
-    /// Synchronises the threads of its block.
+    /// Synchronises the threads of its block. `rppkt` on a port channel does: all threads wait for the
+    /// packets, then for each other, then one of them hands the put to the proxy.
     [[nodiscard]] bool fence() const {
-        return op->type == plan::OperationType::Nop || op->type == plan::OperationType::Barrier;
+        const bool waits_for_all = op->type == plan::OperationType::ReadPutPackets && !by_threads();
+        return op->type == plan::OperationType::Nop || op->type == plan::OperationType::Barrier ||
+               waits_for_all;
     }
     /// Its data is moved by the threads of the block, each doing its part.
     [[nodiscard]] bool by_threads() const {

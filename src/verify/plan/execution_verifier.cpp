@@ -123,15 +123,30 @@ class ExecutionVerifier {
                                   Rank(0), nullptr, program.places_per_chunk};
         if (reading_.condition) question.postcondition.condition = &*reading_.condition;
         question.root = root;
+        question.senders_open = !reading_.goal;
         question.max_findings = reading_.max_findings;
         question.describe = [&](plan::OpId op) {
             return text_of(plan_, lowered.steps.steps[lowered.ordered.step_of[op]]);
         };
         ProgramAnswer answer = decide(program, question);
         if (answer.root) verdict_.root = answer.root;
+        if (!answer.senders.empty()) leave_senders_open(answer.senders.front(), warned);
         found.add_all(std::move(answer.violations), answer.violation_count);
         warned.add_all(std::move(answer.warnings), answer.warning_count);
         warn_of_unfinished(lowered, question, warned);
+    }
+
+    /// The file names neither senders nor receivers. "From the rank before" is what the name means; a plan
+    /// for another rule (MSCCL++ has a mask of ranks, outside the file) cannot be judged by it.
+    void leave_senders_open(Rank sender_to_0, Findings& warned) {
+        senders_open_ = true;
+        verdict_.collective = "sendrecv, between ranks that the file does not state";
+        warned.add(
+            "collective",
+            fmt::format("every rank gets the input of another one, but not of the rank before it (rank 0 "
+                        "that of rank {}); the file does not say who sends to whom (--as sendrecv: "
+                        "the rank before; --condition says it)",
+                        sender_to_0));
     }
 
     void warn_of_unfinished(const ExecutionProgram& lowered, const ProgramQuestion& question,
@@ -153,7 +168,7 @@ class ExecutionVerifier {
             verdict_.verdict = PlanClass::Malformed;
         } else if (!violations_.empty()) {
             verdict_.verdict = PlanClass::Invalid;
-        } else if (goal_ == CollectiveKind::Custom && !reading_.condition) {
+        } else if ((goal_ == CollectiveKind::Custom && !reading_.condition) || senders_open_) {
             verdict_.verdict = PlanClass::StructureOnly;
         } else {
             verdict_.verdict = PlanClass::Valid;
@@ -167,7 +182,7 @@ class ExecutionVerifier {
     std::int32_t ranks_;
     plan::PlanVerdict verdict_;
     CollectiveKind goal_ = CollectiveKind::Custom;
-    bool too_large_ = false;
+    bool too_large_ = false, senders_open_ = false;
 };
 
 }  // namespace

@@ -66,7 +66,8 @@ void PacketOrder::note(OpId op, const PlaceIndex& places, std::uint32_t move, st
     const auto add = [&](std::uint32_t range, bool writes) {
         if (!program.memories[program.ranges[range].memory].packets) return;
         const std::uint32_t begin = places.first(range) + static_cast<std::uint32_t>(first);
-        for (std::uint32_t i = 0; i < count; ++i) accesses_.push_back({begin + i, op, writes});
+        for (std::uint32_t i = 0; i < count; ++i)
+            accesses_.push_back({begin + i, op, writes, whole.raw_packets && !writes});
     };
     for (std::uint32_t i = 0; i < whole.reads; ++i) add(whole.first_read + i, false);
     for (std::uint32_t i = 0; i < whole.writes; ++i) add(whole.first_write + i, true);
@@ -88,14 +89,22 @@ void PacketOrder::order(OrderedExecution& execution, const ExecutionProgress& pr
     for (const Open& open : open_) {
         execution.program.edges.push_back({open.first, open.reader, EdgeKind::Weak});
     }
+    execution.program.edges.insert(execution.program.edges.end(), raw_.begin(), raw_.end());
 }
 
 void PacketOrder::order_place(std::span<const Access> accesses, OrderedExecution& execution,
                               const ExecutionProgress& progress) {
-    std::vector<OpId> writers, readers;
+    std::vector<OpId> writers, readers, copiers;
     for (const Access& access : accesses) {
-        auto& list = access.writes ? writers : readers;
+        auto& list = access.writes ? writers : access.raw ? copiers : readers;
         if (list.empty() || list.back() != access.op) list.push_back(access.op);
+    }
+    const std::uint32_t first_step = progress.first_writer[accesses.front().place];
+    const auto first =
+        std::ranges::find_if(writers, [&](OpId op) { return execution.step_of[op] == first_step; });
+    const OpId first_writer = first == writers.end() ? plan::kNoOp : *first;
+    for (const OpId copier : copiers) {
+        if (first_writer != plan::kNoOp) raw_.push_back({first_writer, copier, EdgeKind::Weak});
     }
     if (readers.empty()) return;
     std::erase_if(writers, [&](OpId op) { return std::ranges::binary_search(readers, op); });
@@ -105,12 +114,9 @@ void PacketOrder::order_place(std::span<const Access> accesses, OrderedExecution
         }
         return;
     }
-    const std::uint32_t first_step = progress.first_writer[accesses.front().place];
-    const auto first =
-        std::ranges::find_if(writers, [&](OpId op) { return execution.step_of[op] == first_step; });
-    if (first == writers.end()) return;
+    if (first_writer == plan::kNoOp) return;
     for (const OpId reader : readers) {
-        open_.push_back({reader, *first, static_cast<std::uint32_t>(writers_.size()),
+        open_.push_back({reader, first_writer, static_cast<std::uint32_t>(writers_.size()),
                          static_cast<std::uint32_t>(writers.size())});
     }
     writers_.insert(writers_.end(), writers.begin(), writers.end());

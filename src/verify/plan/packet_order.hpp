@@ -29,7 +29,7 @@ class PacketOrder {
     struct Access {
         std::uint32_t place;
         plan::OpId op;
-        bool writes;
+        bool writes, raw;
     };
     /// A reader of a place that several ops write.
     struct Open {
@@ -45,6 +45,7 @@ class PacketOrder {
     std::vector<Access> accesses_;
     std::vector<Open> open_;
     std::vector<plan::OpId> writers_;
+    std::vector<plan::Edge> raw_;  ///< weak: from who wrote it first in one run to who copies it unasked
 };
 
 }  // namespace tutti::verify

@@ -53,7 +53,9 @@ std::optional<SumId> Postcondition::expected(Rank rank, std::int64_t place, Sums
         case CollectiveKind::AllToNext:
             return sums.single(own - 1, place);
         case CollectiveKind::SendRecv:
-            return sums.single((own + ranks - 1) % ranks, place);
+            return sums.single(senders.empty() ? (own + ranks - 1) % ranks
+                                               : static_cast<std::int32_t>(senders[rank.index()].value()),
+                               place);
         case CollectiveKind::AllToAllV:
         case CollectiveKind::Permute:
         case CollectiveKind::Custom:

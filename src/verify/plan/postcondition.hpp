@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace tutti::verify {
 
@@ -17,6 +18,7 @@ struct Postcondition {
     Rank root{};
     const plan::Condition* condition = nullptr;  ///< rules where given
     std::int64_t places_per_chunk = 1;
+    std::vector<Rank> senders{};  ///< of sendrecv: whose input each rank gets; empty: that of the rank before
 
     [[nodiscard]] bool demands_anything() const {
         return condition != nullptr || goal != CollectiveKind::Custom;

@@ -9,12 +9,14 @@
 #include "verify/plan/place_index.hpp"
 #include "verify/plan/program_graph.hpp"
 #include "verify/plan/races.hpp"
+#include "verify/plan/raw_packets.hpp"
 #include "verify/plan/sum_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -48,6 +50,8 @@ class Decision {
             post.root = question_.root ? *question_.root : found_root(post);
             answer_.root = post.root;
         }
+        if (post.condition == nullptr && post.goal == CollectiveKind::SendRecv && question_.senders_open)
+            post.senders = answer_.senders = found_senders();
         if (post.condition != nullptr) check_condition(*post.condition);
         report_races(post);
         report_clashes();
@@ -188,7 +192,9 @@ class Decision {
     }
 
     void report_races(const Postcondition& post) {
-        for (Race race : find_races(program_, graph_, *places_, needed(post))) {
+        std::vector<Race> races = find_raw_packet_races(program_, graph_, *places_);
+        std::ranges::copy(find_races(program_, graph_, *places_, needed(post)), std::back_inserter(races));
+        for (Race race : races) {
             // Without a postcondition all data matters.
             race.live = race.live || !post.demands_anything();
             if (race.first > race.second) {
@@ -287,6 +293,28 @@ class Decision {
             if (root) return *root;
         }
         return Rank(0);
+    }
+
+    /// Whose input each rank's output begins with, if that is every rank's input once and nobody's own;
+    /// empty otherwise, and if it is that of the rank before.
+    [[nodiscard]] std::vector<Rank> found_senders() {
+        std::vector<Rank> senders;
+        std::vector<bool> sends(program_.outputs.size(), false);
+        bool in_turn = true;
+        for (const Rank rank : plan::ranks_below(outputs())) {
+            std::optional<Rank> sender;
+            for_each_output(rank, [&](std::int64_t, SumId value, plan::OpId) {
+                if (value <= Sums::kTooMany || sums_->runs(value).size() != 1) return false;
+                const SumRun& run = sums_->runs(value).front();
+                if (run.first == run.last) sender = Rank(static_cast<std::size_t>(run.first));
+                return false;
+            });
+            if (!sender || *sender == rank || !is_rank(*sender) || sends[sender->index()]) return {};
+            sends[sender->index()] = true;
+            senders.push_back(*sender);
+            in_turn = in_turn && (sender->index() + 1) % sends.size() == rank.index();
+        }
+        return in_turn ? std::vector<Rank>{} : senders;
     }
 
     void check_output(const Postcondition& post, Rank rank) {

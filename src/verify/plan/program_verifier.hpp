@@ -15,6 +15,8 @@ namespace tutti::verify {
 struct ProgramQuestion {
     Postcondition postcondition{};  ///< its root is ignored where `root` is not given
     std::optional<Rank> root{};     ///< nothing: any root that fits; it is reported
+    /// Of sendrecv: every rank may get the input of any other one; who sends to whom is reported.
+    bool senders_open = false;
     /// An op in the file's notation, for messages: "rrc i[2] -> o[2]".
     std::function<std::string(plan::OpId)> describe{};
     std::size_t max_findings = 20;
@@ -26,6 +28,8 @@ struct ProgramAnswer {
     std::vector<plan::PlanFinding> violations{}, warnings{};
     std::uint64_t violation_count = 0, warning_count = 0;
     std::optional<Rank> root{};  ///< of a rooted goal: given, or found
+    /// Where senders are open: whose input each rank gets, if not that of the rank before it.
+    std::vector<Rank> senders{};
 };
 
 /// Near-linear in the places that all moves touch.

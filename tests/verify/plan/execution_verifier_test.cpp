@@ -229,6 +229,53 @@ TEST_CASE("the first of several writers of a packet is found by the order betwee
     CHECK(outcome(plan) == "valid");
 }
 
+/// Gpu 0 sends i0 to gpu 1 through packets; `lines` does the sending, in one block or in two.
+std::string packets_sent(const std::vector<std::vector<std::string>>& blocks) {
+    ExecutionBuilder plan("test", 2);
+    plan.out_of_place().gpu(2, 2, 4, {0});
+    for (const auto& lines : blocks) plan.add_block(lines);
+    plan.gpu(2, 2, 4).tb("upkt s0 -> o0");
+    return outcome(plan);
+}
+
+TEST_CASE("ppkt on a port channel copies packets, not plain data") {
+    CHECK(packets_sent({{"cpkt i0 -> s1", "nop", "ppkt port s1 -> 1:s0"}}) == "structure-only");
+    // On a memory channel its threads make the packets themselves.
+    CHECK(packets_sent({{"copy i0 -> s1", "nop", "ppkt s1 -> 1:s0"}}) == "structure-only");
+    CHECK(packets_sent({{"copy i0 -> s1", "nop", "ppkt port s1 -> 1:s0"}}) == "deadlock");
+    CHECK(packets_sent({{"ppkt port i0 -> 1:s0"}}) == "buffer");
+    // What arrives is what was packed.
+    ExecutionBuilder plan("allgather", 2);
+    plan.gpu(1, 2, 2).tb("cpkt o0 -> s0", "nop", "ppkt port s0 -> 1:s1").tb("upkt s1 -> o1");
+    plan.gpu(1, 2, 2).tb("cpkt o1 -> s0", "nop", "ppkt port s0 -> 0:s1").tb("upkt s1 -> o0");
+    CHECK(outcome(plan) == "valid");
+}
+
+TEST_CASE("ppkt on a port channel does not wait for its packets: something else must order them") {
+    CHECK(packets_sent({{"cpkt i0 -> s1", "ppkt port s1 -> 1:s0"}}) == "race");
+    CHECK(packets_sent({{"cpkt i0 -> s1"}, {"ppkt port s1 -> 1:s0"}}) == "race");
+    CHECK(packets_sent({{"cpkt i0 -> s1", "barrier 0 2"}, {"barrier 0 2", "ppkt port s1 -> 1:s0"}}) ==
+          "structure-only");
+    CHECK(packets_sent({{"cpkt i0 -> s1", "nop", "release 0"}, {"acquire 0", "ppkt port s1 -> 1:s0"}}) ==
+          "structure-only");
+    // Who has read a packet knows that it is there.
+    CHECK(packets_sent({{"cpkt i0 -> s1"}, {"upkt s1 -> o1", "nop", "ppkt port s1 -> 1:s0"}}) ==
+          "structure-only");
+    // One write before it is enough, as all write the same.
+    CHECK(packets_sent({{"cpkt i0 -> s1", "nop", "ppkt port s1 -> 1:s0"}, {"cpkt i0 -> s1"}}) ==
+          "structure-only");
+    CHECK(packets_sent({{"ppkt port s1 -> 1:s0", "nop", "cpkt i0 -> s1"}}) == "deadlock");
+}
+
+TEST_CASE("rppkt on a port channel synchronises the threads of its block once the packets are there") {
+    CHECK(packets_sent({{"cpkt i0 -> s1", "rppkt port s1 -> 1:s0"}}) == "structure-only");
+    // The copy is by other threads than the read of o1, but not across the operation between them.
+    CHECK(packets_sent({{"cpkt i0 -> s1", "copy i0+2 -> o0+2", "rppkt port s1 -> 1:s0", "copy o1 -> s2"}}) ==
+          "structure-only");
+    CHECK(packets_sent({{"cpkt i0 -> s1", "copy i0+2 -> o0+2", "rppkt s1 -> 1:s0", "copy o1 -> s2"}}) ==
+          "race");
+}
+
 TEST_CASE("thread block groups share ranges by their parts") {
     const std::vector<std::string> copy0{"copy i0 -> s0 part 0/2", "nop", "release 0"},
         copy1{"copy i0 -> s0 part 1/2", "nop", "release 1"};
@@ -295,6 +342,53 @@ TEST_CASE("input and output are placed as the collective requires, in place and 
     CHECK(outcome(ring) == "valid");
     ops(ring, 0)[0] = ring.operation(0, "nop");
     CHECK(outcome(ring) == "value");
+}
+
+/// Rank r puts its input into the output of rank to[r].
+ExecutionBuilder sends_to(const std::vector<int>& to) {
+    ExecutionBuilder plan("sendrecv", static_cast<std::int32_t>(to.size()));
+    plan.out_of_place();
+    for (std::size_t r = 0; r < to.size(); ++r) {
+        const std::string next = std::to_string(to[r]);
+        std::string before = next;
+        for (std::size_t s = 0; s < to.size(); ++s) {
+            if (to[s] == static_cast<int>(r)) before = std::to_string(s);
+        }
+        plan.gpu(2, 2).tb("put i0+2 -> " + next + ":o0+2", "nop", "signal " + next, "wait " + before);
+    }
+    return plan;
+}
+
+TEST_CASE("a sendrecv by a rule that the file does not state is not judged as one from the rank before") {
+    CHECK(outcome(sends_to({1, 2, 3, 0})) == "valid");
+    // By a mask of ranks: to the same place of the next group.
+    const ExecutionBuilder by_mask = sends_to({2, 3, 0, 1});
+    CHECK(outcome(by_mask) == "structure-only");
+    const plan::PlanVerdict verdict = verify::verify(by_mask);
+    CHECK(verdict.collective == "sendrecv, between ranks that the file does not state");
+    REQUIRE(verdict.warnings.size() == 1);
+    CHECK(verdict.warnings[0].code == "collective");
+    CHECK(verdict.warnings[0].message.find("rank 0 that of rank 2") != std::string::npos);
+    // Who says sendrecv means the rank before.
+    verify::PlanReading reading;
+    reading.goal = CollectiveKind::SendRecv;
+    CHECK(verify::verify(by_mask, reading).verdict == PlanClass::Invalid);
+}
+
+TEST_CASE("a sendrecv that is right by no rule is wrong") {
+    // Rank 1 sends its chunks in the wrong order.
+    ExecutionBuilder mixed = sends_to({2, 3, 0, 1});
+    ops(mixed, 1)[0] = mixed.operation(1, "put i1, i0 -> 3:o0, 3:o1");
+    CHECK(outcome(mixed) == "value");
+    // Nobody sends to rank 1.
+    ExecutionBuilder lacks = sends_to({2, 3, 0, 1});
+    ops(lacks, 3)[0] = lacks.operation(3, "nop");
+    CHECK(outcome(lacks) == "value");
+    // A rank's own input is not received.
+    ExecutionBuilder own("sendrecv", 2);
+    own.out_of_place().gpu(1, 1).tb("copy i0 -> o0");
+    own.gpu(1, 1).tb("copy i0 -> o0");
+    CHECK(outcome(own) == "value");
 }
 
 TEST_CASE("sizes that do not fit the collective are reported") {
@@ -404,7 +498,6 @@ TEST_CASE("what the executor would do otherwise is a warning for that target onl
     CHECK(warned(one("glre *:i0 -> o0")) == "target-op ");
     CHECK(warned(one("put i0, o0 -> 1:s0, 1:s1")) == "target-put ");
     CHECK(warned(one("put i0, i1 -> 1:s0, 1:s1")) == "");
-    CHECK(warned(one("ppkt port i0 -> 1:s0")) == "target-ppkt ");
     CHECK(warned(one("acquire 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16")) == "limit-semaphores ");
     CHECK(warned(one("barrier 16 1")) == "limit-barriers ");
     ExecutionBuilder many = one("nop");
