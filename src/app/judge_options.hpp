@@ -23,6 +23,8 @@ struct PlanOptions {
     std::vector<std::vector<std::int32_t>> groups{};  ///< NPUs by rank: of all files, or one for each
     std::optional<std::string> topology{};
     std::optional<std::int64_t> bytes{};  ///< of the call; only with a topology
+    /// Several sizes of the call, in ascending order, to time and compare plans at; in place of `bytes`.
+    std::vector<std::int64_t> sizes{};
     friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 

@@ -74,6 +74,7 @@ class PlanRun {
           listener_(listener),
           judge_(reading_of(options), other_files, network.has_value()),
           together_(network && options.plan.groups.size() > 1),
+          compares_(network && !network->sizes.empty()),
           judged_(files.size()) {}
 
     JudgedPlans run() {
@@ -87,6 +88,7 @@ class PlanRun {
                          .idle = listener_.idle,
                          .stop = watch_.interrupted});
             if (plans.judged == plans.files && together_) time_together(plans);
+            if (plans.judged == plans.files && compares_) compare(plans);
             plans.complete = plans.judged == plans.files;
         } catch (const LimitError&) {
             // Stopped during timing.
@@ -98,8 +100,13 @@ class PlanRun {
     void work(std::size_t i) {
         JudgedPlan judged = judge_.judge(files_[i]);
         const bool fine = judged.plan && judged.verdict.acceptable();
-        if (fine && !together_) time_plan(judged, *network_, group_of(options_.plan, i), watch_.stop());
-        if (!together_) judged.plan.reset();
+        const auto group = group_of(options_.plan, i);
+        if (fine && compares_) {
+            time_at_sizes(judged, *network_, group, watch_.stop());
+        } else if (fine && !together_) {
+            time_plan(judged, *network_, group, watch_.stop());
+        }
+        if (!together_ && !compares_) judged.plan.reset();
         judged_[i] = std::move(judged);
     }
 
@@ -107,8 +114,14 @@ class PlanRun {
         JudgedPlan& judged = judged_[i];
         expect_group_fits(judged, group_of(options_.plan, i));
         listener_.judged(judged);
-        if (!together_) judged = {};
+        if (!together_ && !compares_) judged = {};
         ++plans.judged;
+    }
+
+    void compare(JudgedPlans& plans) {
+        plans.comparisons = compare_plans(judged_, *network_, options_.plan, watch_.stop());
+        for (JudgedPlan& judged : judged_) judged.plan.reset();
+        plans.compared = std::move(judged_);
     }
 
     void time_together(JudgedPlans& plans) const {
@@ -128,6 +141,7 @@ class PlanRun {
     const PlanListener& listener_;
     const PlanJudge judge_;
     const bool together_;
+    const bool compares_;  ///< at several sizes
     std::vector<JudgedPlan> judged_;
 };
 

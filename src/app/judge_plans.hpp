@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/file_kind.hpp"
-#include "app/plan_network.hpp"
+#include "app/plan_comparison.hpp"
 #include "app/watch.hpp"
 
 #include <functional>
@@ -22,7 +22,10 @@ struct JudgedPlans {
     /// The cost when they run at once: where each has a group of its own and there is a network.
     std::optional<PlanCost> together{};
     std::string not_together{};  ///< the file that is wrong, where they should have been timed together
-    bool complete = false;       ///< false: interrupted
+    /// Where the network has several sizes: the judged plans, and what of them was compared.
+    std::vector<JudgedPlan> compared{};
+    std::vector<PlanComparison> comparisons{};
+    bool complete = false;  ///< false: interrupted
 };
 
 /// Judges the named files as plans and, on a network, times them: together if each has a group of its own.

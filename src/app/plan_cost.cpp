@@ -94,23 +94,29 @@ double utilisation(const timing::LinkLoad& load, const timing::PlanTiming& timin
     return static_cast<double>(load.busy.count()) / static_cast<double>(timing.makespan.count());
 }
 
-PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop) {
+timing::PlanTiming timing_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop) {
     std::vector<timing::TimedJob> timed;
-    PlanCost cost;
     for (const CostJob& job : jobs) {
         timing::TimingOptions options{job.bytes, job.group};
         options.goal = kind_in_plan(job.verdict.collective).value_or(CollectiveKind::Custom);
         options.root = job.verdict.root;
         options.fifo_capacity = capacity_of(job.verdict);
-        if (options.fifo_capacity) {
+        timed.push_back({job.plan, std::move(options)});
+    }
+    return timing::time_plans(timed, topology, false, stop);
+}
+
+PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop) {
+    PlanCost cost;
+    for (const CostJob& job : jobs) {
+        if (const auto capacity = capacity_of(job.verdict)) {
             cost.notes.push_back(
                 fmt::format("timed with connections that hold {} messages, without which "
                             "the plan can hang (its protocol has {})",
-                            *options.fifo_capacity, job.verdict.fifo->capacity));
+                            *capacity, job.verdict.fifo->capacity));
         }
-        timed.push_back({job.plan, std::move(options)});
     }
-    cost.timing = timing::time_plans(timed, topology, false, stop);
+    cost.timing = timing_of(jobs, topology, stop);
     for (std::size_t i = 0; i < cost.timing.jobs.size(); ++i) {
         const timing::JobTiming& job = cost.timing.jobs[i];
         std::vector<std::string> notes = job.notes;

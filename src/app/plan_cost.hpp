@@ -37,6 +37,11 @@ struct CostJob {
     std::vector<NodeId> group{};  ///< rank r is that NPU; empty: NPUs 0, 1, …
 };
 
+/// How long plans take that start together and share the links of the topology. What is asked and thrown is
+/// as below.
+[[nodiscard]] timing::PlanTiming timing_of(std::span<const CostJob> jobs, const Topology& topology,
+                                           const Stop& stop = {});
+
 /// The cost of plans that start together and share the links of the topology. The verdicts must be
 /// acceptable; one that only holds with deeper FIFOs is timed with those. Throws InputError if a plan does
 /// not fit the topology (its message names the ranks), LimitError when stopped, InternalError (with a

@@ -10,6 +10,11 @@ io::Json json_of(const JudgedPlan& judged, std::span<const std::int32_t> group, 
     io::Json json = io::plan_verdict_json(judged.file, judged.verdict, group);
     if (judged.right_as) json["right_as"] = plan_name_of(*judged.right_as);
     if (judged.cost) json.update(json_of(*judged.cost, *topology));
+    for (const SizedCost& at : judged.sizes) {
+        io::Json sized = at.cost ? json_of(*at.cost, *topology)
+                                 : io::Json{{"bytes", at.bytes.count}, {"not_timed", at.not_timed}};
+        json["sizes"].push_back(std::move(sized));
+    }
     if (topology != nullptr && !judged.cost) {
         json.update(io::Json{{"makespan", nullptr}, {"lower_bound", nullptr}, {"gap", nullptr}});
         if (!judged.not_timed.empty()) json["not_timed"] = judged.not_timed;

@@ -9,6 +9,13 @@
 
 namespace tutti::app {
 
+/// What a plan takes at one of several sizes of the call.
+struct SizedCost {
+    Bytes bytes{};
+    std::optional<PlanCost> cost{};
+    std::string not_timed{};  ///< why it has no cost
+};
+
 /// The result for one file.
 struct JudgedPlan {
     std::string file{};
@@ -17,7 +24,8 @@ struct JudgedPlan {
     std::string skipped{};          ///< what it is if it is no plan at all, then nothing was judged
     std::optional<AnyPlan> plan{};  ///< where it was read and asked for
     std::optional<PlanCost> cost{};
-    std::string not_timed{};  ///< why it has no cost, where that was asked for
+    std::string not_timed{};         ///< why it has no cost, where that was asked for
+    std::vector<SizedCost> sizes{};  ///< where several sizes were asked for: one for each
     /// The collective as which the plan is valid, if it is invalid as the one it names, or names none.
     std::optional<CollectiveKind> right_as{};
 };

@@ -14,10 +14,10 @@ std::vector<NodeId> nodes_of(std::span<const std::int32_t> group) {
     return nodes;
 }
 
-CostJob job_of(const JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group) {
+CostJob job_of(const JudgedPlan& judged, Bytes bytes, std::span<const std::int32_t> group) {
     const auto plan = timed(*judged.plan);
     if (!plan) throw InputError("plans of this format cannot be timed", {}, judged.file);
-    return {*plan, judged.verdict, network.bytes, nodes_of(group)};
+    return {*plan, judged.verdict, bytes, nodes_of(group)};
 }
 
 void expect_npus_exist(const std::vector<std::vector<std::int32_t>>& groups, const Topology& topology,
@@ -44,7 +44,14 @@ std::optional<PlanNetwork> network_of(const PlanOptions& options) {
     if (!options.topology) return std::nullopt;
     PlanNetwork network{io::read_topology_file(*options.topology)};
     expect_npus_exist(options.groups, network.topology, *options.topology);
-    if (network.topology.units() == Units::Physical) {
+    if (!options.sizes.empty()) {
+        if (network.topology.units() == Units::Abstract)
+            throw InputError(
+                "the topology is in abstract ticks, where sizes do not matter; expected no --bytes");
+        if (options.groups.size() > 1)
+            throw InputError("plans with a --group each run together; expected one size (--bytes N)");
+        for (const std::int64_t size : options.sizes) network.sizes.push_back(Bytes{size});
+    } else if (network.topology.units() == Units::Physical) {
         if (!options.bytes)
             throw InputError("expected the size of the call (--bytes N); the topology is in physical units");
         network.bytes = Bytes{*options.bytes};
@@ -56,16 +63,37 @@ void time_plan(JudgedPlan& judged, const PlanNetwork& network, std::span<const s
                const Stop& stop) {
     expects(judged.plan.has_value());
     try {
-        judged.cost = cost_of(job_of(judged, network, group), network.topology, stop);
+        judged.cost = cost_of(job_of(judged, network.bytes, group), network.topology, stop);
     } catch (const InputError& error) {
         judged.not_timed = error.message();
     }
 }
 
+void time_at_sizes(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
+                   const Stop& stop) {
+    expects(judged.plan.has_value());
+    for (const Bytes bytes : network.sizes) {
+        SizedCost& at = judged.sizes.emplace_back(SizedCost{bytes});
+        try {
+            at.cost = cost_of(job_of(judged, bytes, group), network.topology, stop);
+        } catch (const InputError& error) {
+            at.not_timed = error.message();
+        }
+    }
+}
+
+Ticks makespan_of(const JudgedPlan& judged, const PlanNetwork& network, Bytes bytes,
+                  std::span<const std::int32_t> group, const Stop& stop) {
+    expects(judged.plan.has_value());
+    const CostJob job = job_of(judged, bytes, group);
+    return timing_of({&job, 1}, network.topology, stop).makespan;
+}
+
 PlanCost time_together(std::span<const JudgedPlan> judged, const PlanNetwork& network,
                        const std::vector<std::vector<std::int32_t>>& groups, const Stop& stop) {
     std::vector<CostJob> jobs;
-    for (std::size_t i = 0; i < judged.size(); ++i) jobs.push_back(job_of(judged[i], network, groups[i]));
+    for (std::size_t i = 0; i < judged.size(); ++i)
+        jobs.push_back(job_of(judged[i], network.bytes, groups[i]));
     return cost_of(jobs, network.topology, stop);
 }
 

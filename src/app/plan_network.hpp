@@ -13,7 +13,8 @@ namespace tutti::app {
 /// The network that plans are timed on, and the size of the call.
 struct PlanNetwork {
     Topology topology;
-    Bytes bytes{};  ///< 0 where the topology is in abstract ticks
+    Bytes bytes{};               ///< 0 where the topology is in abstract ticks
+    std::vector<Bytes> sizes{};  ///< where plans are to be compared at several: ascending; then `bytes` is 0
 };
 
 /// The NPUs of a file's ranks, by its position among the files; empty where the options name none.
@@ -27,6 +28,15 @@ struct PlanNetwork {
 /// has its plan. Throws LimitError when stopped.
 void time_plan(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
                const Stop& stop);
+
+/// Times it at each of the network's sizes.
+void time_at_sizes(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
+                   const Stop& stop);
+
+/// What it takes at a size, without a bound. Precondition: it could be timed at another one. Throws
+/// InputError where it cannot be at this one, LimitError when stopped.
+[[nodiscard]] Ticks makespan_of(const JudgedPlan& judged, const PlanNetwork& network, Bytes bytes,
+                                std::span<const std::int32_t> group, const Stop& stop);
 
 /// The same for plans that run at once. Throws InputError where they cannot be timed.
 [[nodiscard]] PlanCost time_together(std::span<const JudgedPlan> judged, const PlanNetwork& network,

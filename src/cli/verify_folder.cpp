@@ -1,4 +1,5 @@
 #include "app/batch.hpp"
+#include "cli/plan_comparison_text.hpp"
 #include "cli/plan_report.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verify.hpp"
@@ -29,8 +30,9 @@ std::string cell(const std::string& text) {
 
 class FolderReport {
   public:
-    FolderReport(const Talk& talk, const Streams& streams, const Topology* topology)
-        : talk_(talk), streams_(streams), topology_(topology), table_(columns(topology != nullptr)) {}
+    /// `timed`: whether plans have a cost, which is then part of the table.
+    FolderReport(const Talk& talk, const Streams& streams, const Topology* topology, bool timed)
+        : talk_(talk), streams_(streams), topology_(topology), timed_(timed), table_(columns(timed)) {}
 
     void add(const app::JudgedPlan& judged) {
         tally_.add(judged);
@@ -82,7 +84,7 @@ class FolderReport {
                                        read ? std::to_string(verdict.ranks) : "-",
                                        read ? std::to_string(verdict.steps) : "-",
                                        std::string(name_of(verdict.verdict))};
-        if (topology_ != nullptr) {
+        if (timed_) {
             const auto& cost = judged.cost;
             cells.push_back(cost ? std::to_string(cost->timing.makespan.count()) : "-");
             cells.push_back(text::gap_text(cost ? cost->gap : std::nullopt));
@@ -95,6 +97,7 @@ class FolderReport {
     const Talk talk_;
     const Streams& streams_;
     const Topology* topology_;
+    const bool timed_;
     text::Table table_;
     PlanTally tally_;
     std::map<std::string, std::size_t> words_;
@@ -116,7 +119,8 @@ ExitCode verify_folders(const app::FilesToJudge& files, const app::JudgeOptions&
                         const std::optional<app::PlanNetwork>& network, const Talk& talk,
                         const Process& process) {
     const auto begin = std::chrono::steady_clock::now();
-    FolderReport report(talk, process.streams, network ? &network->topology : nullptr);
+    const bool compares = network && !network->sizes.empty();
+    FolderReport report(talk, process.streams, network ? &network->topology : nullptr, network && !compares);
     app::JudgedPlans plans;
     {
         std::optional<batch::Progress> progress;
@@ -132,6 +136,8 @@ ExitCode verify_folders(const app::FilesToJudge& files, const app::JudgeOptions&
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     report.print(plans.files, plans.judged, seconds.count());
     if (!plans.complete) return ExitCode::Interrupted;
+    if (compares && talk.json) process.streams.out << comparison_line(plans, *network);
+    if (compares && !talk.json) process.streams.out << '\n' << comparison_page(plans, *network);
     return report.tally().wrong() > 0 ? ExitCode::Failed : ExitCode::Done;
 }
 

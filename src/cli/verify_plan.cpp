@@ -1,5 +1,6 @@
 #include "app/plan_json.hpp"
 #include "cli/heartbeat.hpp"
+#include "cli/plan_comparison_text.hpp"
 #include "cli/plan_cost_text.hpp"
 #include "cli/plan_report.hpp"
 #include "cli/verify.hpp"
@@ -29,15 +30,21 @@ ExitCode verify_plans(const std::vector<std::string>& files, const app::JudgeOpt
                       const Process& process) {
     const Streams& streams = process.streams;
     const bool together = network && options.plan.groups.size() > 1;
+    const bool compares = network && !network->sizes.empty();
     ExitCode worst = ExitCode::Done;
     std::size_t printed = 0;
     app::PlanListener listener;
     listener.judged = [&](const app::JudgedPlan& judged) {
         const PlanView view{app::group_of(options.plan, printed),
                             together || !network ? nullptr : &network->topology, streams.colour_out};
-        streams.out << (talk.json ? plan_line(judged, view) : plan_page(judged, view));
+        // What is right has its rows in the table.
+        const bool in_table = compares && judged.verdict.acceptable();
+        if (talk.json || !in_table)
+            streams.out << (talk.json ? plan_line(judged, view) : plan_page(judged, view));
         worst = std::max(worst, exit_code_of(judged.verdict));
-        if (!judged.not_timed.empty()) worst = std::max(worst, ExitCode::BadInput);
+        const auto not_timed = [](const app::SizedCost& at) { return !at.cost; };
+        if (!judged.not_timed.empty() || std::ranges::any_of(judged.sizes, not_timed))
+            worst = std::max(worst, ExitCode::BadInput);
         ++printed;
     };
     const app::JudgedPlans plans = [&] {
@@ -47,9 +54,11 @@ ExitCode verify_plans(const std::vector<std::string>& files, const app::JudgeOpt
     if (!plans.complete) {
         streams.err << (plans.judged < files.size()
                             ? fmt::format("error: interrupted before {} was judged\n", files[plans.judged])
-                            : "error: interrupted before the plans were timed together\n");
+                            : "error: interrupted before the plans were timed together or compared\n");
         return ExitCode::Interrupted;
     }
+    if (compares)
+        streams.out << (talk.json ? comparison_line(plans, *network) : comparison_page(plans, *network));
     if (plans.together) print_together(*plans.together, network->topology, files, talk, streams);
     if (!plans.not_together.empty() && !talk.quiet)
         streams.err << fmt::format("note: not timed together, as {} is wrong\n", plans.not_together);

@@ -26,7 +26,7 @@ std::string size_table(const std::string& head, std::span<const SizeRow> rows, U
     Table table(columns);
     for (const SizeRow& row : rows) {
         std::vector<std::string> cells{row.fastest ? ">" : "",
-                                       call_size_text(row.bytes),
+                                       row.bytes ? call_size_text(*row.bytes) : std::string("-"),
                                        row.name,
                                        time(row.time),
                                        time(row.bound),

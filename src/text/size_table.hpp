@@ -15,7 +15,7 @@ namespace tutti::text {
 struct SizeRow {
     bool fastest = false;  ///< of those of its size
     std::string name{};
-    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> bytes{};  ///< none: it has no one size
     std::optional<Ticks> time{}, bound{};
     std::optional<double> gap{}, algbw_GBps{}, busbw_GBps{};
     std::string remark{};

@@ -1,10 +1,11 @@
-#include "app/synthesize.hpp"
+#include "app/sweep.hpp"
 
 #include "cli/failure.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/option_groups.hpp"
 #include "text/collective_table.hpp"
 #include "text/format.hpp"
+#include "text/size_table.hpp"
 #include "text/table.hpp"
 
 #include <boost/program_options.hpp>
@@ -21,7 +22,6 @@ std::optional<app::ScheduleFormat> schedule_format(const Values& values) {
 app::SynthesisOptions synth_options(const Values& values) {
     app::SynthesisOptions options;
     options.instance = values.one_positional("instance", "an instance file, or - for standard input");
-    options.variation = one_variation(values);
     options.output = values.text("output").value_or("");
     options.format = schedule_format(values);
     options.expand = values.flag("expand");
@@ -130,6 +130,69 @@ ExitCode run_synth(const app::SynthesisOptions& options, const Talk& talk, const
     return process.was_interrupted() && answer.line.stopped ? ExitCode::Interrupted : ExitCode::Done;
 }
 
+app::SweepOptions sweep_options(const Values& values) {
+    app::SweepOptions options{synth_options(values), chunk_counts(values), byte_sizes(values, "bytes")};
+    if (!options.each.output.empty())
+        values.refuse("several sizes or numbers of chunks have a schedule each; expected no --output");
+    return options;
+}
+
+app::SynthesisOptions one_synthesis(const Values& values) {
+    app::SynthesisOptions options = synth_options(values);
+    options.variation = one_variation(values);
+    return options;
+}
+
+text::SizeRow row_of(const app::Synthesized& answer, bool fastest) {
+    const io::ResultLine& line = answer.line;
+    text::SizeRow row{fastest, line.asked_chunks ? std::to_string(*line.asked_chunks) : "-", line.bytes};
+    row.time = line.makespan;
+    row.bound = line.lower_bound;
+    row.gap = line.gap();
+    row.algbw_GBps = line.algbw_GBps;
+    row.busbw_GBps = line.busbw_GBps;
+    row.remark = answer.result ? line.schedule : line.error;
+    return row;
+}
+
+/// A row for each combination, then the crossovers.
+std::string sweep_page(const app::Sweep& sweep) {
+    std::vector<text::SizeRow> rows;
+    for (std::size_t i = 0; i < sweep.all.size(); ++i) rows.push_back(row_of(sweep.all[i], sweep.fastest[i]));
+    std::vector<std::string> names;
+    for (const std::uint64_t chunks : sweep.chunks) names.push_back(text::count_text(chunks, "chunk"));
+    const Units units = sweep.all.empty() ? Units::Abstract : sweep.all.front().units;
+    return text::size_table("chunks", rows, units) + text::crossover_lines(names, sweep.crossovers);
+}
+
+ExitCode run_sweep(const app::SweepOptions& options, const Talk& talk, const Process& process) {
+    const app::Sweep sweep = [&] {
+        Heartbeat heartbeat(process.streams, talk);
+        return app::sweep(options, heartbeat.watch(process));
+    }();
+    ExitCode code = ExitCode::Done;
+    for (const app::Synthesized& answer : sweep.all) {
+        if (!answer.result)
+            code = std::max(code, answer.line.status == Status::Infeasible ? ExitCode::Infeasible
+                                                                           : ExitCode::LimitReached);
+    }
+    if (process.was_interrupted()) code = ExitCode::Interrupted;
+    if (talk.json) {
+        io::Json json = app::json_of(sweep);
+        json["exit_code"] = static_cast<int>(code);
+        process.streams.out << io::json_line(json) << '\n';
+    } else {
+        process.streams.out << sweep_page(sweep);
+    }
+    return code;
+}
+
+/// Several sizes or numbers of chunks are a sweep.
+Call synth_call(const Values& values) {
+    const bool sweeps = byte_sizes(values, "bytes").size() > 1 || chunk_counts(values).size() > 1;
+    return sweeps ? parsed_by(sweep_options, run_sweep)(values) : parsed_by(one_synthesis, run_synth)(values);
+}
+
 }  // namespace
 
 Command synth_command() {
@@ -149,6 +212,7 @@ Command synth_command() {
         "tutti synth mesh3x3.json -o best.schedule.json --seed 7\n"
         "tutti synth mesh3x3.json --method exact --threads 4 --time-limit 600\n"
         "tutti synth dgx1.json --bytes 64M --chunks 4\n"
+        "tutti synth dgx1.json --bytes 64K,1G --chunks 1,2,4\n"
         "tutti synth big.json -o big.tsch --json\n"
         "tutti synth - -o - < mesh3x3.json | tutti verify mesh3x3.json -\n";
     OptionGroup output{"Output"};
@@ -171,13 +235,13 @@ Command synth_command() {
          "and "
          "one after the other");
     command.groups =
-        std::vector<OptionGroup>{output, variation_options(),
+        std::vector<OptionGroup>{output, variation_options(true),
                                  search_options("search for about this time where a gap is left, and "
                                                 "end with the best schedule so far; exit code 3 "
                                                 "if there is none"),
                                  comparison, common_options()};
     command.positional = "instance";
-    command.parse = parsed_by(synth_options, run_synth);
+    command.parse = synth_call;
     return command;
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <utility>
 
 namespace tutti::cli {
 namespace {
@@ -53,6 +52,26 @@ app::PlanOptions plan_options(const Values& values) {
     return options;
 }
 
+/// On a network sizes are those of the plans' calls, and without one that of the instance's.
+void set_sizes(app::JudgeOptions& options, const Values& values) {
+    auto sizes = byte_sizes(values, "bytes");
+    const auto chunks = chunk_counts(values);
+    if (chunks.size() > 1) values.refuse("option --chunks: expected one number");
+    if (!chunks.empty()) options.variation.chunks = chunks.front();
+    std::ranges::sort(sizes);
+    const auto repeated = std::ranges::unique(sizes);
+    sizes.erase(repeated.begin(), repeated.end());
+    if (sizes.size() > 1 && !options.plan.topology)
+        values.refuse("plans are compared at several sizes on a network; expected --topology FILE too");
+    if (sizes.size() > 1) {
+        options.plan.sizes = std::move(sizes);
+    } else if (!sizes.empty() && options.plan.topology) {
+        options.plan.bytes = sizes.front();
+    } else if (!sizes.empty()) {
+        options.variation.bytes = Bytes{sizes.front()};
+    }
+}
+
 app::JudgeOptions verify_options(const Values& values) {
     app::JudgeOptions options;
     options.files = values.list("files");
@@ -60,10 +79,7 @@ app::JudgeOptions verify_options(const Values& values) {
     options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
     options.expand = values.flag("expand");
     options.plan = plan_options(values);
-    options.variation = one_variation(values);
-    // On a network the size is that of the plans' calls.
-    if (options.plan.topology && options.variation.bytes)
-        options.plan.bytes = std::exchange(options.variation.bytes, std::nullopt)->count;
+    set_sizes(options, values);
     options.threads = values.number<unsigned>("threads", 0, 1, kMostThreads);
     if (options.files.empty())
         values.refuse("expected a plan, a folder, or an instance and at least one schedule");
@@ -119,9 +135,12 @@ OptionGroup plan_timing() {
         ("topology", text_value("FILE"),
          "say also what the plan takes on this network (anything that 'tutti topology' reads), the lower "
          "bound of its collective there, and the gap")  //
-        ("bytes", text_value("SIZE"),
+        ("bytes", text_value("LIST"),
          "the size of the call, as nccl-tests counts it, for topologies in physical units; 8M, 8MB and 8MiB "
-         "are 8388608. Without a topology: that of an instance's collectives, in place of what it says")  //
+         "are 8388608. "
+         "Several with commas, or 1K:1G for every double from 1K to 1G, give one table of all plans at all "
+         "sizes, with the size from which on another plan is the fastest. "
+         "Without a topology: the size of an instance's collectives, in place of what it says")  //
         ("chunks", text_value("N"), "of an instance's collectives, in place of what it says");
     return group;
 }
@@ -157,6 +176,7 @@ Command verify_command() {
         "tutti verify algo.xml\n"
         "tutti verify algo.xml --as alltoall --target msccl-executor\n"
         "tutti verify algo.xml --topology dgx1.json --bytes 64M\n"
+        "tutti verify ring.xml tree.xml --topology dgx1.json --bytes 64K,1G\n"
         "tutti verify schedules/ --json\n"
         "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
         "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n"
