@@ -88,3 +88,23 @@ TEST_CASE("only the backends see a solver's headers") {
         }
     }
 }
+
+TEST_CASE("only one file knows standard output, and only one the codes of terminals") {
+    // All else prints through text::Output, which escapes what it is given. What is excepted prints literals.
+    const std::regex streams(R"(std::(cout|cerr|clog)|\bf?(printf|puts)\()"), codes(R"(\\033|\\x1b|\\u001b)");
+    const std::set<std::string> knows_streams{"src/cli/terminal.cpp", "src/core/expects.hpp",
+                                              "models/remote/solver_main.cpp"};
+    for (const char* room : {"src", "heuristics", "models"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(fs::path(TUTTI_SOURCE_DIR) / room)) {
+            if (!is_source(entry.path())) continue;
+            const std::string name = entry.path().lexically_relative(TUTTI_SOURCE_DIR).string();
+            std::ifstream in(entry.path());
+            for (std::string line; std::getline(in, line);) {
+                if (line.find("///") != line.npos) continue;
+                INFO(name, ": ", line);
+                if (!knows_streams.contains(name)) CHECK_FALSE(std::regex_search(line, streams));
+                if (name != "src/text/terminal_codes.cpp") CHECK_FALSE(std::regex_search(line, codes));
+            }
+        }
+    }
+}

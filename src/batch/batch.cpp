@@ -205,7 +205,7 @@ Outcome run(const Plan& plan, const Settings& settings, Executor& executor, cons
     }
     outcome.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     try {
-        write_file(folder.file("table.txt"), table_text(outcome));
+        write_file(folder.file("table.txt"), table_text(outcome).str());
     } catch (const OutputError& error) {
         outcome.problems.emplace_back(error.what());
     }

@@ -43,9 +43,9 @@ std::string status_cell(const ComparedRow& row) {
     return before == after ? before : before + " -> " + after;
 }
 
-text::LineTone tone_of(Change change) {
-    if (is_regression(change)) return text::LineTone::Bad;
-    return change == Change::New ? text::LineTone::Plain : text::LineTone::Good;
+text::Tone tone_of(Change change) {
+    if (is_regression(change)) return text::Tone::Bad;
+    return change == Change::New ? text::Tone::Plain : text::Tone::Good;
 }
 
 bool is_told(const ComparedRow& row) {
@@ -98,7 +98,7 @@ std::vector<text::TonedLine> comparison_table(const Comparison& comparison) {
                        {"old s", text::Align::Right},
                        {"new s", text::Align::Right},
                        {"status"}});
-    std::vector<text::LineTone> tones;
+    std::vector<text::Tone> tones;
     std::vector<text::TonedLine> reasons;
     std::vector<const ResultLine*> all;
     for (const ComparedRow& row : comparison.rows) all.push_back(&row.any());
@@ -112,7 +112,7 @@ std::vector<text::TonedLine> comparison_table(const Comparison& comparison) {
         tones.push_back(tone_of(row.change));
         if (std::string reason = reason_line(row, names[i]); !reason.empty()) {
             std::ranges::replace(reason, '\n', ' ');
-            reasons.push_back({std::move(reason), text::LineTone::Bad});
+            reasons.push_back({std::move(reason), text::Tone::Bad});
         }
     }
     std::vector<text::TonedLine> lines;

@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "io/solu.hpp"
 #include "io/source.hpp"
+#include "text/escape.hpp"
 #include "text/format.hpp"
 
 #include <fmt/format.h>

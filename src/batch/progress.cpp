@@ -2,6 +2,7 @@
 
 #include "core/outcome.hpp"
 #include "text/format.hpp"
+#include "text/terminal_codes.hpp"
 
 #include <fmt/format.h>
 
@@ -53,7 +54,7 @@ Progress::Progress(ProgressView view, std::size_t total)
 Progress::~Progress() { wipe(); }
 
 void Progress::working_on(const std::string& what) {
-    what_ = what;
+    what_ = text::printable(what);
     tick();
 }
 
@@ -64,7 +65,7 @@ void Progress::done(bool failed) {
 }
 
 void Progress::begin(std::size_t task, const std::string& name) {
-    running_.insert_or_assign(task, Running{name, view_.now()});
+    running_.insert_or_assign(task, Running{text::printable(name), view_.now()});
     tick();
 }
 
@@ -77,9 +78,10 @@ void Progress::found(std::size_t task, std::optional<Ticks> makespan, std::optio
 
 void Progress::end(std::size_t task, const std::string& error) {
     const auto running = running_.find(task);
-    if (!error.empty() && view_.kind == ProgressView::Kind::Lines && running != running_.end())
-        *view_.out << fmt::format("failed: {}: {}\n", running->second.name, text::printable(error))
-                   << std::flush;
+    if (!error.empty() && view_.kind == ProgressView::Kind::Lines && running != running_.end()) {
+        view_.out->print("failed: {}: {}\n", running->second.name, error);
+        view_.out->flush();
+    }
     if (running != running_.end()) running_.erase(running);
     done(!error.empty());
 }
@@ -145,25 +147,26 @@ void Progress::draw() {
     // The last column stays free: some terminals break the line when it is written.
     const std::size_t columns = std::max<std::size_t>(view_.columns(), 2) - 1;
     const std::size_t rows = std::max<std::size_t>(view_.rows(), 2);
-    std::string text = drawn_ > 1 ? fmt::format("\r\033[{}A", drawn_ - 1) : "\r";
-    text += bar_line(columns) + "\033[K";
+    text::SafeText text = text::line_start(drawn_ > 1 ? drawn_ - 1 : 0);
+    text += bar_line(columns) + text::clear_line();
     std::size_t lines = 1;
     for (const auto& [number, running] : running_) {
         if (lines + 1 >= rows) break;
-        text += "\n" + task_line(running, columns) + "\033[K";
+        text += text::safe_text("\n{}{}", task_line(running, columns), text::clear_line());
         ++lines;
     }
-    if (lines < drawn_) text += "\033[J";
+    if (lines < drawn_) text += text::clear_below();
     // At once, so that no half of it is seen.
-    *view_.out << text << std::flush;
+    *view_.out << text;
+    view_.out->flush();
     drawn_ = lines;
     last_ = view_.now();
 }
 
 void Progress::wipe() {
     if (drawn_ == 0) return;
-    *view_.out << (drawn_ > 1 ? fmt::format("\r\033[{}A\033[J", drawn_ - 1) : std::string("\r\033[K"))
-               << std::flush;
+    *view_.out << text::line_start(drawn_ - 1) << (drawn_ > 1 ? text::clear_below() : text::clear_line());
+    view_.out->flush();
     drawn_ = 0;
 }
 
@@ -172,10 +175,10 @@ void Progress::say() {
     std::string now = what_;
     if (!running_.empty()) now = running_.begin()->second.name;
     if (running_.size() > 1) now += fmt::format(" and {} more", running_.size() - 1);
-    *view_.out << fmt::format("{} of {} done{}, {}{}{}\n", done_, total_,
-                              failed_ > 0 ? fmt::format(", {} failed", failed_) : "",
-                              duration_text(last_ - begin_), time_left(), now.empty() ? "" : "; now " + now)
-               << std::flush;
+    view_.out->print("{} of {} done{}, {}{}{}\n", done_, total_,
+                     failed_ > 0 ? fmt::format(", {} failed", failed_) : "", duration_text(last_ - begin_),
+                     time_left(), now.empty() ? "" : "; now " + now);
+    view_.out->flush();
 }
 
 }  // namespace tutti::batch

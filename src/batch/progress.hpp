@@ -1,13 +1,13 @@
 #pragma once
 
 #include "core/ticks.hpp"
+#include "text/output.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ struct ProgressView {
     using Clock = std::chrono::steady_clock;
 
     Kind kind = Kind::Silent;
-    std::ostream* out = nullptr;
+    const text::Output* out = nullptr;
     std::function<std::size_t()> columns = [] { return std::size_t{80}; };
     std::function<Clock::time_point()> now = [] { return Clock::now(); };
     std::chrono::milliseconds silent_for{0};  ///< nothing is shown of runs that are over sooner

@@ -1,6 +1,7 @@
 #include "batch/results_csv.hpp"
 
 #include "io/json_text.hpp"
+#include "text/escape.hpp"
 
 #include <algorithm>
 
@@ -21,17 +22,9 @@ std::vector<std::string> all_keys() {
     return keys;
 }
 
-std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == text.npos && !text.starts_with(' ') && !text.ends_with(' '))
-        return text;
-    std::string cell = "\"";
-    for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return cell + '"';
-}
-
 std::string cell_of(const io::Json& value) {
     if (value.is_null()) return {};
-    return quoted(value.is_string() ? value.get<std::string>() : io::json_line(value));
+    return text::csv_cell(value.is_string() ? value.get<std::string>() : io::json_line(value));
 }
 
 }  // namespace
@@ -43,7 +36,7 @@ std::string results_csv(const std::vector<ShownRow>& rows, bool names_runs) {
     csv += '\n';
     for (const ShownRow& row : rows) {
         const io::Json line = io::result_json(*row.line);
-        if (names_runs) csv += quoted(*row.run) + ",";
+        if (names_runs) csv += text::csv_cell(*row.run) + ",";
         for (const std::string& key : keys) {
             if (key != keys.front()) csv += ',';
             if (const auto found = line.find(key); found != line.end()) csv += cell_of(*found);

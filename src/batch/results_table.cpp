@@ -1,6 +1,7 @@
 #include "batch/results_table.hpp"
 
 #include "text/collective_table.hpp"
+#include "text/escape.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 
@@ -126,7 +127,8 @@ std::vector<Column> columns_of(const std::vector<ShownRow>& rows, bool names_run
             text::seconds_text(line.seconds),
             line.peak_memory_bytes ? text::memory_text(*line.peak_memory_bytes) : "-",
             status_cell(line)};
-        for (std::size_t c = 0; c < cells.size(); ++c) columns[c].cells.push_back(cells[c]);
+        // Escaped here already, as widths are measured before the table is made.
+        for (std::size_t c = 0; c < cells.size(); ++c) columns[c].cells.push_back(text::printable(cells[c]));
     }
     if (!names_runs) columns.erase(columns.begin() + 1);
     std::erase_if(columns, [](const Column& column) {
@@ -145,7 +147,7 @@ void fit_labels(std::vector<Column>& columns, std::size_t width) {
     for (std::string& cell : columns.front().cells) cell = shortened(cell, left);
 }
 
-std::string text_of(const std::vector<Column>& columns, std::size_t rows) {
+text::SafeText text_of(const std::vector<Column>& columns, std::size_t rows) {
     std::vector<text::Table::Column> heads;
     for (const Column& column : columns) heads.push_back(column.head);
     text::Table table(std::move(heads));
@@ -221,7 +223,7 @@ std::vector<text::TonedLine> results_table(const std::vector<ShownRow>& rows,
         if (style.columns) fit_labels(columns, *style.columns);
         lines = text::toned_lines(text_of(columns, rows.size()));
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (has_failed(*rows[i].line)) lines[text::kTableHead + i].tone = text::LineTone::Bad;
+            if (has_failed(*rows[i].line)) lines[text::kTableHead + i].tone = text::Tone::Bad;
         }
         lines.push_back({""});
     }
@@ -229,7 +231,7 @@ std::vector<text::TonedLine> results_table(const std::vector<ShownRow>& rows,
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!has_failed(*rows[i].line)) continue;
         lines.push_back({one_line(fmt::format("failed: {}: {}", names[i], failure_text(*rows[i].line))),
-                         text::LineTone::Bad});
+                         text::Tone::Bad});
     }
     lines.push_back({summary_line(rows)});
     return lines;

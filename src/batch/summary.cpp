@@ -68,7 +68,7 @@ std::string summary_line(const Outcome& outcome) {
 
 }  // namespace
 
-std::string table_text(const Outcome& outcome) {
+text::SafeText table_text(const Outcome& outcome) {
     text::Table table({{"instance"},
                        {"method"},
                        {"makespan", text::Align::Right},
@@ -77,17 +77,17 @@ std::string table_text(const Outcome& outcome) {
                        {"verified"},
                        {"sends", text::Align::Right},
                        {"seconds", text::Align::Right}});
-    std::string errors;
+    text::SafeText errors;
     for (const Row& row : outcome.rows) {
         const io::ResultLine& line = row.line;
         table.add({row.name, line.method.empty() ? "-" : line.method, ticks_cell(line.makespan),
                    ticks_cell(line.lower_bound), text::gap_text(line.gap()), verified_cell(row),
                    line.makespan ? std::to_string(line.sends) : "-", text::seconds_text(line.seconds)});
-        if (row.failed) errors += fmt::format("failed: {}: {}\n", row.name, text::printable(line.error));
+        if (row.failed) errors += text::safe_text("failed: {}: {}\n", row.name, line.error);
     }
-    std::string news;
-    for (const std::string& sentence : outcome.news) news += sentence + "\n";
-    return table.text() + "\n" + errors + news + summary_line(outcome) + "\n";
+    text::SafeText news;
+    for (const std::string& sentence : outcome.news) news += text::safe_text("{}\n", sentence);
+    return text::safe_text("{}\n{}{}{}\n", table.text(), errors, news, summary_line(outcome));
 }
 
 io::Json outcome_json(const Outcome& outcome) {

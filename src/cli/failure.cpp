@@ -69,19 +69,17 @@ io::Json failure_json(const Failure& failure) {
 
 void report(const Failure& failure, const std::vector<std::string>& arguments, const Streams& streams) {
     if (std::ranges::find(arguments, "--json") != arguments.end()) {
-        streams.out << io::json_line(failure_json(failure)) << '\n';
+        streams.out.print("{}\n", io::json_line(failure_json(failure)));
     }
-    const std::string error = toned(Tone::Bad, "error:", streams.colour_err);
+    const text::SafeText error = toned(Tone::Bad, "error:", streams.colour_err);
     if (failure.code != ExitCode::Bug) {
-        streams.err << fmt::format("{} {}\n", error,
-                                   InputError(failure.message, failure.place, failure.file).what());
+        streams.err.print("{} {}\n", error, InputError(failure.message, failure.place, failure.file).what());
         return;
     }
-    streams.err << fmt::format("{} this is a bug in tutti: {}\n", error, failure.message);
-    streams.err << fmt::format(
-        "Please report it with {}this command:\n  {}\n",
-        failure.reproducer.empty() ? "" : fmt::format("the file {} and ", failure.reproducer),
-        command_line(arguments));
+    streams.err.print("{} this is a bug in tutti: {}\n", error, failure.message);
+    streams.err.print("Please report it with {}this command:\n  {}\n",
+                      failure.reproducer.empty() ? "" : fmt::format("the file {} and ", failure.reproducer),
+                      command_line(arguments));
 }
 
 }  // namespace tutti::cli

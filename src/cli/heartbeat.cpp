@@ -16,10 +16,10 @@ Heartbeat::~Heartbeat() {
     streams_.err.flush();
 }
 
-void Heartbeat::say(const std::string& line) {
+void Heartbeat::say(const text::SafeText& line) {
     const std::lock_guard lock(mutex_);
     wipe();
-    streams_.err << line << '\n';
+    streams_.err.print("{}\n", line);
 }
 
 app::Watch Heartbeat::watch(const Process& process) {
@@ -36,15 +36,16 @@ void Heartbeat::beat(const std::stop_token& stop, Duration first, Duration each)
     for (Duration pause = first; !ended_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
          pause = each) {
         const auto time = std::chrono::steady_clock::now() - begin;
-        streams_.err << fmt::format("\rsearching, {} s (Ctrl-C ends it)\033[K",
-                                    std::chrono::duration_cast<std::chrono::seconds>(time).count());
+        streams_.err.print("{}searching, {} s (Ctrl-C ends it){}", text::line_start(),
+                           std::chrono::duration_cast<std::chrono::seconds>(time).count(),
+                           text::clear_line());
         streams_.err.flush();
         shown_ = true;
     }
 }
 
 void Heartbeat::wipe() {
-    if (shown_) streams_.err << "\r\033[K";
+    if (shown_) streams_.err << text::line_start() << text::clear_line();
     shown_ = false;
 }
 

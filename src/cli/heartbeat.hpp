@@ -25,7 +25,7 @@ class Heartbeat {
     Heartbeat& operator=(const Heartbeat&) = delete;
     ~Heartbeat();
 
-    void say(const std::string& line);
+    void say(const text::SafeText& line);
     /// The watch for a call: prints its lines (unless quiet), and stops it on an interrupt. This must outlive
     /// the call.
     [[nodiscard]] app::Watch watch(const Process& process);

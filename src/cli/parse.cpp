@@ -98,14 +98,14 @@ po::parsed_options parsed_or_explained(const Command& command, const po::options
 
 Call help_call(std::string command) {
     return {HelpOptions{command}, {}, [command = std::move(command)](const Process& process) {
-                process.streams.out << help_text(command);
+                process.streams.out << text::SafeText::lines(help_text(command));
                 return ExitCode::Done;
             }};
 }
 
 Call version_call() {
     return {VersionOptions{}, {}, [](const Process& process) {
-                process.streams.out << "tutti " << app::version() << '\n';
+                process.streams.out.print("tutti {}\n", app::version());
                 return ExitCode::Done;
             }};
 }

@@ -54,10 +54,10 @@ Goals timed_by_goal(const app::JudgedPlans& plans) {
 }
 
 /// What there is to be said of a plan: its verdict, and each note with the sizes that it is of.
-std::string notes_on(const app::JudgedPlan& judged) {
-    std::string lines;
+text::SafeText notes_on(const app::JudgedPlan& judged) {
+    text::SafeText lines;
     if (judged.verdict.verdict != plan::PlanClass::Valid)
-        lines += fmt::format("note: {} is {}\n", judged.file, name_of(judged.verdict.verdict));
+        lines += text::safe_text("note: {} is {}\n", judged.file, name_of(judged.verdict.verdict));
     using Notes = std::vector<std::pair<std::string, std::vector<std::string>>>;
     Notes notes;
     for (const app::SizedCost& at : judged.sizes) {
@@ -70,18 +70,19 @@ std::string notes_on(const app::JudgedPlan& judged) {
     }
     for (const auto& [note, sizes] : notes) {
         lines += sizes.size() == judged.sizes.size()
-                     ? fmt::format("note: {}: {}\n", judged.file, note)
-                     : fmt::format("note: {} at {}: {}\n", judged.file, fmt::join(sizes, ", "), note);
+                     ? text::safe_text("note: {}: {}\n", judged.file, note)
+                     : text::safe_text("note: {} at {}: {}\n", judged.file,
+                                       fmt::format("{}", fmt::join(sizes, ", ")), note);
     }
     return lines;
 }
 
 }  // namespace
 
-std::string comparison_page(const app::JudgedPlans& plans, const app::PlanNetwork& network) {
+text::SafeText comparison_page(const app::JudgedPlans& plans, const app::PlanNetwork& network) {
     std::vector<std::string> names;
     for (const app::JudgedPlan& judged : plans.compared) names.push_back(judged.file);
-    std::string page;
+    text::SafeText page;
     for (const auto& [goal, members] : timed_by_goal(plans)) {
         std::vector<text::SizeRow> rows;
         for (std::size_t s = 0; s < network.sizes.size(); ++s) {
@@ -89,8 +90,8 @@ std::string comparison_page(const app::JudgedPlans& plans, const app::PlanNetwor
                 rows.push_back(
                     row_of(plans.compared[i], plans.compared[i].sizes[s], is_fastest(plans, i, s)));
         }
-        page += fmt::format("{}{}\n{}", page.empty() ? "" : "\n", goal,
-                            text::size_table("plan", rows, network.topology.units()));
+        if (!page.empty()) page += text::safe_text("\n");
+        page += text::safe_text("{}\n{}", goal, text::size_table("plan", rows, network.topology.units()));
         for (const app::PlanComparison& comparison : plans.comparisons) {
             if (!comparison.plans.empty() && goal_of(plans.compared[comparison.plans.front()]) == goal)
                 page += text::crossover_lines(names, comparison.crossovers);
@@ -100,14 +101,14 @@ std::string comparison_page(const app::JudgedPlans& plans, const app::PlanNetwor
     return page;
 }
 
-std::string comparison_line(const app::JudgedPlans& plans, const app::PlanNetwork& network) {
+text::SafeText comparison_line(const app::JudgedPlans& plans, const app::PlanNetwork& network) {
     io::Json files = io::Json::array(), comparisons = io::Json::array();
     for (const app::JudgedPlan& judged : plans.compared) files.push_back(judged.file);
     for (const app::PlanComparison& comparison : plans.comparisons)
         comparisons.push_back(app::json_of(comparison, plans.compared, network));
     const io::Json json{
         {"files", std::move(files)}, {"verdict", nullptr}, {"comparisons", std::move(comparisons)}};
-    return io::json_line(json) + "\n";
+    return text::SafeText::lines(io::json_line(json) + "\n");
 }
 
 }  // namespace tutti::cli

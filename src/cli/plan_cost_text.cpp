@@ -41,11 +41,9 @@ std::string links_text(const app::PlanCost& cost, const Topology& topology) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> facts_of(const app::PlanCost& cost,
-                                                          const Topology& topology) {
+text::Facts facts_of(const app::PlanCost& cost, const Topology& topology) {
     const Units units = topology.units();
-    std::vector<std::pair<std::string, std::string>> facts{
-        {"makespan", text::ticks_text(cost.timing.makespan, units)}};
+    text::Facts facts{{"makespan", text::ticks_text(cost.timing.makespan, units)}};
     if (cost.bound) {
         facts.emplace_back(
             "bound", fmt::format("{}, {}", text::ticks_text(cost.bound->value, units), cost.bound->kind));

@@ -1,15 +1,11 @@
 #pragma once
 
 #include "app/plan_cost.hpp"
-
-#include <string>
-#include <utility>
-#include <vector>
+#include "text/table.hpp"
 
 namespace tutti::cli {
 
 /// The cost of plans for people: name and value of each fact, the notes last.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> facts_of(const app::PlanCost& cost,
-                                                                        const Topology& topology);
+[[nodiscard]] text::Facts facts_of(const app::PlanCost& cost, const Topology& topology);
 
 }  // namespace tutti::cli

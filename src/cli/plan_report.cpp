@@ -53,7 +53,7 @@ std::string fifo_words(const plan::FifoNeed& need) {
                        need.capacity);
 }
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
+using text::Facts;
 
 Facts verdict_facts(const plan::PlanVerdict& verdict) {
     Facts facts;
@@ -76,30 +76,31 @@ Facts verdict_facts(const plan::PlanVerdict& verdict) {
     return facts;
 }
 
-std::string findings_text(const std::vector<plan::PlanFinding>& findings, std::uint64_t count,
-                          const char* prefix, std::span<const std::int32_t> group) {
-    std::string text;
+text::SafeText findings_text(const std::vector<plan::PlanFinding>& findings, std::uint64_t count,
+                             const char* prefix, std::span<const std::int32_t> group) {
+    text::SafeText text;
     for (const plan::PlanFinding& finding : findings) {
-        text +=
-            fmt::format("  {}{}: {}{}\n", prefix, finding.code, finding.message, place_words(finding, group));
+        text += text::safe_text("  {}{}: {}{}\n", prefix, finding.code, finding.message,
+                                place_words(finding, group));
     }
     const std::uint64_t left = count - std::min<std::uint64_t>(count, findings.size());
-    if (left > 0) text += fmt::format("  {}... and {} more (--max-violations)\n", prefix, left);
+    if (left > 0) text += text::safe_text("  {}... and {} more (--max-violations)\n", prefix, left);
     return text;
 }
 
 }  // namespace
 
-std::string verdict_word(PlanClass verdict, bool colours) {
+text::SafeText verdict_word(PlanClass verdict, bool colours) {
     std::string word(name_of(verdict));
     std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::toupper(c); });
     const bool wrong = verdict == PlanClass::Invalid || verdict == PlanClass::Malformed;
     return toned(wrong ? Tone::Bad : verdict == PlanClass::Valid ? Tone::Good : Tone::Strong, word, colours);
 }
 
-std::string plan_page(const app::JudgedPlan& judged, const PlanView& view) {
+text::SafeText plan_page(const app::JudgedPlan& judged, const PlanView& view) {
     const plan::PlanVerdict& verdict = judged.verdict;
-    std::string page = fmt::format("{}  {}\n", verdict_word(verdict.verdict, view.colours), judged.file);
+    text::SafeText page =
+        text::safe_text("{}  {}\n", verdict_word(verdict.verdict, view.colours), judged.file);
     Facts facts = verdict_facts(verdict);
     if (judged.cost) std::ranges::move(facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
     if (judged.right_as) {
@@ -110,17 +111,17 @@ std::string plan_page(const app::JudgedPlan& judged, const PlanView& view) {
     page += text::fact_sheet(facts, 2);
     if (!judged.place.empty() && verdict.violations.size() == 1) {
         const plan::PlanFinding& finding = verdict.violations.front();
-        return page + fmt::format("  {}: at {}: {}\n", finding.code, judged.place, finding.message);
+        return page + text::safe_text("  {}: at {}: {}\n", finding.code, judged.place, finding.message);
     }
     page += findings_text(verdict.violations, verdict.violation_count, "", view.group);
     return page + findings_text(verdict.warnings, verdict.warning_count, "warning ", view.group);
 }
 
-std::string plan_line(const app::JudgedPlan& judged, const PlanView& view) {
+text::SafeText plan_line(const app::JudgedPlan& judged, const PlanView& view) {
     io::Json json = app::json_of(judged, view.group, view.topology);
     if (judged.verdict.verdict == PlanClass::Malformed)
         json["exit_code"] = static_cast<int>(ExitCode::BadInput);
-    return io::json_line(json) + "\n";
+    return text::safe_text("{}\n", io::json_line(json));
 }
 
 std::string warning_text(const plan::PlanVerdict& verdict) {

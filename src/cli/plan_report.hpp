@@ -12,7 +12,7 @@
 namespace tutti::cli {
 
 /// "VALID-IF-BUFFERED" in its colour.
-[[nodiscard]] std::string verdict_word(plan::PlanClass verdict, bool colours);
+[[nodiscard]] text::SafeText verdict_word(plan::PlanClass verdict, bool colours);
 
 /// What the text of a plan needs besides the verdict.
 struct PlanView {
@@ -22,9 +22,9 @@ struct PlanView {
 };
 
 /// One judged file as text: verdict, facts, cost, violations, warnings.
-[[nodiscard]] std::string plan_page(const app::JudgedPlan& judged, const PlanView& view);
+[[nodiscard]] text::SafeText plan_page(const app::JudgedPlan& judged, const PlanView& view);
 /// The same as one line of JSON, with its newline.
-[[nodiscard]] std::string plan_line(const app::JudgedPlan& judged, const PlanView& view);
+[[nodiscard]] text::SafeText plan_line(const app::JudgedPlan& judged, const PlanView& view);
 
 /// Why the verdict is what it is, in a few words; empty for valid plans.
 [[nodiscard]] std::string reason_of(const app::JudgedPlan& judged);

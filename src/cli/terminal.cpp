@@ -52,7 +52,7 @@ std::size_t terminal_rows() {
 ExitCode flushed(const Streams& streams, ExitCode code) {
     streams.out.flush();
     if (streams.out.good() || reader_has_gone()) return code;
-    streams.err << "error: standard output: cannot be written\n";
+    streams.err.print("error: standard output: cannot be written\n");
     return ExitCode::BadInput;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/plan_report.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verify.hpp"
+#include "text/escape.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 /// The text as a table cell: shortened, on one line.
 std::string cell(const std::string& text) {
     constexpr std::size_t kWidest = 100;
-    std::string line = text.substr(0, text.find('\n'));
+    std::string line = text::printable(text.substr(0, text.find('\n')));
     if (text::width_of(line) <= kWidest) return line;
     std::size_t bytes = 0, width = 0;
     for (; bytes < line.size() && width < kWidest - 3; ++bytes) {
@@ -47,13 +48,14 @@ class FolderReport {
 
     void print(std::size_t files, std::size_t delivered, double seconds) const {
         if (talk_.json) return;
-        if (table_.rows() > 0) streams_.out << table_.text() << '\n';
-        streams_.out << fmt::format("{}, {} s\n", tally_.text(), text::seconds_text(seconds));
+        if (table_.rows() > 0) streams_.out.print("{}\n", table_.text());
+        streams_.out.print("{}, {} s\n", tally_.text(), text::seconds_text(seconds));
         std::vector<std::string> skipped;
         for (const auto& [word, count] : words_) skipped.push_back(fmt::format("{} x {}", count, word));
-        if (!skipped.empty()) streams_.out << fmt::format("skipped: {}\n", fmt::join(skipped, ", "));
+        if (!skipped.empty())
+            streams_.out.print("skipped: {}\n", fmt::format("{}", fmt::join(skipped, ", ")));
         if (delivered < files)
-            streams_.out << fmt::format("interrupted: {} of {} files were looked at\n", delivered, files);
+            streams_.out.print("interrupted: {} of {} files were looked at\n", delivered, files);
     }
 
     [[nodiscard]] const PlanTally& tally() const { return tally_; }
@@ -91,7 +93,7 @@ class FolderReport {
         }
         cells.push_back(
             cell(judged.not_timed.empty() ? reason_of(judged) : "not timed: " + judged.not_timed));
-        table_.add(std::move(cells));
+        table_.add(cells);
     }
 
     const Talk talk_;
@@ -137,7 +139,7 @@ ExitCode verify_folders(const app::FilesToJudge& files, const app::JudgeOptions&
     report.print(plans.files, plans.judged, seconds.count());
     if (!plans.complete) return ExitCode::Interrupted;
     if (compares && talk.json) process.streams.out << comparison_line(plans, *network);
-    if (compares && !talk.json) process.streams.out << '\n' << comparison_page(plans, *network);
+    if (compares && !talk.json) process.streams.out.print("\n{}", comparison_page(plans, *network));
     return report.tally().wrong() > 0 ? ExitCode::Failed : ExitCode::Done;
 }
 

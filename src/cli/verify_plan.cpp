@@ -16,10 +16,10 @@ void print_together(const app::PlanCost& cost, const Topology& topology,
     if (talk.json) {
         io::Json json{{"files", files}, {"verdict", nullptr}};
         json.update(app::json_of(cost, topology));
-        streams.out << io::json_line(json) << '\n';
+        streams.out.print("{}\n", io::json_line(json));
     } else {
-        streams.out << toned(Tone::Strong, "TOGETHER", streams.colour_out) << '\n'
-                    << text::fact_sheet(facts_of(cost, topology), 2);
+        streams.out.print("{}\n{}", toned(Tone::Strong, "TOGETHER", streams.colour_out),
+                          text::fact_sheet(facts_of(cost, topology), 2));
     }
 }
 
@@ -52,16 +52,16 @@ ExitCode verify_plans(const std::vector<std::string>& files, const app::JudgeOpt
         return app::judge_plans(files, options, network, heartbeat.watch(process), listener);
     }();
     if (!plans.complete) {
-        streams.err << (plans.judged < files.size()
-                            ? fmt::format("error: interrupted before {} was judged\n", files[plans.judged])
-                            : "error: interrupted before the plans were timed together or compared\n");
+        streams.err.print("error: interrupted before {}\n",
+                          plans.judged < files.size() ? files[plans.judged] + " was judged"
+                                                      : "the plans were timed together or compared");
         return ExitCode::Interrupted;
     }
     if (compares)
         streams.out << (talk.json ? comparison_line(plans, *network) : comparison_page(plans, *network));
     if (plans.together) print_together(*plans.together, network->topology, files, talk, streams);
     if (!plans.not_together.empty() && !talk.quiet)
-        streams.err << fmt::format("note: not timed together, as {} is wrong\n", plans.not_together);
+        streams.err.print("note: not timed together, as {} is wrong\n", plans.not_together);
     return worst;
 }
 

@@ -14,26 +14,27 @@
 namespace tutti::cli {
 namespace {
 
-std::string line_of(const Violation& violation, const Topology& topology) {
+text::SafeText line_of(const Violation& violation, const Topology& topology) {
     std::vector<std::string> place;
     if (violation.link && violation.link->index() < topology.links().size())
         place.push_back(name_of(topology, *violation.link));
     if (!violation.collective.empty()) place.push_back("collective " + violation.collective);
-    return fmt::format("  V{} {}: {}{}\n", number_of(violation.rule), code_of(violation.rule),
-                       violation.message, place.empty() ? "" : fmt::format(" [{}]", fmt::join(place, "; ")));
+    return text::safe_text("  V{} {}: {}{}\n", number_of(violation.rule), code_of(violation.rule),
+                           violation.message,
+                           place.empty() ? "" : fmt::format(" [{}]", fmt::join(place, "; ")));
 }
 
 /// A judged schedule as text.
-std::string page_of(const app::JudgedSchedule& judged, const app::ScheduleJudge& judge, bool colours) {
+text::SafeText page_of(const app::JudgedSchedule& judged, const app::ScheduleJudge& judge, bool colours) {
     const Verdict& verdict = judged.verdict;
     const std::optional<Bound>& bound = judge.bound();
     const Units units = judge.instance().topology().units();
-    std::string page = fmt::format(
+    text::SafeText page = text::safe_text(
         "{}  {}\n",
         verdict.valid() ? toned(Tone::Good, "VALID", colours) : toned(Tone::Bad, "INVALID", colours),
         judged.file);
-    std::vector<std::pair<std::string, std::string>> facts{
-        {"makespan", text::ticks_text(verdict.makespan, units)}, {"sends", std::to_string(verdict.sends)}};
+    text::Facts facts{{"makespan", text::ticks_text(verdict.makespan, units)},
+                      {"sends", std::to_string(verdict.sends)}};
     if (bound)
         facts.emplace_back("bound",
                            fmt::format("{}, {}", text::ticks_text(bound->value, units), bound->kind));
@@ -46,12 +47,12 @@ std::string page_of(const app::JudgedSchedule& judged, const app::ScheduleJudge&
     }
     if (!verdict.valid()) facts.emplace_back("violations", std::to_string(verdict.violation_count));
     page += text::fact_sheet(facts, 2);
-    const std::string collectives = text::collective_table(judge.collectives(judged), units);
-    if (!collectives.empty()) page += "\n" + collectives;
+    const text::SafeText collectives = text::collective_table(judge.collectives(judged), units);
+    if (!collectives.empty()) page += text::safe_text("\n{}", collectives);
     for (const Violation& violation : verdict.violations)
         page += line_of(violation, judge.instance().topology());
     const std::uint64_t left = verdict.violation_count - verdict.violations.size();
-    if (left > 0) page += fmt::format("  ... and {} more (--max-violations)\n", left);
+    if (left > 0) page += text::safe_text("  ... and {} more (--max-violations)\n", left);
     return page;
 }
 
@@ -59,7 +60,7 @@ ExitCode report_malformed(io::Json json, const InputError& error, const Talk& ta
     const Failure failure = failure_of(std::make_exception_ptr(error));
     if (talk.json) {
         json.update(failure_json(failure));
-        streams.out << io::json_line(json) << '\n';
+        streams.out.print("{}\n", io::json_line(json));
     }
     report(failure, {}, streams);
     return failure.code;
@@ -73,14 +74,14 @@ ExitCode verify_schedule(const std::string& file, const app::ScheduleJudge& judg
         Heartbeat heartbeat(streams, talk);
         judged = judge.judge(file, heartbeat.watch(process).stop());
     } catch (const LimitError&) {
-        streams.err << fmt::format("error: interrupted before {} was judged\n", file);
+        streams.err.print("error: interrupted before {} was judged\n", file);
         return ExitCode::Interrupted;
     }
     if (!talk.quiet) {
-        for (const std::string& note : judged.notes) streams.err << fmt::format("note: {}\n", note);
+        for (const std::string& note : judged.notes) streams.err.print("note: {}\n", note);
     }
     if (judged.malformed) return report_malformed(judge.json_of(judged), *judged.malformed, talk, streams);
-    streams.out << (talk.json ? io::json_line(judge.json_of(judged)) + "\n"
+    streams.out << (talk.json ? text::safe_text("{}\n", io::json_line(judge.json_of(judged)))
                               : page_of(judged, judge, streams.colour_out));
     return judged.verdict.valid() ? ExitCode::Done : ExitCode::Failed;
 }

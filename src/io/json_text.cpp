@@ -1,5 +1,6 @@
 #include "io/json_text.hpp"
 
+#include "text/escape.hpp"
 #include "text/format.hpp"
 
 #include <fmt/format.h>
@@ -349,7 +350,7 @@ Json number_json(double value) {
 }
 
 std::string json_line(const Json& value) {
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return text::printable_json(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string json_page(const Json& value) {

@@ -36,7 +36,8 @@ void parse_json_events(Source& source, const JsonListener& listener);
 
 /// A JSON number; whole values are written without a fraction.
 [[nodiscard]] Json number_json(double value);
-/// On one line. Bytes that are no UTF-8 (file names may hold any) become U+FFFD, so the text is always JSON.
+/// On one line. Bytes that are not UTF-8 (file names may hold any) become U+FFFD, so the text is always JSON.
+/// What a terminal would obey is written as \uNNNN (text/escape.hpp).
 [[nodiscard]] std::string json_line(const Json& value);
 /// For people: what fits is written on one line, long lists fill lines, all else is indented by two.
 /// Ends with a newline.

@@ -3,6 +3,7 @@
 #include "io/atomic_file.hpp"
 #include "io/xml_attributes.hpp"
 #include "io/xml_characters.hpp"
+#include "text/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -227,7 +228,7 @@ std::string escaped(std::string text) {
                 value += c;
         }
     }
-    return value;
+    return text::printable_xml(value);
 }
 
 using Out = std::back_insert_iterator<std::string>;

@@ -4,6 +4,7 @@
 #include "io/symmetric_json.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -122,6 +123,8 @@ void StreamSource::Decompressor::operator()(ZSTD_DCtx_s* context) const { ZSTD_f
 
 StreamWriter::StreamWriter(const std::string& path, const StreamHeader& header)
     : file_(path), compressor_(ZSTD_createCCtx()) {
+    if (path == "-" && ::isatty(STDOUT_FILENO) == 1)
+        throw InputError("a stream is binary, and standard output is a terminal; expected a file or a pipe");
     if (!compressor_) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_compressionLevel, kLevel);
     ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_checksumFlag, 1);

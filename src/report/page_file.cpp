@@ -35,10 +35,19 @@ std::string script_safe_json(const io::Json& data) {
     std::string safe;
     safe.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
-        const std::size_t next = std::min(text.find('<', at), text.size());
+        const std::size_t next = std::min(text.find_first_of("<\\", at), text.size());
         safe.append(text, at, next - at);
-        if (next < text.size()) safe += "\\u003c";
         at = next + 1;
+        if (next == text.size()) break;
+        if (text[next] == '<') {
+            safe += "\\u003c";
+        } else {
+            // An escape of a character that is not shown, like \n or \u202e, is to be shown itself.
+            const bool is_shown = text[next + 1] == '"' || text[next + 1] == '\\';
+            safe += is_shown ? "\\" : "\\\\";
+            safe += text[next + 1];
+            ++at;
+        }
     }
     return safe;
 }

@@ -16,7 +16,8 @@ struct PageParts {
 };
 [[nodiscard]] PageParts page_parts();
 
-/// JSON that can stand inside a <script> element whatever its strings hold: no '<' is left in it.
+/// JSON that can stand inside a <script> element whatever its strings hold: no '<' is left in it, and
+/// characters that a page would obey or not show (text/escape.hpp) are in the strings as "\\u202e" or "\\n".
 [[nodiscard]] std::string script_safe_json(const io::Json& data);
 
 /// The page as text. Only places named in the template are filled: data that looks like one stays as it is.

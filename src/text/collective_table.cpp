@@ -19,7 +19,7 @@ std::vector<std::string> cells_of(const CollectiveRow& row) {
     return {row.instance.empty() ? std::string(kNothing) : row.instance,
             result.id,
             std::string(name_of(result.kind)),
-            printable(result.group),
+            result.group,
             std::to_string(result.ranks),
             result.release == Ticks(0) ? std::string(kNothing) : time_text(result.release, row.units),
             result.bytes ? call_size_text(*result.bytes) : std::string(kNothing),
@@ -30,7 +30,7 @@ std::vector<std::string> cells_of(const CollectiveRow& row) {
 
 }  // namespace
 
-std::string collective_table(std::span<const CollectiveRow> rows) {
+SafeText collective_table(std::span<const CollectiveRow> rows) {
     const std::vector<Table::Column> heads{{"instance"},
                                            {"collective"},
                                            {"kind"},
@@ -57,12 +57,12 @@ std::string collective_table(std::span<const CollectiveRow> rows) {
     for (auto& row : cells) {
         std::vector<std::string> kept;
         for (const std::size_t c : columns) kept.push_back(std::move(row[c]));
-        table.add(std::move(kept));
+        table.add(kept);
     }
     return table.text();
 }
 
-std::string collective_table(std::span<const CollectiveResult> results, Units units) {
+SafeText collective_table(std::span<const CollectiveResult> results, Units units) {
     if (results.size() < 2) return {};
     std::vector<std::size_t> order(results.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -72,9 +72,9 @@ std::string collective_table(std::span<const CollectiveResult> results, Units un
     std::ranges::sort(order);
     std::vector<CollectiveRow> rows;
     for (const std::size_t i : order) rows.push_back({{}, &results[i], units});
-    std::string text = collective_table(rows);
+    SafeText text = collective_table(rows);
     if (shown < results.size())
-        text += fmt::format("these are the last {} of {} collectives to finish\n", shown, results.size());
+        text += safe_text("these are the last {} of {} collectives to finish\n", shown, results.size());
     return text;
 }
 

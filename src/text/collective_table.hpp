@@ -17,10 +17,10 @@ struct CollectiveRow {
 
 /// A row for each: id, kind, group, ranks, release, size, finish, bandwidths in GB/s. Columns in which no row
 /// has anything to say are left out.
-[[nodiscard]] std::string collective_table(std::span<const CollectiveRow> rows);
+[[nodiscard]] SafeText collective_table(std::span<const CollectiveRow> rows);
 
 /// The table of one instance's collectives. Of many, those that finish last are shown, in the order of the
 /// instance, and a line says how many there are. Empty if there is only one: what it took is the makespan.
-[[nodiscard]] std::string collective_table(std::span<const CollectiveResult> results, Units units);
+[[nodiscard]] SafeText collective_table(std::span<const CollectiveResult> results, Units units);
 
 }  // namespace tutti::text

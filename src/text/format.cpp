@@ -1,5 +1,8 @@
 #include "text/format.hpp"
 
+#include "text/escape.hpp"
+#include "text/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,37 +11,9 @@
 namespace tutti::text {
 namespace {
 
-/// The length of the UTF-8 character that begins here; 0 if none does. Surrogates and overlong encodings are
-/// no characters.
-std::size_t character_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const std::size_t length = byte(0) < 0x80                       ? 1
-                               : byte(0) >= 0xC2 && byte(0) <= 0xDF ? 2
-                               : byte(0) >= 0xE0 && byte(0) <= 0xEF ? 3
-                               : byte(0) >= 0xF0 && byte(0) <= 0xF4 ? 4
-                                                                    : 0;
-    if (length > text.size()) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80U) return 0;
-    }
-    const bool too_long = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
-    const bool no_character = (byte(0) == 0xED && byte(1) >= 0xA0) || (byte(0) == 0xF4 && byte(1) >= 0x90);
-    return too_long || no_character ? 0 : length;
-}
-
-bool is_control(std::string_view character) {
-    const auto first = static_cast<unsigned char>(character.front());
-    const bool second_set =
-        character.size() == 2 && first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
-    return first < ' ' || first == 0x7F || second_set;
-}
-
-/// East Asian characters and emoji take two columns. The ranges approximate Unicode's EastAsianWidth.txt: a
-/// range too many leaves a gap in a table, one too few misaligns a line.
-bool is_wide(std::string_view character) {
-    if (character.size() < 3) return false;
-    std::uint32_t code = static_cast<unsigned char>(character[0]) & (character.size() == 3 ? 0x0FU : 0x07U);
-    for (const char c : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(c) & 0x3FU);
+/// East Asian characters and pictures take two columns. The ranges are those of Unicode's EastAsianWidth.txt,
+/// coarsely: one too many leaves a gap, one too few breaks a line.
+bool is_wide(std::uint32_t code) {
     return (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
            (code >= 0xA960 && code <= 0xA97F) || (code >= 0xAC00 && code <= 0xD7A3) ||
            (code >= 0xF900 && code <= 0xFAFF) || (code >= 0xFE30 && code <= 0xFE6F) ||
@@ -124,22 +99,6 @@ std::string count_text(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string printable(std::string_view text) {
-    std::string safe;
-    while (!text.empty()) {
-        const std::size_t length = character_length(text);
-        const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-        if (length > 0 && !is_control(character)) {
-            safe += character;
-        } else {
-            for (const char byte : character)
-                safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-        }
-        text.remove_prefix(character.size());
-    }
-    return safe;
-}
-
 std::string shell_word(const std::string& text) {
     constexpr std::string_view kPlain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
@@ -158,15 +117,17 @@ std::string shortened(std::string_view utf8, std::size_t most_bytes) {
 
 std::string file_name_of(std::string_view name) {
     constexpr std::size_t kLongest = 200;
-    std::string text = shortened(name, kLongest);
-    std::ranges::replace_if(
-        text,
-        [](char c) {
-            return static_cast<unsigned char>(c) <= ' ' || c == '\x7f' ||
-                   std::string_view("/\\:*?\"<>|'`$&;!").find(c) != std::string_view::npos;
-        },
-        '_');
-    // The name must not look like a hidden file or an option.
+    constexpr std::string_view kSpecial = " /\\:*?\"<>|'`$&;!";
+    const std::string cut = shortened(name, kLongest);
+    std::string text;
+    for (std::string_view rest = cut; !rest.empty();) {
+        const std::string_view character = first_character(rest).bytes;
+        const bool is_plain =
+            printable(character) == character && kSpecial.find(character) == std::string_view::npos;
+        text += is_plain ? character : "_";
+        rest.remove_prefix(character.size());
+    }
+    // Hidden files and options are no places for results.
     if (text.empty() || text.front() == '.' || text.front() == '-') text.insert(0, "_");
     return text;
 }
@@ -192,9 +153,9 @@ bool natural_before(std::string_view a, std::string_view b) {
 std::size_t width_of(std::string_view utf8) {
     std::size_t width = 0;
     while (!utf8.empty()) {
-        const std::size_t length = std::max<std::size_t>(character_length(utf8), 1);
-        width += is_wide(utf8.substr(0, length)) ? 2U : 1U;
-        utf8.remove_prefix(length);
+        const Character character = first_character(utf8);
+        width += character.valid && is_wide(character.code) ? 2U : 1U;
+        utf8.remove_prefix(character.bytes.size());
     }
     return width;
 }

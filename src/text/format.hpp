@@ -37,9 +37,6 @@ namespace tutti::text {
 /// The name as part of a file name: characters that are special to file systems or shells become '_'.
 [[nodiscard]] std::string file_name_of(std::string_view name);
 
-/// The text on one line, safe for a terminal: control characters and invalid UTF-8 are written as \xNN.
-[[nodiscard]] std::string printable(std::string_view text);
-
 /// Quoted as one word for a shell.
 [[nodiscard]] std::string shell_word(const std::string& text);
 

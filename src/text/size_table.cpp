@@ -9,7 +9,7 @@
 
 namespace tutti::text {
 
-std::string size_table(const std::string& head, std::span<const SizeRow> rows, Units units) {
+SafeText size_table(const std::string& head, std::span<const SizeRow> rows, Units units) {
     const bool remarks = std::ranges::any_of(rows, [](const SizeRow& row) { return !row.remark.empty(); });
     std::vector<Table::Column> columns{{""},
                                        {"size", Align::Right},
@@ -39,16 +39,16 @@ std::string size_table(const std::string& head, std::span<const SizeRow> rows, U
     return table.text();
 }
 
-std::string crossover_lines(std::span<const std::string> names, std::span<const Crossover> crossovers) {
-    std::string lines;
+SafeText crossover_lines(std::span<const std::string> names, std::span<const Crossover> crossovers) {
+    SafeText lines;
     for (const Crossover& crossover : crossovers) {
         const std::string &before = names[crossover.before], &after = names[crossover.after];
         lines += crossover.exact()
-                     ? fmt::format("crossover: {} is the fastest up to {} bytes, {} from {} bytes\n", before,
-                                   crossover.below, after, crossover.from)
-                     : fmt::format("crossover: {} is the fastest at {}, {} at {}\n", before,
-                                   call_size_text(static_cast<std::uint64_t>(crossover.below)), after,
-                                   call_size_text(static_cast<std::uint64_t>(crossover.from)));
+                     ? safe_text("crossover: {} is the fastest up to {} bytes, {} from {} bytes\n", before,
+                                 crossover.below, after, crossover.from)
+                     : safe_text("crossover: {} is the fastest at {}, {} at {}\n", before,
+                                 call_size_text(static_cast<std::uint64_t>(crossover.below)), after,
+                                 call_size_text(static_cast<std::uint64_t>(crossover.from)));
     }
     return lines;
 }

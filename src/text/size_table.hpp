@@ -2,6 +2,7 @@
 
 #include "core/crossover.hpp"
 #include "core/instance.hpp"
+#include "text/safe_text.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -22,10 +23,10 @@ struct SizeRow {
 };
 
 /// The rows under each other; > marks the fastest of each size. `head` says what the names are of.
-[[nodiscard]] std::string size_table(const std::string& head, std::span<const SizeRow> rows, Units units);
+[[nodiscard]] SafeText size_table(const std::string& head, std::span<const SizeRow> rows, Units units);
 
 /// Which one is the fastest from where on: a line for each crossover, whose numbers are positions in `names`.
-[[nodiscard]] std::string crossover_lines(std::span<const std::string> names,
-                                          std::span<const Crossover> crossovers);
+[[nodiscard]] SafeText crossover_lines(std::span<const std::string> names,
+                                       std::span<const Crossover> crossovers);
 
 }  // namespace tutti::text

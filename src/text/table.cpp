@@ -22,12 +22,13 @@ void end_line(std::string& text) {
 
 }  // namespace
 
-void Table::add(std::vector<std::string> cells) {
+void Table::add(const std::vector<std::string>& cells) {
     expects(cells.size() == columns_.size());
-    rows_.push_back(std::move(cells));
+    auto& row = rows_.emplace_back();
+    for (const std::string& cell : cells) row.push_back(printable(cell));
 }
 
-std::string Table::text() const {
+SafeText Table::text() const {
     std::vector<std::size_t> widths;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         std::size_t width = width_of(columns_[i].head);
@@ -47,17 +48,16 @@ std::string Table::text() const {
     add_line([&](std::size_t i) { return columns_[i].head; });
     add_line([&](std::size_t i) { return std::string(widths[i], '-'); });
     for (const auto& row : rows_) add_line([&](std::size_t i) { return row[i]; });
-    return text;
+    return SafeText::lines(text);
 }
 
-std::string fact_sheet(const std::vector<std::pair<std::string, std::string>>& facts, std::size_t indent) {
+SafeText fact_sheet(const Facts& facts, std::size_t indent) {
     std::size_t width = 0;
     for (const auto& [name, value] : facts) width = std::max(width, width_of(name));
-    std::string text;
+    SafeText text;
     for (const auto& [name, value] : facts) {
-        std::string line = std::string(indent, ' ') + padded(name, width + kBetween, Align::Left) + value;
-        end_line(line);
-        text += line;
+        const std::string blanks(value.empty() ? 0 : width + kBetween - width_of(name), ' ');
+        text += safe_text("{}{}{}{}\n", std::string(indent, ' '), name, blanks, value);
     }
     return text;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "text/safe_text.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,7 +10,7 @@ namespace tutti::text {
 
 enum class Align { Left, Right };
 
-/// Rows of text in aligned columns, two spaces apart.
+/// Rows of text in aligned columns, two spaces apart. Cells are escaped.
 class Table {
   public:
     struct Column {
@@ -18,19 +20,21 @@ class Table {
     explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
     /// Precondition: as many cells as columns.
-    void add(std::vector<std::string> cells);
+    void add(const std::vector<std::string>& cells);
     [[nodiscard]] std::size_t rows() const { return rows_.size(); }
 
     /// Heads, a rule and the rows; each line ends with a newline and without trailing spaces.
-    [[nodiscard]] std::string text() const;
+    [[nodiscard]] SafeText text() const;
 
   private:
     std::vector<Column> columns_;
-    std::vector<std::vector<std::string>> rows_;
+    std::vector<std::vector<std::string>> rows_;  ///< escaped
 };
 
+/// Names and what they are; values are escaped, but may have colours.
+using Facts = std::vector<std::pair<std::string, SafeText>>;
+
 /// One line "name   value" per fact, values aligned, with `indent` spaces before each line.
-[[nodiscard]] std::string fact_sheet(const std::vector<std::pair<std::string, std::string>>& facts,
-                                     std::size_t indent = 0);
+[[nodiscard]] SafeText fact_sheet(const Facts& facts, std::size_t indent = 0);
 
 }  // namespace tutti::text

@@ -1,28 +1,28 @@
 #pragma once
 
+#include "text/terminal_codes.hpp"
+
 #include <string>
 #include <vector>
 
 namespace tutti::text {
 
-/// What a line of a table means; the printer chooses the colour.
-enum class LineTone { Plain, Head, Good, Bad };
-
-/// Without the newline.
+/// A line without its newline, and what it means; whoever prints it decides whether there are colours.
 struct TonedLine {
-    std::string text;
-    LineTone tone = LineTone::Plain;
+    SafeText text;
+    Tone tone = Tone::Plain;
 };
 
 /// The lines of a Table before its first row.
 inline constexpr std::size_t kTableHead = 2;
 
 /// The lines of a Table, its heads marked.
-[[nodiscard]] inline std::vector<TonedLine> toned_lines(const std::string& table) {
+[[nodiscard]] inline std::vector<TonedLine> toned_lines(const SafeText& table) {
     std::vector<TonedLine> lines;
-    for (std::size_t begin = 0; begin < table.size();) {
-        const std::size_t end = table.find('\n', begin);
-        lines.push_back({table.substr(begin, end - begin), lines.empty() ? LineTone::Head : LineTone::Plain});
+    const std::string& text = table.str();
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        lines.push_back({text.substr(begin, end - begin), lines.empty() ? Tone::Strong : Tone::Plain});
         begin = end + 1;
     }
     return lines;

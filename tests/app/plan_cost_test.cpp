@@ -19,7 +19,7 @@ using test::ends_with;
 
 std::map<std::string, std::string> facts(const PlanCost& cost, const Topology& topology) {
     std::map<std::string, std::string> all;
-    for (const auto& [name, value] : cli::facts_of(cost, topology)) all[name] = value;
+    for (const auto& [name, value] : cli::facts_of(cost, topology)) all[name] = value.str();
     return all;
 }
 

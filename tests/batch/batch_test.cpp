@@ -60,7 +60,7 @@ TEST_CASE("a batch writes a line, a verified schedule and a row for each instanc
     CHECK(lines[0] == outcome.rows[0].line);
     CHECK(lines[0].schedule == scratch.at("out/schedules/ring/a.schedule.json"));
     CHECK(verify::verify(io::read_instance(ring), io::read_schedule(lines[0].schedule)).valid());
-    CHECK(scratch.get("out/table.txt") == table_text(outcome));
+    CHECK(scratch.get("out/table.txt") == table_text(outcome).str());
 }
 
 TEST_CASE("an instance that fails is a row with its error, and the others are solved all the same") {

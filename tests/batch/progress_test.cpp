@@ -17,7 +17,8 @@ namespace {
 class FakeTerminal {
   public:
     [[nodiscard]] ProgressView view(ProgressView::Kind kind) {
-        return {kind, &out_, [this] { return columns; }, [this] { return now; }, {}, [this] { return rows; }};
+        return {
+            kind, &output_, [this] { return columns; }, [this] { return now; }, {}, [this] { return rows; }};
     }
     [[nodiscard]] std::vector<std::string> screen() const {
         std::vector<std::string> lines(1);
@@ -56,6 +57,7 @@ class FakeTerminal {
 
   private:
     std::ostringstream out_;
+    tutti::text::Output output_{out_};
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ Run run_of(std::vector<ResultLine> lines, const std::string& name = "run") {
 
 std::string text_of(const std::vector<text::TonedLine>& lines) {
     std::string text;
-    for (const text::TonedLine& line : lines) text += line.text + "\n";
+    for (const text::TonedLine& line : lines) text += line.text.str() + "\n";
     return text;
 }
 
@@ -171,8 +171,8 @@ TEST_CASE("labels are shortened to fit the terminal, and only there") {
     const std::vector<Run> runs{run_of({line_of(name, 3, 3)})};
     const auto rows = selected(runs, {});
     for (const text::TonedLine& line : results_table(rows, {.columns = 80}))
-        CHECK(text::width_of(line.text) <= 100);
-    CHECK(text::width_of(results_table(rows, {.columns = 80})[2].text) <= 80);
+        CHECK(text::width_of(line.text.str()) <= 100);
+    CHECK(text::width_of(results_table(rows, {.columns = 80})[2].text.str()) <= 80);
     CHECK(contains(text_of(results_table(rows, {.columns = 80})), "…"));
     CHECK(contains(text_of(results_table(rows, {})), name));
 }

@@ -277,6 +277,24 @@ export function reportTests(browser, made) {
     });
   });
 
+  test('a sweep draws every number of chunks, and the reader may choose', () => {
+    const data = dataOf(made.report);
+    const one = data.rows.find((row) => row.busbw_GBps !== null);
+    data.rows = [1, 2, 4].flatMap((chunks) => [10, 15, 20].map((power) => ({ ...one, asked_chunks: chunks, bytes: 2 ** power, busbw_GBps: chunks === 1 ? 30 - power : chunks * power / 4,
+      key: `${one.label} chunks=${chunks} bytes=${2 ** power}` })));
+    return withPage(browser(), withData(made.report, `${made.scratch}/chunks.html`, data), {}, async (page) => {
+      const series = async () => (await drawnOption(page, 'sweep')).series;
+      assert.deepEqual((await series()).map(({ name }) => name.split(' · ').at(-1)), ['1 chunk', '2 chunks', '4 chunks']);
+      assert.equal(new Set((await series()).map(({ colour }) => colour)).size, 3);
+      await page.selectOption('#sweep-chunks', 'best');
+      assert.equal((await series()).length, 1);
+      assert.equal(await page.textContent('[data-plot="sweep"] .note'), 'best of all chunks');
+      await page.selectOption('#sweep-chunks', '4');
+      assert.deepEqual((await series()).map(({ name }) => name.split(' · ').at(-1)), ['4 chunks']);
+      assert.deepEqual(await misplaced(page, boxes), []);
+    });
+  });
+
   test('equal lines of a sweep can be told apart, and the best of several is called so', () => {
     const rows = threeMethods.flatMap((row) => [1, 2].map((seed) => ({ ...row, seed })));
     return withPage(browser(), withRows(made, 'lines', rows), {}, async (page) => {

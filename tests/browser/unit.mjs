@@ -139,10 +139,20 @@ export function unitTests(pageFolder) {
   test('a sweep needs several sizes of one instance', () => {
     const row = (label, bytes, busbw, seed = 1) => ({ label, asked: 'x', bytes, busbw_GBps: busbw, seed, key: `${label} ${bytes} ${seed}`, verified: true });
     const rows = [row('a', 2048, 5), row('a', 1024, 3), row('b', 1024, 1), row('b', 1024, 2, 2)];
-    assert.deepEqual(plain(T.profile.sweeps(rows)), { bestOf: [], lines: [{ label: 'a', method: 'x', points: [[1024, 3, 'a 1024 1'], [2048, 5, 'a 2048 1']] }] });
+    assert.deepEqual(plain(T.profile.sweeps(rows)), { bestOf: [], lines: [{ label: 'a', method: 'x', chunks: null, points: [[1024, 3, 'a 1024 1'], [2048, 5, 'a 2048 1']] }] });
     const { bestOf, lines } = plain(T.profile.sweeps([...rows, row('a', 1024, 4, 2)]));
     assert.deepEqual(bestOf, ['seeds']);
     assert.deepEqual(lines[0].points[0], [1024, 4, 'a 1024 2']);
+  });
+
+  test('every number of chunks is a line of a sweep, unless the best or one of them is asked for', () => {
+    const rows = [1, 2, 4].flatMap((chunks) => [1024, 2048].map((bytes) => ({ label: 'a', asked: 'x', asked_chunks: chunks, bytes, busbw_GBps: bytes === 1024 ? 9 - chunks : chunks, seed: 1,
+      key: `${chunks} ${bytes}`, verified: true })));
+    const swept = (which) => plain(T.profile.sweeps(rows, which));
+    assert.deepEqual(swept('all').lines.map(({ chunks, points }) => [chunks, ...points.map(([, busbw]) => busbw)]), [[1, 8, 1], [2, 7, 2], [4, 5, 4]]);
+    assert.deepEqual(swept('all').bestOf, []);
+    assert.deepEqual(swept('2').lines.map(({ chunks }) => chunks), [2]);
+    assert.deepEqual(swept('best'), { bestOf: ['chunks'], lines: [{ label: 'a', method: 'x', chunks: null, points: [[1024, 8, '1 1024'], [2048, 4, '4 2048']] }] });
   });
 
   test('what is in flight has started and not arrived', () => {

@@ -257,6 +257,12 @@ TEST_CASE("the reason for a missing optimality proof is not shown as a proof of 
     CHECK(claim_of(line)->proof == line.proof);
 }
 
+TEST_CASE("a page shows the escapes of what it would obey or not show") {
+    const Json data{{"k\n", "a\x1b\xc2\x9b\xe2\x80\xae \"q\" \\ \\n é"}};
+    const Json shown = json_in(script_safe_json(data));
+    CHECK(shown == Json{{"k\\n", "a\\u001b\\u009b\\u202e \"q\" \\ \\n é"}});
+}
+
 TEST_CASE("no string of the data can end its script") {
     const Json data = page_data("</script><!--<script>", Json::array(), Json::array(), "now");
     const std::string safe = script_safe_json(data);

@@ -10,7 +10,7 @@ TEST_CASE("a table aligns names left and numbers right, and leaves no blanks at 
     Table table({{"instance"}, {"makespan", Align::Right}, {"verified"}});
     table.add({"a", "7", "yes"});
     table.add({"größer", "123456789", ""});
-    CHECK(table.text() ==
+    CHECK(table.text().str() ==
           "instance   makespan  verified\n"
           "--------  ---------  --------\n"
           "a                 7  yes\n"
@@ -18,7 +18,7 @@ TEST_CASE("a table aligns names left and numbers right, and leaves no blanks at 
 }
 
 TEST_CASE("a fact sheet aligns its values") {
-    CHECK(fact_sheet({{"a", "1"}, {"long", "2"}}, 2) == "  a     1\n  long  2\n");
+    CHECK(fact_sheet({{"a", "1"}, {"long", "2"}}, 2).str() == "  a     1\n  long  2\n");
 }
 
 TEST_CASE("only a gap of zero prints as zero") {

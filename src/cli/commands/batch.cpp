@@ -100,33 +100,33 @@ ExitCode code_of(const batch::Outcome& outcome) {
     return all_well ? ExitCode::Done : ExitCode::Failed;
 }
 
-void say_what_next(const app::BatchRun& run, std::ostream& err) {
-    err << "results are in " << run.results << '\n';
+void say_what_next(const app::BatchRun& run, const text::Output& err) {
+    err.print("results are in {}\n", run.results);
     if (!run.outcome.complete())
-        err << fmt::format("to go on: tutti batch --resume -o {}\n", text::shell_word(run.results));
+        err.print("to go on: tutti batch --resume -o {}\n", text::shell_word(run.results));
 }
 
 ExitCode run_batch(const app::BatchOptions& options, const Talk& talk, const Process& process) {
     const Streams& streams = process.streams;
     app::Watch watch{.interrupted = process.interrupted};
-    if (!talk.quiet) watch.say = [&](const std::string& text) { streams.err << text << '\n'; };
+    if (!talk.quiet) watch.say = [&](const std::string& text) { streams.err.print("{}\n", text); };
     const app::BatchRun run = app::batch(options, view_of(talk, streams), watch);
     if (run.outcome.unplanned) {
-        if (!talk.quiet) streams.err << "interrupted before the tasks were known; nothing was written\n";
+        if (!talk.quiet) streams.err.print("interrupted before the tasks were known; nothing was written\n");
         return ExitCode::Interrupted;
     }
     const ExitCode code = code_of(run.outcome);
     if (talk.json) {
         io::Json json = app::json_of(run);
         json["exit_code"] = static_cast<int>(code);
-        streams.out << io::json_line(json) << '\n';
+        streams.out.print("{}\n", io::json_line(json));
     } else {
         streams.out << batch::table_text(run.outcome);
     }
     if (options.report) app::write_report(run, watch);
-    for (const std::string& problem : run.outcome.problems) streams.err << "warning: " << problem << '\n';
+    for (const std::string& problem : run.outcome.problems) streams.err.print("warning: {}\n", problem);
     if (!talk.quiet) say_what_next(run, streams.err);
-    if (!run.outcome.cut_short.empty()) streams.err << "error: " << run.outcome.cut_short << '\n';
+    if (!run.outcome.cut_short.empty()) streams.err.print("error: {}\n", run.outcome.cut_short);
     return code;
 }
 

@@ -85,7 +85,7 @@ class InWords {
     const Topology& topology_;
 };
 
-std::string table_of(const Instance& instance, const std::vector<Bound>& bounds) {
+text::SafeText table_of(const Instance& instance, const std::vector<Bound>& bounds) {
     using text::Align;
     text::Table table(
         {{""}, {"kind"}, {"value", text::Align::Right}, {"seconds", text::Align::Right}, {"because of"}});
@@ -103,15 +103,14 @@ ExitCode run_bound(const app::BoundOptions& options, const Talk& talk, const Pro
     }();
     const Instance& instance = bounded.instance;
     if (talk.json) {
-        process.streams.out << io::json_line(app::json_of(bounded)) << '\n';
+        process.streams.out.print("{}\n", io::json_line(app::json_of(bounded)));
     } else {
-        process.streams.out << table_of(instance, bounded.bounds)
-                            << fmt::format(
-                                   "\nno schedule of '{}' takes less than {}\n", instance.name(),
-                                   text::ticks_text(bounded.best().value, instance.topology().units()));
+        process.streams.out.print("{}\nno schedule of '{}' takes less than {}\n",
+                                  table_of(instance, bounded.bounds), instance.name(),
+                                  text::ticks_text(bounded.best().value, instance.topology().units()));
     }
     if (bounded.stopped && !talk.quiet)
-        process.streams.err << "note: stopped early; more time may prove more\n";
+        process.streams.err.print("note: stopped early; more time may prove more\n");
     return process.was_interrupted() ? ExitCode::Interrupted : ExitCode::Done;
 }
 

@@ -75,13 +75,13 @@ app::ConvertOptions convert_options(const Values& values) {
 
 void report_invalid(const app::Conversion& conversion, const Streams& streams) {
     const Violation& first = conversion.verdict.violations.front();
-    streams.err << fmt::format("error: {}: the schedule is invalid and was not written; V{} {}: {}\n",
-                               conversion.file, number_of(first.rule), code_of(first.rule), first.message);
+    streams.err.print("error: {}: the schedule is invalid and was not written; V{} {}: {}\n", conversion.file,
+                      number_of(first.rule), code_of(first.rule), first.message);
 }
 
 void report_plan(const app::WrittenPlan& plan, const Streams& streams) {
-    streams.err << fmt::format("{}: {}\n", plan.path, plan.plan.words);
-    if (!plan.plan.ranks.empty()) streams.err << fmt::format("  {}\n", plan.plan.ranks);
+    streams.err.print("{}: {}\n", plan.path, plan.plan.words);
+    if (!plan.plan.ranks.empty()) streams.err.print("  {}\n", plan.plan.ranks);
 }
 
 void report_folder(const app::Conversion& conversion, const Streams& streams) {
@@ -89,22 +89,22 @@ void report_folder(const app::Conversion& conversion, const Streams& streams) {
         report_plan(plan, streams);
         const io::Json& root = plan.plan.facts.at("root");
         if (!root.is_null()) {
-            streams.err << fmt::format("  files name no root: use it only where all calls have root {}\n",
-                                       root.get<int>());
+            streams.err.print("  files name no root: use it only where all calls have root {}\n",
+                              root.get<int>());
         }
     }
-    streams.err << fmt::format("use with {}\n", conversion.environment);
+    streams.err.print("use with {}\n", conversion.environment);
 }
 
 void report_file(const app::Conversion& conversion, const app::ConvertOptions& options,
                  const Streams& streams) {
     if (!app::is_plan(options.format))
-        streams.err << fmt::format("{}: {} sends, verified\n", options.output, conversion.verdict.sends);
+        streams.err.print("{}: {} sends, verified\n", options.output, conversion.verdict.sends);
     for (const app::WrittenPlan& plan : conversion.plans) {
         report_plan(plan, streams);
         if (!plan.condition_path.empty()) {
-            streams.err << fmt::format("{}: what it must end with, for tutti verify --condition\n",
-                                       plan.condition_path);
+            streams.err.print("{}: what it must end with, for tutti verify --condition\n",
+                              plan.condition_path);
         }
     }
 }
@@ -119,7 +119,7 @@ ExitCode run_convert(const app::ConvertOptions& options, const Talk& talk, const
         }();
         const bool valid = conversion.verdict.valid();
         if (talk.json && (valid || !is_folder))
-            streams.out << io::json_line(app::json_of(conversion, options)) << '\n';
+            streams.out.print("{}\n", io::json_line(app::json_of(conversion, options)));
         if (!valid) {
             report_invalid(conversion, streams);
             return ExitCode::Failed;
@@ -128,8 +128,8 @@ ExitCode run_convert(const app::ConvertOptions& options, const Talk& talk, const
         if (!is_folder && !talk.quiet && !talk.json) report_file(conversion, options, streams);
         return ExitCode::Done;
     } catch (const LimitError&) {
-        streams.err << fmt::format("error: interrupted; {} was not written\n",
-                                   is_folder ? options.folder : options.output);
+        streams.err.print("error: interrupted; {} was not written\n",
+                          is_folder ? options.folder : options.output);
         return ExitCode::Interrupted;
     }
 }

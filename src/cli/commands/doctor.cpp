@@ -29,33 +29,33 @@ void print_for_people(const std::vector<app::Examination>& examinations, const a
     for (const app::Examination& examination : examinations) {
         const std::string title = fmt::format("{} ({})", examination.name, examination.solver);
         if (!examination.present()) {
-            streams.out << fmt::format("\n{}: not present\n", title)
-                        << text::fact_sheet({{"reason", examination.absence}}, 2);
+            streams.out.print("\n{}: not present\n{}", title,
+                              text::fact_sheet({{"reason", examination.absence}}, 2));
             continue;
         }
         const bool right = examination.right();
         const std::string toy = fmt::format("{} {} {}, {}", examination.found(),
                                             right ? "==" : "!=", app::kToyExpected, examination.answer.words);
-        streams.out << fmt::format("\n{}: {}\n", title,
-                                   right ? toned(Tone::Good, "works", streams.colour_out)
-                                         : toned(Tone::Bad, "ANSWERS WRONGLY", streams.colour_out))
-                    << text::fact_sheet({{"version", examination.library.version},
-                                         {"file", examination.library.file},
-                                         {"toy", toy}},
-                                        2);
+        streams.out.print(
+            "\n{}: {}\n{}", title,
+            right ? toned(Tone::Good, "works", streams.colour_out)
+                  : toned(Tone::Bad, "ANSWERS WRONGLY", streams.colour_out),
+            text::fact_sheet(
+                {{"version", examination.library.version}, {"file", examination.library.file}, {"toy", toy}},
+                2));
     }
 }
 
-void list_search_options(bool as_json, std::ostream& out) {
+void list_search_options(bool as_json, const text::Output& out) {
     if (as_json) {
         io::Json json = app::search_options_json();
         json["exit_code"] = 0;
-        out << io::json_line(json) << '\n';
+        out.print("{}\n", io::json_line(json));
         return;
     }
     for (const SearchOption& option : search_option_table()) {
-        out << fmt::format("{}={}: {}\n    {}\n", option.name, option_text(option.value(SearchOptions{})),
-                           option.range(), option.meaning);
+        out.print("{}={}: {}\n    {}\n", option.name, option_text(option.value(SearchOptions{})),
+                  option.range(), option.meaning);
     }
 }
 
@@ -72,12 +72,12 @@ ExitCode run_doctor(const DoctorOptions& options, const Talk& talk, const Proces
     if (talk.json) {
         io::Json json = app::json_of(examinations, app::this_machine());
         json["exit_code"] = static_cast<int>(code);
-        process.streams.out << io::json_line(json) << '\n';
+        process.streams.out.print("{}\n", io::json_line(json));
     } else {
         print_for_people(examinations, app::this_machine(), process.streams);
     }
     if (code != ExitCode::Done && !talk.quiet)
-        process.streams.err << "error: a solver is missing or does not work\n";
+        process.streams.err.print("error: a solver is missing or does not work\n");
     return code;
 }
 

@@ -31,13 +31,13 @@ app::ModelOptions model_options(const Values& values) {
 ExitCode run_model(const app::ModelOptions& options, const Talk& talk, const Process& process) {
     const app::WrittenModel model = app::model(options, {.interrupted = process.interrupted});
     if (!talk.quiet) {
-        process.streams.err << fmt::format(
+        process.streams.err.print(
             "{}, makespan <= {}: {}, {}; \"infeasible\" {}\n", app::name_of(model.encoding),
             text::ticks_text(model.horizon, model.units), text::count_text(model.variables, "variable"),
             text::count_text(model.constraints, "constraint"),
             model.doubt.empty() ? "proves that there is no such schedule" : "proves nothing: " + model.doubt);
     }
-    if (talk.json) process.streams.out << io::json_line(app::json_of(model)) << '\n';
+    if (talk.json) process.streams.out.print("{}\n", io::json_line(app::json_of(model)));
     return ExitCode::Done;
 }
 

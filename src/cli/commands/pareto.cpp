@@ -76,7 +76,7 @@ std::string marks_of(const ParetoPoint& point) {
     return marks;
 }
 
-std::string table_of(const std::vector<ParetoPoint>& points, Units units) {
+text::SafeText table_of(const std::vector<ParetoPoint>& points, Units units) {
     using text::Align;
     text::Table table({{"steps", text::Align::Right},
                        {"rounds", text::Align::Right},
@@ -108,14 +108,14 @@ std::string collective_text(const Instance& instance, bool composition) {
                        composition ? ", as composition: reduce-scatter, then all-gather" : "");
 }
 
-void print_json(io::Json json, ExitCode code, std::ostream& out) {
+void print_json(io::Json json, ExitCode code, const text::Output& out) {
     json["exit_code"] = static_cast<int>(code);
-    out << io::json_line(json) << '\n';
+    out.print("{}\n", io::json_line(json));
 }
 
-void print_frontier(const app::ParetoFrontier& frontier, const std::string& folder, std::ostream& out) {
+void print_frontier(const app::ParetoFrontier& frontier, const std::string& folder, const text::Output& out) {
     const synth::ParetoResult& result = frontier.result;
-    std::vector<std::pair<std::string, std::string>> facts{
+    text::Facts facts{
         {"instance", frontier.instance.name()},
         {"collective", collective_text(frontier.instance, result.composition)},
         {"bounds", fmt::format("S >= {}, R/C >= {}", result.fewest_steps, app::text_of(result.least_ratio))},
@@ -125,13 +125,14 @@ void print_frontier(const app::ParetoFrontier& frontier, const std::string& fold
     if (!result.undecided.empty())
         facts.emplace_back("undecided", text::count_text(result.undecided.size(), "point"));
     if (!folder.empty()) facts.emplace_back("written to", folder);
-    out << text::fact_sheet(facts) << '\n' << table_of(result.points, frontier.instance.topology().units());
+    out.print("{}\n{}", text::fact_sheet(facts),
+              table_of(result.points, frontier.instance.topology().units()));
 }
 
-void print_answer(const app::ParetoAnswer& answer, const std::array<int, 3>& point, std::ostream& out) {
+void print_answer(const app::ParetoAnswer& answer, const std::array<int, 3>& point, const text::Output& out) {
     const synth::PointResult& result = answer.result;
     const bool refuted = result.decision == Decision::Infeasible;
-    std::vector<std::pair<std::string, std::string>> facts{
+    text::Facts facts{
         {"instance", answer.instance.name()},
         {"collective", collective_text(answer.instance, result.composition)},
         {"point", fmt::format("S={} R={} C={}", point[0], point[1], point[2])},
@@ -145,7 +146,7 @@ void print_answer(const app::ParetoAnswer& answer, const std::array<int, 3>& poi
 }
 
 ExitCode run_pareto(const app::ParetoOptions& options, const Talk& talk, const Process& process) {
-    std::ostream& out = process.streams.out;
+    const text::Output& out = process.streams.out;
     if (options.point) {
         const app::ParetoAnswer answer = [&] {
             Heartbeat heartbeat(process.streams, talk);

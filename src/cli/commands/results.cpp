@@ -119,21 +119,14 @@ ResultsOptions results_options(const Values& values) {
 }
 
 void print(const std::vector<text::TonedLine>& lines, const Streams& streams) {
-    for (const text::TonedLine& line : lines) {
-        using text::LineTone;
-        const Tone tone = line.tone == text::LineTone::Head   ? Tone::Strong
-                          : line.tone == text::LineTone::Good ? Tone::Good
-                                                              : Tone::Bad;
-        streams.out << toned(tone, line.text, streams.colour_out && line.tone != text::LineTone::Plain)
-                    << '\n';
-    }
+    for (const text::TonedLine& line : lines)
+        streams.out.print("{}\n", toned(line.tone, line.text, streams.colour_out));
 }
 
 void print_notes(const std::vector<std::string>& notes, const Streams& streams) {
     constexpr std::size_t kMost = 20;
-    for (std::size_t i = 0; i < std::min(notes.size(), kMost); ++i)
-        streams.err << "note: " << notes[i] << '\n';
-    if (notes.size() > kMost) streams.err << fmt::format("note: and {} more\n", notes.size() - kMost);
+    for (std::size_t i = 0; i < std::min(notes.size(), kMost); ++i) streams.err.print("note: {}\n", notes[i]);
+    if (notes.size() > kMost) streams.err.print("note: and {} more\n", notes.size() - kMost);
 }
 
 ExitCode show(const ResultsOptions& options, const Talk& talk, const Streams& streams) {
@@ -143,14 +136,14 @@ ExitCode show(const ResultsOptions& options, const Talk& talk, const Streams& st
     if (options.csv) {
         const std::string csv = batch::results_csv(rows, names_runs);
         if (options.output.empty() || options.output == "-") {
-            streams.out << csv;
+            streams.out << text::SafeText::lines(csv);
         } else {
             app::write_csv(options.output, csv);
         }
     } else if (talk.json) {
         io::Json json = batch::results_json(rows, names_runs);
         json["exit_code"] = static_cast<int>(ExitCode::Done);
-        streams.out << io::json_line(json) << '\n';
+        streams.out.print("{}\n", io::json_line(json));
     } else {
         if (options.collectives) {
             print(batch::collectives_table(rows), streams);
@@ -171,7 +164,7 @@ ExitCode compare(const ResultsOptions& options, const Talk& talk, const Streams&
     if (talk.json) {
         io::Json json = batch::comparison_json(comparison);
         json["exit_code"] = static_cast<int>(code);
-        streams.out << io::json_line(json) << '\n';
+        streams.out.print("{}\n", io::json_line(json));
     } else {
         print(batch::comparison_table(comparison), streams);
     }
@@ -185,9 +178,9 @@ ExitCode merge(const ResultsOptions& options, const Talk& talk, const Streams& s
     if (talk.json) {
         io::Json json = app::json_of(merged, options.merging.output, runs.size());
         json["exit_code"] = static_cast<int>(ExitCode::Done);
-        streams.out << io::json_line(json) << '\n';
+        streams.out.print("{}\n", io::json_line(json));
     } else {
-        streams.out << fmt::format(
+        streams.out.print(
             "{}: {} and {} of {}\n", options.merging.output, text::count_text(merged.results, "result"),
             text::count_text(merged.schedules, "schedule"), text::count_text(runs.size(), "run"));
     }

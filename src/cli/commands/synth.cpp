@@ -47,7 +47,7 @@ std::string text_of(const synth::Baseline& baseline, Units units) {
                : fmt::format("{}: {}", baseline.infeasible ? "impossible" : "not found", baseline.why_not);
 }
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
+using text::Facts;
 
 /// The size of the call and how fast it is, where sizes mean something.
 void add_call(Facts& facts, const app::Synthesized& answer) {
@@ -59,7 +59,7 @@ void add_call(Facts& facts, const app::Synthesized& answer) {
     facts.emplace_back("busbw", text::bandwidth_text(line.busbw_GBps));
 }
 
-std::string summary(const app::Synthesized& answer, bool colours) {
+text::SafeText summary(const app::Synthesized& answer, bool colours) {
     const io::ResultLine& line = answer.line;
     const Units units = answer.units;
     const auto ticks = [&](const std::optional<Ticks>& value) {
@@ -70,7 +70,7 @@ std::string summary(const app::Synthesized& answer, bool colours) {
                 {"method", line.heuristic.empty() || line.heuristic == line.method
                                ? line.method
                                : fmt::format("{}, {}", line.method, line.heuristic)},
-                {"status", line.status == Status::Optimal ? toned(Tone::Good, status, colours) : status},
+                {"status", toned(line.status == Status::Optimal ? Tone::Good : Tone::Plain, status, colours)},
                 {"makespan", ticks(line.makespan)},
                 {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
                 {"gap", text::gap_text(line.gap())}};
@@ -91,8 +91,9 @@ std::string summary(const app::Synthesized& answer, bool colours) {
     }
     if (line.stopped)
         facts.emplace_back("search", "stopped by a limit or an interrupt; a longer one may find more");
-    const std::string collectives = text::collective_table(line.collectives, units);
-    return text::fact_sheet(facts) + (collectives.empty() ? "" : "\n" + collectives);
+    const text::SafeText collectives = text::collective_table(line.collectives, units);
+    return text::fact_sheet(facts) +
+           (collectives.empty() ? collectives : text::safe_text("\n{}", collectives));
 }
 
 /// There is no schedule. The JSON object then has its usual keys, and the error.
@@ -107,7 +108,7 @@ ExitCode refuse(const app::Synthesized& answer, const Talk& talk, const Process&
     if (talk.json) {
         io::Json object = app::json_of(answer);
         object.update(failure_json(failure));
-        process.streams.out << io::json_line(object) << '\n';
+        process.streams.out.print("{}\n", io::json_line(object));
     }
     report(failure, {}, process.streams);
     return failure.code;
@@ -121,7 +122,7 @@ ExitCode run_synth(const app::SynthesisOptions& options, const Talk& talk, const
     }();
     if (!answer.result) return refuse(answer, talk, process);
     if (talk.json) {
-        streams.out << io::json_line(app::json_of(answer)) << '\n';
+        streams.out.print("{}\n", io::json_line(app::json_of(answer)));
     } else if (answer.line.schedule != "-") {
         streams.out << summary(answer, streams.colour_out);
     } else if (!talk.quiet) {
@@ -156,7 +157,7 @@ text::SizeRow row_of(const app::Synthesized& answer, bool fastest) {
 }
 
 /// A row for each combination, then the crossovers.
-std::string sweep_page(const app::Sweep& sweep) {
+text::SafeText sweep_page(const app::Sweep& sweep) {
     std::vector<text::SizeRow> rows;
     for (std::size_t i = 0; i < sweep.all.size(); ++i) rows.push_back(row_of(sweep.all[i], sweep.fastest[i]));
     std::vector<std::string> names;
@@ -180,7 +181,7 @@ ExitCode run_sweep(const app::SweepOptions& options, const Talk& talk, const Pro
     if (talk.json) {
         io::Json json = app::json_of(sweep);
         json["exit_code"] = static_cast<int>(code);
-        process.streams.out << io::json_line(json) << '\n';
+        process.streams.out.print("{}\n", io::json_line(json));
     } else {
         process.streams.out << sweep_page(sweep);
     }

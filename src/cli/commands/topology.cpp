@@ -31,7 +31,7 @@ std::string range_text(const std::pair<std::size_t, std::size_t>& range) {
                                        : fmt::format("{} to {}", range.first, range.second);
 }
 
-std::string topology_summary(const Topology& topology) {
+text::SafeText topology_summary(const Topology& topology) {
     const app::TopologyFacts facts = app::facts_of(topology);
     const bool physical = topology.units() == Units::Physical;
     const std::string diameter = facts.diameter               ? fmt::format("{} hops", *facts.diameter)
@@ -49,7 +49,7 @@ std::string topology_summary(const Topology& topology) {
                              {"busy", topology.busy() == Busy::Beta ? "beta" : "alpha+beta"}});
 }
 
-std::string links_table(const Topology& topology) {
+text::SafeText links_table(const Topology& topology) {
     using text::Align;
     const bool physical = topology.units() == Units::Physical;
     text::Table table({{"link", text::Align::Right},
@@ -79,14 +79,15 @@ std::string kinds_for_people() {
 }
 
 ExitCode run_topology(const TopologyPage& page, const Talk& talk, const Process& process) {
-    std::ostream& out = process.streams.out;
+    const text::Output& out = process.streams.out;
     if (page.topology.what.empty()) {
-        out << (talk.json ? io::json_line(app::topology_kinds_json()) + "\n" : kinds_for_people());
+        out << text::SafeText::lines(talk.json ? io::json_line(app::topology_kinds_json()) + "\n"
+                                               : kinds_for_people());
         return ExitCode::Done;
     }
     const Topology topology = app::topology(page.topology);
     if (talk.json) {
-        out << io::json_page(app::json_of(topology));
+        out << text::SafeText::lines(io::json_page(app::json_of(topology)));
     } else if (page.links) {
         out << links_table(topology);
     } else {

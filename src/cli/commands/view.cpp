@@ -33,10 +33,10 @@ app::ViewOptions view_options(const Values& values) {
 }
 
 ExitCode refuse(const app::View& view, const Talk& talk, const Streams& streams) {
-    if (talk.json) streams.out << io::json_line(view.facts) << '\n';
+    if (talk.json) streams.out.print("{}\n", io::json_line(view.facts));
     const Violation& first = view.verdict.violations.front();
-    streams.err << fmt::format("error: {}: the schedule is invalid, so there is no page; V{} {}: {}\n",
-                               view.schedule, number_of(first.rule), code_of(first.rule), first.message);
+    streams.err.print("error: {}: the schedule is invalid, so there is no page; V{} {}: {}\n", view.schedule,
+                      number_of(first.rule), code_of(first.rule), first.message);
     return ExitCode::Failed;
 }
 
@@ -49,17 +49,17 @@ ExitCode run_view(const app::ViewOptions& options, const Talk& talk, const Proce
         }();
         if (!view.verdict.valid()) return refuse(view, talk, streams);
         if (talk.json) {
-            streams.out << io::json_line(view.facts) << '\n';
+            streams.out.print("{}\n", io::json_line(view.facts));
         } else if (view.page != "-") {
-            streams.out << fmt::format("{}: {}, {}\n", view.page, text::size_text(view.bytes), view.words);
+            streams.out.print("{}: {}, {}\n", view.page, text::size_text(view.bytes), view.words);
         } else if (!talk.quiet) {
-            streams.err << fmt::format("standard output: {}, {}\n", text::size_text(view.bytes), view.words);
+            streams.err.print("standard output: {}, {}\n", text::size_text(view.bytes), view.words);
         }
-        if (!view.note.empty() && !talk.quiet) streams.err << fmt::format("note: {}\n", view.note);
+        if (!view.note.empty() && !talk.quiet) streams.err.print("note: {}\n", view.note);
         const bool is_of_results = view.schedule.empty();
         return is_of_results && process.was_interrupted() ? ExitCode::Interrupted : ExitCode::Done;
     } catch (const LimitError&) {
-        streams.err << "error: interrupted; no page was written\n";
+        streams.err.print("error: interrupted; no page was written\n");
         return ExitCode::Interrupted;
     }
 }

@@ -104,22 +104,26 @@
       tooltip: T.charts.tooltip((p) => [p.seriesName, exactBytes(p.value[0]), `busbw ${T.format.bandwidth(p.value[1])} GB/s`]),
       xAxis: sizeAxis('bytes'),
       yAxis: T.charts.axis({ type: 'value', min: 0, name: 'busbw in GB/s', nameGap: 40 }),
-      series: T.profile.sweeps(state.rows).lines.map((line) => sweepLine(line, state.labels.indexOf(line.label), state.methods.indexOf(line.method), state.methods.length > 1)),
+      series: T.profile.sweeps(state.rows, state.sweepChunks).lines.map((line) => sweepLine(line, sweepColour(line, state), state.methods.indexOf(line.method), state.methods.length > 1)),
     };
   }
 
-  // Colour by instance, mark and dash by method. Equal lines are all seen: the first method's is a broad band below the others, and its marks are larger.
-  function sweepLine({ label, method, points }, instance, index, several) {
+  // Which colour a line has: by its instance, and where several numbers of chunks are drawn by that too.
+  const sweepId = ({ label, chunks }) => JSON.stringify([label, chunks]);
+  const sweepColour = (line, state) => (state.sweepChunks === 'best' ? state.labels.indexOf(line.label) : state.swept.indexOf(sweepId(line)));
+
+  // Colour by instance and number of chunks, mark and dash by method. Equal lines are all seen: the first method's is a broad band below the others, and its marks are larger.
+  function sweepLine({ label, method, chunks, points }, instance, index, several) {
     const colour = T.colours.group(instance);
     const again = instance >= T.colours.count; // colours come again with marks that are hollow
     const band = several && index === 0;
     const mark = T.charts.symbol(index);
-    return { type: 'line', name: `${label} · ${method}`, data: points, symbol: again ? `empty${mark[0].toUpperCase()}${mark.slice(1)}` : mark, symbolSize: Math.max(6, 11 - 3 * index),
+    return { type: 'line', name: [label, method, ...(chunks === null ? [] : [T.format.counted(chunks, 'chunk')])].join(' · '), data: points, symbol: again ? `empty${mark[0].toUpperCase()}${mark.slice(1)}` : mark, symbolSize: Math.max(6, 11 - 3 * index),
       color: colour, z: 2 + index, itemStyle: again ? {} : { borderColor: T.dom.theme().panel, borderWidth: 1 }, lineStyle: { width: band ? 6 : 2, opacity: band ? 0.4 : 1, type: T.charts.dash(index) } };
   }
 
   function sweepNote(state) {
-    const { bestOf } = T.profile.sweeps(state.rows);
+    const { bestOf } = T.profile.sweeps(state.rows, state.sweepChunks);
     return bestOf.length > 0 ? `best of all ${bestOf.join(' and ')}` : '';
   }
 
@@ -137,6 +141,14 @@
     return fields.find((field) => values(rows, field).size > 1) || fields[0] || 'npus';
   }
 
+  // Which numbers of chunks are drawn, where there are several.
+  function sweepControls(rows, state, redraw) {
+    const counts = [...new Set(T.profile.sweeps(rows).lines.map(({ chunks }) => chunks))].sort((a, b) => a - b);
+    if (counts.length < 2) return [];
+    const options = [['all', 'all'], ['best', 'best of all'], ...counts.map((count) => [String(count), count === null ? "the instance's" : T.format.count(count)])];
+    return [select('sweep-chunks', 'chunks', options, state.sweepChunks, (value) => { state.sweepChunks = value; redraw(); })];
+  }
+
   // The cards that these rows deserve: {id, title, note(state), option(state), tip(chart, x), controls}.
   function cards(rows, state, redraw) {
     const options = offered(rows);
@@ -148,7 +160,7 @@
     } else {
       list.push({ id: 'spread', title: 'Gaps', option: spreadOption, controls: [] });
     }
-    if (state.labels.length > 0) list.push({ id: 'sweep', title: 'Bandwidth over message size', note: sweepNote, option: sweepOption, controls: [] });
+    if (state.labels.length > 0) list.push({ id: 'sweep', title: 'Bandwidth over message size', note: sweepNote, option: sweepOption, controls: sweepControls(rows, state, redraw) });
     return list;
   }
 
@@ -173,8 +185,10 @@
       return { show() {}, redraw() {} };
     }
     const first = firstSize(rows);
-    const labels = [...new Set(T.profile.sweeps(rows).lines.map(({ label }) => label))];
-    const state = { rows, methods: T.data.distinct(rows, T.data.asked), labels, gapSize: first, secondsSize: first, measure: 'makespan' };
+    const lines = T.profile.sweeps(rows).lines;
+    const labels = [...new Set([...lines, ...T.profile.sweeps(rows, 'best').lines].map(({ label }) => label))];
+    const swept = [...new Set(lines.map(sweepId))];
+    const state = { rows, methods: T.data.distinct(rows, T.data.asked), labels, swept, gapSize: first, secondsSize: first, measure: 'makespan', sweepChunks: lines.length > 0 ? 'all' : 'best' };
     const redraw = () => open.forEach((one) => one.redraw());
     const open = cards(rows, state, redraw).map((card) => openCard(parent, card, state, rows.length > manyPoints ? 'canvas' : 'svg'));
     return { show(list) { state.rows = list; redraw(); }, redraw };

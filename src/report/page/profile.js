@@ -74,13 +74,17 @@
     return { names, counts };
   }
 
-  // A line per instance and method that has results for several message sizes: {label, method, points: [[bytes, busbw, key], …]}. Of several
-  // results for one size the best is taken; bestOf says over what: of "chunks" and "seeds".
-  function sweeps(rows) {
+  const chunksOf = (row) => row.asked_chunks ?? null;
+
+  // A line per instance, method and number of chunks that has results for several message sizes: {label, method, chunks, points: [[bytes, busbw, key], …]}; chunks
+  // is null where a run leaves it to the instance. which: "all" numbers of chunks, one of them, or "best": a line takes the best of all. Of several results for one
+  // size the best is taken; bestOf says over what: of "chunks" and "seeds".
+  function sweeps(rows, which = 'all') {
     const lines = new Map();
     for (const row of rows) {
       if (T.data.failed(row) || !T.format.known(row.bytes) || !T.format.known(row.busbw_GBps)) continue;
-      const id = `${T.data.label(row)}\n${T.data.asked(row)}`;
+      if (which !== 'all' && which !== 'best' && String(chunksOf(row)) !== which) continue;
+      const id = JSON.stringify([T.data.label(row), T.data.asked(row), which === 'best' ? null : chunksOf(row)]);
       if (!lines.has(id)) lines.set(id, new Map());
       const sizes = lines.get(id);
       sizes.set(row.bytes, [...(sizes.get(row.bytes) || []), row]);
@@ -92,6 +96,7 @@
       lines: swept.map((sizes) => ({
         label: T.data.label(sizes[0][0]),
         method: T.data.asked(sizes[0][0]),
+        chunks: which === 'best' ? null : chunksOf(sizes[0][0]),
         points: sizes.map((rivals) => rivals.reduce((best, row) => (row.busbw_GBps > best.busbw_GBps ? row : best)))
           .map((row) => [row.bytes, row.busbw_GBps, T.data.keyOf(row)]).sort((a, b) => a[0] - b[0]),
       })),
