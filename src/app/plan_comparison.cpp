@@ -29,15 +29,12 @@ std::vector<PlanComparison> grouped(std::span<const JudgedPlan> judged) {
     return groups;
 }
 
-std::vector<std::size_t> fastest_of(const PlanComparison& group, std::span<const JudgedPlan> judged,
-                                    std::size_t size) {
+/// The plans of the group that take least time.
+std::vector<std::size_t> least_of(const PlanComparison& group, const std::vector<Ticks>& times) {
+    const Ticks least = *std::ranges::min_element(times);
     std::vector<std::size_t> fastest;
-    Ticks least = Ticks::max();
-    for (const std::size_t i : group.plans) {
-        const Ticks time = judged[i].sizes[size].cost->timing.makespan;
-        if (time < least) fastest.clear();
-        if (time <= least) fastest.push_back(i);
-        least = std::min(least, time);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        if (times[i] == least) fastest.push_back(group.plans[i]);
     }
     return fastest;
 }
@@ -57,15 +54,19 @@ std::vector<PlanComparison> compare_plans(std::span<const JudgedPlan> judged, co
     for (const Bytes size : network.sizes) sizes.push_back(size.count);
     for (PlanComparison& group : groups) {
         if (group.plans.size() < 2) continue;
-        for (std::size_t s = 0; s < sizes.size(); ++s) group.fastest.push_back(fastest_of(group, judged, s));
+        for (std::size_t s = 0; s < sizes.size(); ++s) {
+            std::vector<Ticks> times;
+            for (const std::size_t i : group.plans) times.push_back(judged[i].sizes[s].cost->timing.makespan);
+            group.fastest.push_back(least_of(group, times));
+        }
         group.crossovers = searched_crossovers(sizes, [&](std::int64_t bytes) {
             const auto listed = std::ranges::lower_bound(sizes, bytes);
             if (listed != sizes.end() && *listed == bytes)
-                return group.fastest[static_cast<std::size_t>(listed - sizes.begin())].front();
+                return group.fastest[static_cast<std::size_t>(listed - sizes.begin())];
             std::vector<Ticks> times;
             for (const std::size_t i : group.plans)
                 times.push_back(makespan_of(judged[i], network, Bytes{bytes}, group_of(options, i), stop));
-            return group.plans[static_cast<std::size_t>(std::ranges::min_element(times) - times.begin())];
+            return least_of(group, times);
         });
     }
     return groups;

@@ -22,7 +22,7 @@ struct PlanComparison {
 /// Compares plans that were timed at the network's sizes. Those that were judged not to be right, or of which
 /// nobody knows what they are for, are compared with nobody. Where the fastest plan changes from one size to
 /// the next, the size at which it does is searched for, to the byte; the plans are timed for that, so they
-/// must be there. Of plans that are equally fast the first one counts. Throws LimitError when stopped.
+/// must be there. A plan stays the fastest until another is faster than it. Throws LimitError when stopped.
 [[nodiscard]] std::vector<PlanComparison> compare_plans(std::span<const JudgedPlan> judged,
                                                         const PlanNetwork& network,
                                                         const PlanOptions& options, const Stop& stop);

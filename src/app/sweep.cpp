@@ -20,12 +20,15 @@ std::vector<std::optional<T>> choices(const std::vector<T>& values) {
     return {values.begin(), values.end()};
 }
 
-/// Position within one size of the fastest; none if there is no schedule.
-std::optional<std::size_t> fastest_of(std::span<const Synthesized> of_one_size) {
-    std::optional<std::size_t> fastest;
-    for (std::size_t i = 0; i < of_one_size.size(); ++i) {
-        const auto& time = of_one_size[i].line.makespan;
-        if (time && (!fastest || *time < *of_one_size[*fastest].line.makespan)) fastest = i;
+/// Positions within one size of the fastest; empty if there is no schedule.
+std::vector<std::size_t> fastest_of(std::span<const Synthesized> of_one_size) {
+    std::optional<Ticks> least;
+    for (const Synthesized& one : of_one_size) {
+        if (one.line.makespan && (!least || *one.line.makespan < *least)) least = one.line.makespan;
+    }
+    std::vector<std::size_t> fastest;
+    for (std::size_t i = 0; least && i < of_one_size.size(); ++i) {
+        if (of_one_size[i].line.makespan == least) fastest.push_back(i);
     }
     return fastest;
 }
@@ -35,17 +38,14 @@ void compare(Sweep& sweep, const std::vector<std::int64_t>& sizes) {
     const std::size_t each = sweep.chunks.size();
     sweep.fastest.assign(sweep.all.size(), false);
     if (sizes.empty() || each < 2 || sweep.all.size() != sizes.size() * each) return;
-    std::vector<std::optional<std::size_t>> fastest;
+    std::vector<std::vector<std::size_t>> fastest;
     for (std::size_t s = 0; s < sizes.size(); ++s) {
-        const auto of_one_size = std::span(sweep.all).subspan(s * each, each);
-        fastest.push_back(fastest_of(of_one_size));
-        for (std::size_t i = 0; fastest.back() && i < each; ++i)
-            sweep.fastest[s * each + i] =
-                of_one_size[i].line.makespan == of_one_size[*fastest.back()].line.makespan;
+        fastest.push_back(fastest_of(std::span(sweep.all).subspan(s * each, each)));
+        for (const std::size_t i : fastest.back()) sweep.fastest[s * each + i] = true;
     }
-    if (!std::ranges::all_of(fastest, [](const auto& one) { return one.has_value(); })) return;
+    if (std::ranges::any_of(fastest, [](const auto& some) { return some.empty(); })) return;
     sweep.crossovers = listed_crossovers(sizes, [&](std::int64_t bytes) {
-        return *fastest[static_cast<std::size_t>(std::ranges::lower_bound(sizes, bytes) - sizes.begin())];
+        return fastest[static_cast<std::size_t>(std::ranges::lower_bound(sizes, bytes) - sizes.begin())];
     });
 }
 

@@ -58,7 +58,7 @@ TEST_SUITE("app: plans compared at several sizes") {
         }
     }
 
-    TEST_CASE("at a crossover one plan is the fastest, and at the next byte the other") {
+    TEST_CASE("up to a crossover one plan is among the fastest, and from the next byte on the other alone") {
         const JudgedPlans plans = compared(on_ring({kRing, kAllPairs}, {1024, 1 << 30}));
         REQUIRE(plans.comparisons.size() == 1);
         const PlanComparison& comparison = plans.comparisons.front();
@@ -68,7 +68,7 @@ TEST_SUITE("app: plans compared at several sizes") {
         CHECK(crossover.exact());
         CHECK(crossover.before == 1);
         CHECK(crossover.after == 0);
-        CHECK(time_of(kAllPairs, crossover.below) < time_of(kRing, crossover.below));
+        CHECK(time_of(kAllPairs, crossover.below) <= time_of(kRing, crossover.below));
         CHECK(time_of(kRing, crossover.from) < time_of(kAllPairs, crossover.from));
     }
 

@@ -369,7 +369,7 @@ TEST_CASE("a sendrecv by a rule that the file does not state is not judged as on
     REQUIRE(verdict.warnings.size() == 1);
     CHECK(verdict.warnings[0].code == "collective");
     CHECK(verdict.warnings[0].message.find("rank 0 that of rank 2") != std::string::npos);
-    // Who says sendrecv means the rank before.
+    // With --as, sendrecv is from the rank before.
     verify::PlanReading reading;
     reading.goal = CollectiveKind::SendRecv;
     CHECK(verify::verify(by_mask, reading).verdict == PlanClass::Invalid);
@@ -380,7 +380,7 @@ TEST_CASE("a sendrecv that is right by no rule is wrong") {
     ExecutionBuilder mixed = sends_to({2, 3, 0, 1});
     ops(mixed, 1)[0] = mixed.operation(1, "put i1, i0 -> 3:o0, 3:o1");
     CHECK(outcome(mixed) == "value");
-    // Nobody sends to rank 1.
+    // No rank sends to rank 1.
     ExecutionBuilder lacks = sends_to({2, 3, 0, 1});
     ops(lacks, 3)[0] = lacks.operation(3, "nop");
     CHECK(outcome(lacks) == "value");
