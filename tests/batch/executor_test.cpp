@@ -106,7 +106,7 @@ TEST_CASE("a child killed from outside is told from one that the executor killed
         sleep_for_ever();
     });
     const io::ResultLine line = line_of(executor);
-    CHECK(line.failure == io::Failure::Crash);
+    CHECK(line.failure == io::Failure::Lost);
     CHECK(line.error.find("when memory runs out") != std::string::npos);
 }
 
