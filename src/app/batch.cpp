@@ -91,23 +91,40 @@ void make_report(const std::string& results, const std::function<void(const std:
     }
 }
 
-}  // namespace
-
-BatchRun batch(const BatchOptions& options, const batch::ProgressView& progress, const Watch& watch) {
+batch::Settings settings_of(const BatchOptions& options, const Watch& watch) {
     batch::Settings settings;
     settings.results = options.results.empty() ? default_results() : options.results;
     settings.run = run_of(options);
     settings.resume = options.resume;
     settings.retry_failed = options.retry_failed;
+    settings.collect = options.collect;
     settings.update_solu = options.update_solu;
     settings.interrupted = watch.interrupted;
     settings.remark = watch.say;
+    return settings;
+}
 
+}  // namespace
+
+BatchRun batch(const BatchOptions& options, const batch::ProgressView& progress, const Watch& watch) {
+    const batch::Settings settings = settings_of(options, watch);
     const batch::Plan plan = plan_of(settings.run, watch.stop());
     if (watch.was_interrupted()) return {{.unplanned = true}, settings.results};
     const unsigned cores = settings.run.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()));
     batch::Executor executor({settings.results, settings.run.limits, cores, solve});
     return {batch::run(plan, settings, executor, progress), settings.results};
+}
+
+batch::Listed list_tasks(const BatchOptions& options, const std::function<bool(const std::string& key)>& tell,
+                         const Watch& watch) {
+    const batch::Settings settings = settings_of(options, watch);
+    const batch::Plan plan = plan_of(settings.run, watch.stop());
+    if (watch.was_interrupted()) return {.interrupted = true};
+    return batch::list_tasks(plan, settings, tell);
+}
+
+batch::SingleTask run_task(const std::string& results, const std::string& key, const Watch& watch) {
+    return batch::run_single_task(results, key, solve, watch.stop());
 }
 
 void write_report(const BatchRun& run, const Watch& watch) {

@@ -4,9 +4,11 @@
 #include "app/watch.hpp"
 #include "batch/batch.hpp"
 #include "batch/progress.hpp"
+#include "batch/single_task.hpp"
 #include "batch/summary.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +37,8 @@ struct BatchOptions {
     bool resume = false;
     bool retry_failed = false;
     bool update_solu = false;
-    bool report = true;  ///< make report.html
+    bool report = true;    ///< make report.html
+    bool collect = false;  ///< with resume: take the rows that are there, do nothing that is missing
     friend bool operator==(const BatchOptions&, const BatchOptions&) = default;
 };
 
@@ -49,6 +52,17 @@ struct BatchRun {
 /// The report is left to write_report(), so that the table can be shown before it.
 [[nodiscard]] BatchRun batch(const BatchOptions& options, const batch::ProgressView& progress,
                              const Watch& watch = {});
+
+/// Prepares the folder of the results, and tells the key of each task that is to be done there by run_task()
+/// (batch::list_tasks).
+[[nodiscard]] batch::Listed list_tasks(const BatchOptions& options,
+                                       const std::function<bool(const std::string& key)>& tell,
+                                       const Watch& watch = {});
+
+/// Does one of these tasks, in a child process, and leaves its row in the folder (batch::run_single_task).
+/// The process must have one thread.
+[[nodiscard]] batch::SingleTask run_task(const std::string& results, const std::string& key,
+                                         const Watch& watch = {});
 
 /// Makes report.html in the results folder. Errors are reported to the watch, not thrown.
 void write_report(const BatchRun& run, const Watch& watch = {});

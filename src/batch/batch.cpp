@@ -1,9 +1,14 @@
 #include "batch/batch.hpp"
 
 #include "batch/earlier.hpp"
+#include "batch/read_run.hpp"
+#include "batch/result_line.hpp"
 #include "batch/results_folder.hpp"
+#include "batch/row_files.hpp"
 #include "batch/solu_files.hpp"
 #include "batch/summary.hpp"
+#include "batch/task_list.hpp"
+#include "batch/task_locks.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "text/format.hpp"
@@ -15,6 +20,8 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <thread>
 
 namespace tutti::batch {
 namespace {
@@ -22,33 +29,37 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenLooks{100};
+constexpr std::size_t kMostLooks = 2000;  ///< at tasks that other processes may be running
 
 /// The work between the first task and the last line.
 class Driver {
   public:
     Driver(const Plan& plan, const Settings& settings, Executor& executor, const SoluFiles& known,
-           io::ResultJournal& journal, const ProgressView& view)
+           io::ResultJournal& journal, const ResultsFolder& folder, const ProgressView& view)
         : plan_(plan),
           settings_(settings),
           executor_(executor),
           known_(known),
           journal_(journal),
           progress_(view, plan.size()),
-          rows_(plan.size()) {}
+          rows_(plan.size()) {
+        if (folder.has_tasks()) shared_.emplace(settings.results);
+    }
 
     void keep(Earlier& earlier) {
         std::size_t failed = 0;
-        for (const auto& [number, place] : earlier.kept) {
+        for (const auto& [number, place, is_new] : earlier.kept) {
             io::ResultLine& line = earlier.lines[place];
             io::ResultLine judged = line;
             const bool is_failure = known_.judge(plan_.job(number), judged);
-            if (judged != line) journal_.append(judged);  // a .solu file has changed
+            if (is_new || judged != line) journal_.append(judged);  // or a .solu file has changed
             add(number, std::move(judged), is_failure);
             line = {};
             failed += is_failure ? 1U : 0U;
         }
         kept_ = earlier.kept.size();
         earlier.lines = {};
+        journal_.sync();
         progress_.kept(kept_, failed);
     }
 
@@ -59,6 +70,7 @@ class Driver {
         left_ = waiting_.size();
         while (left_ > 0 && !settings_.is_interrupted()) {
             begin_what_fits();
+            if (running_ == 0) std::this_thread::sleep_for(kBetweenLooks);  // others are at it
             for (TaskEvent& event : executor_.wait(kBetweenLooks)) take(std::move(event));
             if (unsynced_) journal_.sync();
             unsynced_ = false;
@@ -82,18 +94,40 @@ class Driver {
     }
 
   private:
-    /// In order, so that small tasks cannot keep a wide one waiting for ever.
+    /// In order, so that small tasks cannot keep a wide one waiting for ever. What another process is running
+    /// goes to the end of the queue; when everything in the queue was such, it is looked at again next time.
     void begin_what_fits() {
-        while (!waiting_.empty() && !settings_.is_interrupted() && executor_.has_room(plan_.threads())) {
+        for (std::size_t looks = std::min(waiting_.size(), kMostLooks);
+             looks > 0 && !settings_.is_interrupted() && executor_.has_room(plan_.threads()); --looks) {
             const std::size_t number = waiting_.front();
             waiting_.pop_front();
+            if (shared_ && !claim(number)) continue;
             progress_.begin(number, plan_.name(number));
             executor_.begin(number, plan_[number]);
+            ++running_;
         }
+    }
+
+    /// Whether the task is ours to do. If another process has just done it, its row is taken.
+    bool claim(std::size_t number) {
+        const Task task = plan_[number];
+        if (!shared_->locks.lock(task.key)) {
+            waiting_.push_back(number);
+            return false;
+        }
+        auto row = shared_->rows.find(task.key);
+        if (!row || !settles(*row, task) || (settings_.retry_failed && has_failed(*row))) return true;
+        shared_->locks.unlock(task.key);
+        rename_file(*row, task.job.path.string());
+        progress_.begin(number, plan_.name(number));
+        end(number, std::move(*row));
+        return false;
     }
 
     void take(TaskEvent event) {
         if (event.kind == TaskEvent::Kind::Ended) {
+            --running_;
+            if (shared_) shared_->locks.unlock(plan_.key(event.task));
             end(event.task, std::move(*event.line));
         } else {
             progress_.found(event.task, event.makespan, event.lower_bound);
@@ -113,6 +147,13 @@ class Driver {
         rows_[number] = std::make_unique<Row>(Row{number, plan_.name(number), std::move(line), failed});
     }
 
+    /// What single tasks of the same folder, in other processes, share with this run.
+    struct Shared {
+        explicit Shared(const std::string& results) : locks(results), rows(results) {}
+        TaskLocks locks;
+        RowFiles rows;
+    };
+
     const Plan& plan_;
     const Settings& settings_;
     Executor& executor_;
@@ -121,7 +162,8 @@ class Driver {
     Progress progress_;
     std::deque<std::size_t> waiting_;
     std::vector<std::unique_ptr<Row>> rows_;  ///< by task; none: it is not done
-    std::size_t left_ = 0, kept_ = 0;
+    std::optional<Shared> shared_;
+    std::size_t left_ = 0, kept_ = 0, running_ = 0;
     bool unsynced_ = false;
 };
 
@@ -155,13 +197,20 @@ Earlier prepare(const Plan& plan, const Settings& settings, const ResultsFolder&
             remark(fmt::format("{} of other instances or settings stay in results.jsonl and in the report",
                                text::count_text(earlier.others, "row")));
         remark(fmt::format("going on: {} of {} done before", earlier.kept.size(), plan.size()));
-    } else if (const std::string aside = folder.put_aside(); !aside.empty()) {
-        remark("the results of an earlier run are now " + aside);
+    } else {
+        for (const std::string& aside : folder.put_aside())
+            remark("the results of an earlier run are now " + aside);
     }
     RunFile run = settings.run;
     run.tasks = plan.size();
     write_run_file(folder.file("run.json"), run);
     return earlier;
+}
+
+/// Lines that results.jsonl has not, or not with the paths that hold from here.
+void journal_moved(const Earlier& earlier, io::ResultJournal& journal) {
+    for (std::size_t i = 0; earlier.moved && i < earlier.journaled; ++i) journal.append(earlier.lines[i]);
+    for (const io::ResultLine& line : earlier.strays) journal.append(line);
 }
 
 }  // namespace
@@ -177,22 +226,21 @@ Outcome run(const Plan& plan, const Settings& settings, Executor& executor, cons
     folder.sweep();
     Earlier earlier = prepare(plan, settings, folder);
     io::ResultJournal journal(folder.file("results.jsonl"));
-    if (earlier.moved) {
-        for (const io::ResultLine& line : earlier.lines) journal.append(line);
-    }
+    journal_moved(earlier, journal);
     Outcome outcome;
     {
-        Driver driver(plan, settings, executor, known, journal, view);
+        Driver driver(plan, settings, executor, known, journal, folder, view);
         std::string cut_short;
         try {
             driver.keep(earlier);
-            driver.work();
+            if (!settings.collect) driver.work();
         } catch (const OutputError& error) {
             executor.stop();
             cut_short = error.what();
         }
         outcome = std::move(driver).outcome();
         outcome.cut_short = cut_short;
+        outcome.collected = settings.collect;
     }
     folder.sweep();
     outcome.problems = known.warnings();
@@ -210,6 +258,37 @@ Outcome run(const Plan& plan, const Settings& settings, Executor& executor, cons
         outcome.problems.emplace_back(error.what());
     }
     return outcome;
+}
+
+Listed list_tasks(const Plan& plan, const Settings& settings,
+                  const std::function<bool(const std::string& key)>& tell) {
+    const SoluFiles known(plan.jobs());  // to refuse now what the last command would refuse
+    const ResultsFolder folder(settings.results);
+    folder.sweep();
+    const Earlier earlier = prepare(plan, settings, folder);
+    if (settings.resume) {
+        io::ResultJournal journal(folder.file("results.jsonl"));
+        journal_moved(earlier, journal);
+        for (const Earlier::Kept& kept : earlier.kept) {
+            if (kept.is_new) journal.append(earlier.lines[kept.line]);
+        }
+        journal.sync();
+    }
+    Listed listed{plan.size(), earlier.kept.size(), settings.is_interrupted()};
+    if (listed.interrupted) return listed;
+    write_task_list(settings.results, plan, settings.run.limits);
+    const RowFiles rows(settings.results);
+    auto kept = earlier.kept.begin();
+    for (std::size_t i = 0; i < plan.size() && !listed.interrupted; ++i) {
+        if (kept != earlier.kept.end() && kept->task == i) {
+            ++kept;
+            continue;
+        }
+        const std::string key = plan.key(i);
+        if (settings.retry_failed) rows.remove(key);  // or the task would count as done
+        listed.interrupted = !tell(key) || settings.is_interrupted();
+    }
+    return listed;
 }
 
 }  // namespace tutti::batch

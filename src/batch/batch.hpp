@@ -18,6 +18,7 @@ struct Settings {
     RunFile run{};          ///< stored in the folder, so that it can go on by itself
     bool resume = false;    ///< go on with what is in the folder
     bool retry_failed = false;
+    bool collect = false;  ///< with resume: take what is there, do nothing that is missing
     bool update_solu = false;
     const std::atomic<bool>* interrupted = nullptr;    ///< raised to end the run early; may be null
     std::function<void(const std::string&)> remark{};  ///< told what people should know, before the work
@@ -42,6 +43,7 @@ struct Outcome {
     double seconds = 0;
     std::vector<std::string> news{};      ///< what the .solu files do not know yet, a sentence each
     std::vector<std::string> problems{};  ///< what besides tasks went wrong, a sentence each
+    bool collected = false;               ///< what is missing was not to be done (Settings::collect)
     std::string cut_short{};              ///< why the run ended early: results could not be written
 
     [[nodiscard]] bool complete() const { return !unplanned && rows.size() == planned; }
@@ -56,8 +58,22 @@ struct Outcome {
 ///
 /// With settings.resume, tasks are not done again that have a line in results.jsonl with their key and the
 /// digest of their file (unless it failed and settings.retry_failed). Without it the earlier results.jsonl is
-/// put aside as results.jsonl.old.
+/// put aside as results.jsonl.old. Rows that single tasks left in the folder count like lines, and what other
+/// processes are running meanwhile is waited for, not done twice.
 [[nodiscard]] Outcome run(const Plan& plan, const Settings& settings, Executor& executor,
                           const ProgressView& view);
+
+/// How many tasks a list has.
+struct Listed {
+    std::size_t tasks = 0;
+    std::size_t kept = 0;  ///< of those, how many are done and were not told
+    bool interrupted = false;
+};
+
+/// Prepares the folder as run() does, so that each task can be run by a command of its own (single_task), and
+/// tells the key of every task that is to be done. A later run() with settings.resume takes the rows that
+/// they leave. `tell` says false to hear no more.
+[[nodiscard]] Listed list_tasks(const Plan& plan, const Settings& settings,
+                                const std::function<bool(const std::string& key)>& tell);
 
 }  // namespace tutti::batch

@@ -265,12 +265,14 @@ io::ResultLine Executor::line_of_end(Running& running, const Ending& ending) con
         } else if (failure == io::Failure::Memory) {
             words = fmt::format("killed: it took more memory than its limit of {}{}",
                                 text::size_text(*limits.memory), best_so_far(running));
+        } else if (ending.signal == SIGKILL && failure == io::Failure::None) {
+            failure = io::Failure::Lost;
+            words =
+                "killed by somebody (SIGKILL); mostly it is the system, when memory runs out: see "
+                "--memory-limit and --jobs";
         } else {
             failure = io::Failure::Crash;
-            words = ending.signal == SIGKILL && running.killed_for == io::Failure::None
-                        ? "killed by somebody (SIGKILL); mostly it is the system, when memory runs out: see "
-                          "--memory-limit and --jobs"
-                    : ending.signal != 0
+            words = ending.signal != 0
                         ? "its process died of " + signal_text(ending.signal)
                         : fmt::format("its process left without a result (exit code {})", ending.exit_code);
             words += last_words(running.words);

@@ -40,12 +40,6 @@ struct Chosen {
     const Run* run = nullptr;
 };
 
-/// Whether the later run's line replaces the earlier's.
-bool replaces(const ResultLine& later, const ResultLine& earlier) {
-    if (has_failed(later) != has_failed(earlier)) return has_failed(earlier);
-    return later.finished >= earlier.finished;
-}
-
 std::vector<Chosen> chosen_from(const std::vector<Run>& runs, const Merging& how, Merged& merged) {
     std::vector<Chosen> chosen;
     std::unordered_map<std::string, std::size_t> places;
@@ -67,7 +61,7 @@ std::vector<Chosen> chosen_from(const std::vector<Run>& runs, const Merging& how
                     {}, run.name);
             }
             ++merged.twice;
-            const bool taken = !same || replaces(line, other.line);
+            const bool taken = !same || supersedes(line, other.line);
             merged.notes.push_back(fmt::format("{} is in {} and in {}; the result of {} is taken", line.key,
                                                other.run->name, run.name,
                                                taken ? run.name : other.run->name));

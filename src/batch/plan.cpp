@@ -73,6 +73,9 @@ Plan::Plan(std::vector<Job> jobs, const Matrix& matrix, Shard shard)
     if (all > shard_.part) size_ = (all - shard_.part - 1) / shard_.of + 1;
     told_ = {matrix_.methods.size() > 1, matrix_.chunks.size() > 1,     matrix_.bytes.size() > 1,
              matrix_.seeds.size() > 1,   matrix_.heuristics.size() > 1, false};
+    Variant usual;
+    usual.options = matrix_.options;
+    option_details_ = details_of(usual);
     if (may_clash()) number_clashes();
 }
 
@@ -82,6 +85,21 @@ std::size_t Plan::place(std::size_t number) const {
 }
 
 Variant Plan::variant(std::size_t index) const {
+    Variant variant = varied(index);
+    variant.options = matrix_.options;
+    return variant;
+}
+
+// The same as details_of(variant(index)), which would look at every option again.
+std::string Plan::details(std::size_t index) const {
+    const Variant variant = varied(index);
+    Told told = unusual_in(variant);
+    told.options = false;
+    return name_with("", variant, told) + option_details_;
+}
+
+/// The variant, with the options as usual.
+Variant Plan::varied(std::size_t index) const {
     expects(index < variants_);
     Variant variant;
     // Seeds vary fastest, methods slowest.
@@ -91,7 +109,6 @@ Variant Plan::variant(std::size_t index) const {
     variant.heuristic = digit(matrix_.heuristics, index).value_or(variant.heuristic);
     variant.method = digit(matrix_.methods, index).value_or(variant.method);
     variant.threads = matrix_.threads;
-    variant.options = matrix_.options;
     return variant;
 }
 
@@ -109,12 +126,12 @@ Task Plan::operator[](std::size_t number) const {
 
 std::string Plan::key(std::size_t number) const {
     const auto clash = clashes_.find(place(number));
-    return numbered(job(number).label() + details_of(variant(place(number) % variants_)),
+    return numbered(job(number).label() + details(place(number) % variants_),
                     clash == clashes_.end() ? 1 : clash->second.key);
 }
 
 std::string Plan::name(std::size_t number) const {
-    return name_with(job(number).label(), variant(place(number) % variants_), told_);
+    return name_with(job(number).label(), varied(place(number) % variants_), told_);
 }
 
 bool Plan::may_clash() const {
@@ -131,11 +148,11 @@ bool Plan::may_clash() const {
 void Plan::number_clashes() {
     DistinctNames keys, stems;
     std::unordered_map<std::string, std::size_t> first;  // of each key that is wanted
-    std::vector<std::string> details;
-    for (std::size_t i = 0; i < variants_; ++i) details.push_back(details_of(variant(i)));
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < variants_; ++i) all.push_back(details(i));
     for (std::size_t i = 0; i < jobs_.size() * variants_; ++i) {
         const Job& job = jobs_[i / variants_];
-        const std::string& end = details[i % variants_];
+        const std::string& end = all[i % variants_];
         const std::string wanted = job.label() + end;
         const Numbers numbers{keys.number_for(wanted), stems.number_for(stem_of(job, end))};
         const auto [earlier, is_first] = first.try_emplace(wanted, i);

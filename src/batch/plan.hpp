@@ -50,6 +50,8 @@ class Plan {
 
   private:
     [[nodiscard]] std::size_t place(std::size_t number) const;
+    [[nodiscard]] Variant varied(std::size_t index) const;
+    [[nodiscard]] std::string details(std::size_t index) const;
     [[nodiscard]] bool may_clash() const;
     void number_clashes();
 
@@ -58,6 +60,7 @@ class Plan {
     Shard shard_;
     std::size_t variants_ = 1, size_ = 0;
     Told told_;
+    std::string option_details_;  ///< what every key says of the options
     std::map<std::size_t, Numbers> clashes_;
 };
 

@@ -28,6 +28,11 @@ bool has_failed(const io::ResultLine& line) {
     return line.makespan && !line.verified;
 }
 
+bool supersedes(const io::ResultLine& line, const io::ResultLine& other) {
+    if (has_failed(line) != has_failed(other)) return has_failed(other);
+    return line.finished >= other.finished;
+}
+
 std::string failure_text(const io::ResultLine& line) {
     expects(has_failed(line));
     const std::string why = line.error.empty() ? "no reason is given" : line.error;

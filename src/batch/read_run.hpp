@@ -25,6 +25,9 @@ struct Run {
 
 /// Whether the line is a failure: it says so, or it has a schedule that nobody verified.
 [[nodiscard]] bool has_failed(const io::ResultLine& line);
+/// Of two lines about one task, whether the first counts: a result more than a failure, or else what ended
+/// later.
+[[nodiscard]] bool supersedes(const io::ResultLine& line, const io::ResultLine& other);
 /// "time: it took more than 2 s", "not verified". Precondition: has_failed(line).
 [[nodiscard]] std::string failure_text(const io::ResultLine& line);
 

@@ -1,5 +1,7 @@
 #include "batch/result_line.hpp"
 
+#include "batch/variant_instance.hpp"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -54,6 +56,29 @@ io::ResultLine failed_line(const Task& task, const Limits& limits, io::Failure f
     line.error = error;
     sign(line);
     return line;
+}
+
+bool answers(const io::ResultLine& line, const Task& task) {
+    const io::ResultLine asked = line_of(task, {});
+    return line.key == asked.key && line.asked == asked.asked && line.seed == asked.seed &&
+           line.asked_heuristic == asked.asked_heuristic && line.options == asked.options &&
+           line.asked_chunks == asked.asked_chunks && line.asked_bytes == asked.asked_bytes;
+}
+
+bool may_pass(const io::ResultLine& line) {
+    return line.failure == io::Failure::Lost || line.failure == io::Failure::Output ||
+           (line.failure == io::Failure::Input && line.digest.empty());
+}
+
+bool settles(const io::ResultLine& line, const Task& task) {
+    if (may_pass(line) || !answers(line, task)) return false;
+    return line.digest.empty() || line.digest == digest_of(task.job.path);
+}
+
+void rename_file(io::ResultLine& line, const std::string& file) {
+    if (!line.file.empty() && line.error.starts_with(line.file))
+        line.error.replace(0, line.file.size(), file);
+    line.file = file;
 }
 
 void sign(io::ResultLine& line) {

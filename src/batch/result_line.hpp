@@ -15,6 +15,19 @@ namespace tutti::batch {
 [[nodiscard]] io::ResultLine failed_line(const Task& task, const Limits& limits, io::Failure failure,
                                          const std::string& error);
 
+/// Whether the line answers what the task asks.
+[[nodiscard]] bool answers(const io::ResultLine& line, const Task& task);
+
+/// Whether what went wrong then need not go wrong now: the instance could not be read, the schedule not be
+/// written, no process be started, or somebody killed it.
+[[nodiscard]] bool may_pass(const io::ResultLine& line);
+
+/// Whether a later run need not do the task again: the line answers it, of the same file, for good.
+[[nodiscard]] bool settles(const io::ResultLine& line, const Task& task);
+
+/// Calls the file of the line's instance otherwise, also where its error begins with it.
+void rename_file(io::ResultLine& line, const std::string& file);
+
 /// Enters when and where the line was made.
 void sign(io::ResultLine& line);
 

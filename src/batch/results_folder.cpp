@@ -1,5 +1,7 @@
 #include "batch/results_folder.hpp"
 
+#include "batch/row_files.hpp"
+#include "batch/task_locks.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <system_error>
 
 namespace tutti::batch {
@@ -59,25 +62,50 @@ void ResultsFolder::mend(const std::vector<io::ResultLine>& lines) const {
     mended.commit();
 }
 
-std::string ResultsFolder::put_aside() const {
+bool ResultsFolder::has_tasks() const {
     std::error_code error;
-    if (const auto size = fs::file_size(file(kLines), error); error || size == 0) return {};
-    std::string aside = file(std::string(kLines) + ".old");
-    fs::rename(file(kLines), aside, error);
-    if (error) throw InputError("cannot be put aside: " + error.message(), {}, file(kLines));
-    io::sync_folder_of(aside);
-    return aside;
+    return fs::exists(tasks_folder(path_) / "list", error);
+}
+
+std::vector<std::string> ResultsFolder::put_aside() const {
+    std::vector<std::string> put;
+    const auto move = [&](const std::string& name) {
+        const std::string from = file(name), aside = from + ".old";
+        std::error_code error;
+        if (fs::is_directory(aside, error)) fs::remove_all(aside, error);
+        fs::rename(from, aside, error);
+        if (error) throw InputError("cannot be put aside: " + error.message(), {}, from);
+        io::sync_folder_of(aside);
+        put.push_back(aside);
+    };
+    if (has_tasks()) {
+        const TaskLocks locks(path_);
+        if (!locks.lock_all()) {
+            throw InputError(
+                "tasks of the run in this folder are running (tutti batch --task); --resume goes on "
+                "with that run",
+                {}, path_);
+        }
+        move("tasks");
+    }
+    std::error_code error;
+    if (const auto size = fs::file_size(file(kLines), error); !error && size > 0) move(kLines);
+    return put;
 }
 
 void ResultsFolder::sweep() const {
+    std::optional<TaskLocks> locks;
+    if (has_tasks() && !locks.emplace(path_).lock_all()) return;
     std::error_code error;
     std::vector<fs::path> left;
-    fs::recursive_directory_iterator it(file("schedules"), error);
-    for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
-        const std::string name = it->path().filename().string();
-        std::error_code ignored;
-        if (name.starts_with(".tutti-") && name.ends_with(".tmp") && it->is_regular_file(ignored))
-            left.push_back(it->path());
+    for (const char* folder : {"schedules", "tasks"}) {
+        fs::recursive_directory_iterator it(file(folder), error);
+        for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+            const std::string name = it->path().filename().string();
+            std::error_code ignored;
+            if (name.starts_with(".tutti-") && name.ends_with(".tmp") && it->is_regular_file(ignored))
+                left.push_back(it->path());
+        }
     }
     for (const fs::path& path : left) fs::remove(path, error);
 }

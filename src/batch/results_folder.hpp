@@ -28,9 +28,13 @@ class ResultsFolder {
     [[nodiscard]] io::FoundResults earlier() const;
     /// Writes results.jsonl anew with these lines only; what it was before is kept as results.jsonl.damaged.
     void mend(const std::vector<io::ResultLine>& lines) const;
-    /// Puts results.jsonl aside, if there is anything in it; the path where it then is, or empty.
-    [[nodiscard]] std::string put_aside() const;
-    /// Removes the beginnings of schedules that killed processes have left. Nobody may be at work.
+    /// Puts results.jsonl aside, if there is anything in it, and what single tasks have left; the paths where
+    /// they then are. Throws InputError while single tasks are running.
+    [[nodiscard]] std::vector<std::string> put_aside() const;
+    /// Whether its tasks were listed, so that single ones may be running in other processes.
+    [[nodiscard]] bool has_tasks() const;
+    /// Removes the beginnings of files that killed processes have left. Where single tasks are running, it
+    /// removes nothing. This process may run none.
     void sweep() const;
 
   private:

@@ -62,7 +62,9 @@ std::string summary_line(const Outcome& outcome) {
         "{}: {} verified, {} optimal, mean gap {}, {} failed, {} s", what_text(outcome), totals.verified,
         totals.optimal, text::gap_text(totals.mean_gap), totals.failed, text::seconds_text(outcome.seconds));
     if (!outcome.complete())
-        line += fmt::format("; interrupted, {} left out", outcome.planned - outcome.rows.size());
+        line += fmt::format("; {}{} {}", outcome.collected ? "" : "interrupted, ",
+                            outcome.planned - outcome.rows.size(),
+                            outcome.collected ? "not done yet" : "left out");
     return line;
 }
 

@@ -8,14 +8,11 @@
 #include <filesystem>
 
 namespace tutti::batch {
-namespace {
 
 Told unusual_in(const Variant& variant) {
     const Variant usual;
     return {variant.method != usual.method, true, true, variant.seed != usual.seed, true, true};
 }
-
-}  // namespace
 
 Told differing_among(const std::vector<Variant>& variants) {
     Told told;

@@ -42,6 +42,9 @@ struct Told {
 };
 /// Those that are not the same for all.
 [[nodiscard]] Told differing_among(const std::vector<Variant>& variants);
+/// Those that are not as usual. Chunks, bytes, heuristic and options count as such: they are told where they
+/// are given.
+[[nodiscard]] Told unusual_in(const Variant& variant);
 /// The label with those parts: "ring/a method=greedy seed=2". Chunks, bytes and heuristic only where they are
 /// given, of the options those that are not as usual.
 [[nodiscard]] std::string name_with(const std::string& label, const Variant& variant, Told told);

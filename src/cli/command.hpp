@@ -19,6 +19,7 @@ namespace tutti::cli {
 struct Process {
     Streams streams;
     const std::atomic<bool>* interrupted = nullptr;  ///< raised by Ctrl-C; may be null
+    std::string program = "tutti";                   ///< as it was called
 
     [[nodiscard]] bool was_interrupted() const { return interrupted != nullptr && interrupted->load(); }
 };

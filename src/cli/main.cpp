@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     using namespace tutti::cli;
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     open_standard_descriptors();
-    const Process process{process_streams(), &catch_signals()};
+    const Process process{process_streams(), &catch_signals(), argc > 0 ? argv[0] : "tutti"};
     ExitCode code = ExitCode::Done;
     try {
         code = parse(arguments).run(process);

@@ -22,7 +22,7 @@ enum class Failure {
     Memory,         ///< it took more than it may, and was killed
     Crash,          ///< it died of a signal, or left without a word
     Bug,            ///< an error of ours, which was noticed
-    Lost,           ///< no process could be started for it
+    Lost,           ///< somebody killed its process, or none could be started
     Contradiction,  ///< a .solu file knows it better
     Output,         ///< its schedule could not be written
 };

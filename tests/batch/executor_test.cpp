@@ -106,7 +106,7 @@ TEST_CASE("a child killed from outside is distinguished from one that the execut
         sleep_for_ever();
     });
     const io::ResultLine line = line_of(executor);
-    CHECK(line.failure == io::Failure::Crash);
+    CHECK(line.failure == io::Failure::Lost);
     CHECK(line.error.find("when memory runs out") != std::string::npos);
 }
 

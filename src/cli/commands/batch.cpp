@@ -1,5 +1,6 @@
 #include "app/batch.hpp"
 
+#include "cli/batch_tasks.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/terminal.hpp"
 #include "text/format.hpp"
@@ -74,6 +75,8 @@ app::BatchOptions batch_options(const Values& values) {
     options.report = !values.flag("no-report");
     if (options.resume && options.results.empty())
         values.refuse("--resume goes on with the results of a folder; expected --output DIR too");
+    if (values.flag("list-tasks") && options.results.empty())
+        values.refuse("--list-tasks prepares a folder; expected --output DIR too");
     const bool nothing = options.asked.paths.empty() && !options.asked.set && !options.run && !options.resume;
     if (nothing) {
         values.refuse("expected folders or files with instances, --set FILE.test or --run FILE.json");
@@ -95,8 +98,8 @@ batch::ProgressView view_of(const Talk& talk, const Streams& streams) {
 
 ExitCode code_of(const batch::Outcome& outcome) {
     if (!outcome.cut_short.empty()) return ExitCode::BadInput;
-    if (!outcome.complete()) return ExitCode::Interrupted;
-    const bool all_well = outcome.failures() == 0 && outcome.problems.empty();
+    if (!outcome.complete() && !outcome.collected) return ExitCode::Interrupted;
+    const bool all_well = outcome.complete() && outcome.failures() == 0 && outcome.problems.empty();
     return all_well ? ExitCode::Done : ExitCode::Failed;
 }
 
@@ -104,30 +107,6 @@ void say_what_next(const app::BatchRun& run, const text::Output& err) {
     err.print("results are in {}\n", run.results);
     if (!run.outcome.complete())
         err.print("to go on: tutti batch --resume -o {}\n", text::shell_word(run.results));
-}
-
-ExitCode run_batch(const app::BatchOptions& options, const Talk& talk, const Process& process) {
-    const Streams& streams = process.streams;
-    app::Watch watch{.interrupted = process.interrupted};
-    if (!talk.quiet) watch.say = [&](const std::string& text) { streams.err.print("{}\n", text); };
-    const app::BatchRun run = app::batch(options, view_of(talk, streams), watch);
-    if (run.outcome.unplanned) {
-        if (!talk.quiet) streams.err.print("interrupted before the tasks were known; nothing was written\n");
-        return ExitCode::Interrupted;
-    }
-    const ExitCode code = code_of(run.outcome);
-    if (talk.json) {
-        io::Json json = app::json_of(run);
-        json["exit_code"] = static_cast<int>(code);
-        streams.out.print("{}\n", io::json_line(json));
-    } else {
-        streams.out << batch::table_text(run.outcome);
-    }
-    if (options.report) app::write_report(run, watch);
-    for (const std::string& problem : run.outcome.problems) streams.err.print("warning: {}\n", problem);
-    if (!talk.quiet) say_what_next(run, streams.err);
-    if (!run.outcome.cut_short.empty()) streams.err.print("error: {}\n", run.outcome.cut_short);
-    return code;
 }
 
 OptionGroup batch_search() {
@@ -153,6 +132,30 @@ OptionGroup batch_search() {
 
 }  // namespace
 
+ExitCode run_batch(const app::BatchOptions& options, const Talk& talk, const Process& process) {
+    const Streams& streams = process.streams;
+    app::Watch watch{.interrupted = process.interrupted};
+    if (!talk.quiet) watch.say = [&](const std::string& text) { streams.err.print("{}\n", text); };
+    const app::BatchRun run = app::batch(options, view_of(talk, streams), watch);
+    if (run.outcome.unplanned) {
+        if (!talk.quiet) streams.err.print("interrupted before the tasks were known; nothing was written\n");
+        return ExitCode::Interrupted;
+    }
+    const ExitCode code = code_of(run.outcome);
+    if (talk.json) {
+        io::Json json = app::json_of(run);
+        json["exit_code"] = static_cast<int>(code);
+        streams.out.print("{}\n", io::json_line(json));
+    } else {
+        streams.out << batch::table_text(run.outcome);
+    }
+    if (options.report) app::write_report(run, watch);
+    for (const std::string& problem : run.outcome.problems) streams.err.print("warning: {}\n", problem);
+    if (!talk.quiet) say_what_next(run, streams.err);
+    if (!run.outcome.cut_short.empty()) streams.err.print("error: {}\n", run.outcome.cut_short);
+    return code;
+}
+
 Command batch_command() {
     Command command;
     command.name = "batch";
@@ -175,6 +178,7 @@ Command batch_command() {
         "tutti batch instances/mesh 'more/*/ring*.json' -o results/mine --time-limit 60\n"
         "tutti batch --resume -o results/mine\n"
         "tutti batch dgx.json --bytes 1K,1M,1G --method greedy,cpsat -o results/sweep\n"
+        "tutti batch instances -o results/mine --list-tasks | parallel\n"
         "tutti batch instances --shard $SLURM_ARRAY_TASK_ID/8 -o results/all-$SLURM_ARRAY_TASK_ID\n";
     OptionGroup what{"Selection and results"};
     what.options.add_options()  //
@@ -193,11 +197,18 @@ Command batch_command() {
         ("shard", text_value("I/N"),
          "only every Nth task, beginning with the Ith: one part of a run of N parts")                     //
         ("jobs", text_value("N"), "cores to use (default all); a task of several threads takes as many")  //
-        ("update-solu", flag(), "write proven and best values into the .solu files")                      //
+        ("list-tasks", flag(),
+         "run nothing: prepare DIR and print a command for each task, for GNU parallel, Slurm and the like; "
+         "--resume then collects what the commands left")                               //
+        ("task", text_value("KEY"), "run one of these tasks and leave its row in DIR")  //
+        ("update-solu", flag(), "write proven and best values into the .solu files")    //
         ("no-report", flag(), "do not make the page report.html");
     command.groups = std::vector<OptionGroup>{what, batch_search(), common_options()};
     command.positional = "paths";
-    command.parse = parsed_by(batch_options, run_batch);
+    command.parse = [](const Values& values) {
+        if (values.flag("task")) return parsed_by(task_options, run_task)(values);
+        return parsed_by(batch_options, values.flag("list-tasks") ? list_tasks : run_batch)(values);
+    };
     return command;
 }
 

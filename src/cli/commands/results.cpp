@@ -2,6 +2,7 @@
 
 #include "app/results.hpp"
 
+#include "cli/batch_tasks.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/terminal.hpp"
 #include "text/format.hpp"
@@ -14,7 +15,7 @@
 namespace tutti::cli {
 namespace {
 
-enum class ResultsAction { Show, Compare, Merge };
+enum class ResultsAction { Show, Compare, Merge, Collect };
 
 struct ResultsOptions {
     ResultsAction action = ResultsAction::Show;
@@ -24,6 +25,7 @@ struct ResultsOptions {
     bool collectives = false;         ///< show: a row for each of them
     batch::Comparing comparing{};     ///< compare
     batch::Merging merging{};         ///< merge
+    bool report = true;               ///< collect: make report.html
     std::string output{};             ///< show: where the CSV goes; empty or "-": standard output
 };
 
@@ -50,8 +52,8 @@ void check_results_action(const Values& values, ResultsAction action) {
         Owned{"sort", Show},         Owned{"reverse", Show},      Owned{"filter", Show},
         Owned{"failed", Show},       Owned{"csv", Show},          Owned{"collectives", Show},
         Owned{"by", Compare},        Owned{"tolerance", Compare}, Owned{"time-tolerance", Compare},
-        Owned{"prefer-last", Merge}, Owned{"force", Merge}};
-    constexpr std::array<std::string_view, 3> kNames{"show", "compare", "merge"};
+        Owned{"prefer-last", Merge}, Owned{"force", Merge},       Owned{"no-report", Collect}};
+    constexpr std::array<std::string_view, 4> kNames{"show", "compare", "merge", "collect"};
     for (const Owned& owned : kOwned) {
         if (values.flag(owned.option) && owned.action != action) {
             values.refuse(fmt::format("--{} is for tutti results {}", owned.option,
@@ -84,12 +86,12 @@ batch::Selection selection_of(const Values& values) {
 ResultsOptions results_options(const Values& values) {
     ResultsOptions options;
     options.runs = values.list("runs");
-    const Names actions{"show", "compare", "merge"};
-    if (options.runs.empty()) values.refuse("expected show, compare or merge, and then results");
+    const Names actions{"show", "compare", "merge", "collect"};
+    if (options.runs.empty()) values.refuse("expected show, compare, merge or collect, and then results");
     const auto action = std::ranges::find(actions, options.runs.front());
     if (action == actions.end()) {
-        values.refuse(fmt::format("expected show, compare or merge, found '{}'{}", options.runs.front(),
-                                  suggestion(options.runs.front(), actions)));
+        values.refuse(fmt::format("expected show, compare, merge or collect, found '{}'{}",
+                                  options.runs.front(), suggestion(options.runs.front(), actions)));
     }
     options.action = static_cast<ResultsAction>(action - actions.begin());
     options.runs.erase(options.runs.begin());
@@ -112,6 +114,9 @@ ResultsOptions results_options(const Values& values) {
         values.refuse("expected --output NAME, the folder of the merged results");
     if (options.action != ResultsAction::Merge && !output.empty() && !options.csv)
         values.refuse("--output is for --csv and for tutti results merge");
+    options.report = !values.flag("no-report");
+    if (options.action == ResultsAction::Collect && (options.runs.size() != 1 || options.runs[0] == "-"))
+        values.refuse("expected one folder whose rows are to be collected");
     if (options.csv && values.flag("json")) values.refuse("expected one of --csv and --json");
     if (options.collectives && (options.csv || values.flag("json")))
         values.refuse("--collectives is a table; --csv and --json have 'collectives' in every line");
@@ -187,6 +192,15 @@ ExitCode merge(const ResultsOptions& options, const Talk& talk, const Streams& s
     return ExitCode::Done;
 }
 
+/// The rows that single tasks left, gathered; nothing is run.
+ExitCode collect(const ResultsOptions& options, const Talk& talk, const Process& process) {
+    app::BatchOptions batch;
+    batch.results = options.runs.front();
+    batch.resume = batch.collect = true;
+    batch.report = options.report;
+    return run_batch(batch, talk, process);
+}
+
 ExitCode run_results(const ResultsOptions& options, const Talk& talk, const Process& process) {
     switch (options.action) {
         case ResultsAction::Show:
@@ -195,6 +209,8 @@ ExitCode run_results(const ResultsOptions& options, const Talk& talk, const Proc
             return compare(options, talk, process.streams);
         case ResultsAction::Merge:
             return merge(options, talk, process.streams);
+        case ResultsAction::Collect:
+            return collect(options, talk, process);
     }
     return ExitCode::Done;
 }
@@ -220,7 +236,7 @@ Command results_command() {
     Command command;
     command.name = "results";
     command.summary = "show what batches found, compare two, merge several";
-    command.usage = "show|compare|merge RUN... [options]";
+    command.usage = "show|compare|merge|collect RUN... [options]";
     command.about =
         "A RUN is a results folder of tutti batch, or its results.jsonl.\n\n"
         "show prints a table: makespan, lower bound and gap; algorithm and bus bandwidth in GB/s\n"
@@ -230,13 +246,17 @@ Command results_command() {
         "lost, new, proven optimal, or no more. The exit code is 1 if something is lost, worse\n"
         "than the tolerance allows, or no more proven.\n\n"
         "merge A B ... -o NAME makes one results folder of several, such as the shards of a\n"
-        "batch. It says what is missing. docs/results.md tells the rest.\n";
+        "batch. It says what is missing.\n\n"
+        "collect DIR takes the rows that tasks of tutti batch --list-tasks have left into\n"
+        "results.jsonl, and writes table and report. It runs nothing; tutti batch --resume does\n"
+        "the same and then what is missing. docs/results.md tells the rest.\n";
     command.examples =
         "tutti results show results/run1\n"
         "tutti results show results/run1 --sort -gap --filter torus\n"
         "tutti results show results/* --csv -o all.csv\n"
         "tutti results compare results/old results/new --tolerance 0.01\n"
-        "tutti results merge results/shard-* -o results/all\n";
+        "tutti results merge results/shard-* -o results/all\n"
+        "tutti results collect results/mine\n";
     OptionGroup compare{"Compare"};
     compare.options.add_options()  //
         ("by", text_value("key|label"),
@@ -250,11 +270,14 @@ Command results_command() {
          "if two runs solved different files under one key, take the result of the last run")  //
         ("force", flag(),
          "merge into a folder that holds something; only what has the same name is replaced");
+    OptionGroup collect{"Collect"};
+    collect.options.add_options()("no-report", flag(), "do not make the page report.html");
     OptionGroup output{"Output"};
     output.options.add_options()  //
         ("output,o", text_value("NAME"),
          "merge: the new folder; show --csv: the file (default: standard output)");
-    command.groups = std::vector<OptionGroup>{results_show(), compare, merge, output, common_options()};
+    command.groups =
+        std::vector<OptionGroup>{results_show(), compare, merge, collect, output, common_options()};
     command.positional = "runs";
     command.parse = parsed_by(results_options, run_results);
     return command;

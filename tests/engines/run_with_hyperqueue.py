@@ -1,0 +1,18 @@
+"""The tasks of a list with HyperQueue: python3 run_with_hyperqueue.py TASKS.TXT SERVER_DIRECTORY. The server and its workers are
+running already; a task whose worker is lost is given to another one."""
+import sys
+
+from hyperqueue import Client, Job
+
+
+def run(client, tasks):
+    """Whether every command ended well."""
+    job = Job(max_fails=None)
+    with open(tasks, encoding="utf-8") as lines:
+        for command in lines.read().splitlines():
+            job.program(["sh", "-c", command], stdout=None, stderr=None)
+    return client.wait_for_jobs([client.submit(job)], raise_on_error=False)
+
+
+if __name__ == "__main__":
+    sys.exit(not run(Client(sys.argv[2]), sys.argv[1]))
