@@ -8,12 +8,13 @@ namespace tutti::app {
 namespace {
 
 Cost cost_of_schedule(const ScheduleFiles& files, const JudgeOptions& options, const Watch& watch) {
-    const ScheduleJudge judge(io::read_instance(files.instance, options.variation),
-                              {options.max_violations, options.expand, options.variation.bytes});
+    ScheduleJudge judge(io::read_instance(files.instance, options.variation),
+                        {options.max_violations, options.expand, options.variation.bytes});
     const JudgedSchedule judged = judge.judge(files.schedules.front(), watch.stop());
     if (judged.malformed) throw judged.malformed->in_file(judged.file);
     if (!judged.verdict.valid()) throw InputError(judged.verdict.violations.front().message, {}, judged.file);
-    Cost cost{.makespan = judged.verdict.makespan, .bound = judge.bound()};
+    Cost cost{.makespan = judged.verdict.makespan, .bound = judged.bound};
+    cost.skipped = judged.skipped;
     if (cost.bound) cost.gap = gap(cost.makespan, cost.bound->value);
     return cost;
 }
@@ -28,7 +29,7 @@ Cost cost_of_plan(const std::string& file, const JudgeOptions& options, const Wa
     time_plan(judged, *network, group_of(options.plan, 0), watch.stop());
     if (!judged.cost) throw InputError(judged.not_timed, {}, file);
     const PlanCost& timed = *judged.cost;
-    return {timed.timing.makespan, timed.bound, timed.gap, timed};
+    return {timed.timing.makespan, timed.bound, timed.gap, timed.skipped, timed};
 }
 
 }  // namespace

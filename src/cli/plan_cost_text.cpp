@@ -50,6 +50,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const app::PlanCost& c
         facts.emplace_back(
             "bound", fmt::format("{}, {}", text::ticks_text(cost.bound->value, units), cost.bound->kind));
         facts.emplace_back("gap", fmt::format("{}, for chunks of this size", text::gap_text(cost.gap)));
+        facts.emplace_back("skipped", text::skipped_text(cost.skipped));
     }
     if (cost.finer) {
         facts.emplace_back(

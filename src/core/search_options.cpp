@@ -19,11 +19,10 @@ constexpr double kMostSecondsOfSearch = 1e9;
 constexpr auto kTable = std::to_array<SearchOption>({
     {"auto-seconds", 0.001, kMostSecondsOfSearch,
      "how long the method auto looks for a proof where there is no time limit", &O::auto_seconds},
-    {"bound-sends", 0, kMany,
-     "the costlier lower bounds are computed for instances of up to so many sends, whatever the gap",
-     &O::bound_sends},
-    {"bound-sends-greedy", 0, kMany, "bound-sends where the method is greedy", &O::bound_sends_greedy},
-    {"bound-share", 0, 1, "share of the remaining time that the costlier lower bounds may take",
+    {"bound-entries", 0, 1e8,
+     "lower bounds: entries of a linear program beyond which it is not put to the solver", &O::bound_entries},
+    {"bound-share", 0, 1,
+     "share of the remaining time that a search gives to the lower bounds that are not near-linear",
      &O::bound_share},
     {"composition-share", 0, 1,
      "share of the remaining time for each half of an all-reduce that is solved as its two halves; without a "
@@ -102,9 +101,7 @@ constexpr auto kTable = std::to_array<SearchOption>({
      &O::slice_seconds},
     {"slow-sends", 0, kMany, "up to so many sends the slow heuristics are tried wherever they apply",
      &O::slow_sends},
-    {"small-gap", 0, 1000,
-     "a gap to the lower bound that is not worth the costlier bounds, nor a better composition of an "
-     "all-reduce",
+    {"small-gap", 0, 1000, "a gap to the lower bound that is not worth a better composition of an all-reduce",
      &O::small_gap},
     {"steiner-large", 0, kMany, "steiner-trees: trees times links of a problem that counts as large",
      &O::steiner_large},

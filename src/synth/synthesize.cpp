@@ -1,11 +1,10 @@
-// The order of `auto`: cheap bounds, greedy; if greedy meets the bound that is the proof and no solver is
-// asked. Else the more expensive bounds, then exact synthesis if the model fits. An all-reduce is first
-// solved as its two halves, each exactly: that gives a good schedule, and the direct model then says whether
-// the composition can be beaten.
+// The order of `auto`: near-linear bounds, greedy; if greedy meets the bound that is the proof and no solver
+// is asked. Else the other bounds (synth/bounding), then exact synthesis if the model fits. An all-reduce is
+// first solved as its two halves, each exactly: that gives a good schedule, and the direct model then says
+// whether the composition can be beaten.
 
 #include "synth/synthesize.hpp"
 
-#include "bounds/bounds.hpp"
 #include "heuristics/greedy.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/portfolio.hpp"
@@ -69,17 +68,15 @@ class Synthesis {
           options_(request.options),
           alone_(heuristics::find_heuristic(request.heuristic)),
           stop_(stop),
-          sends_wanted_(least_sends(instance)) {}
+          sends_wanted_(least_sends(instance)),
+          bounding_(instance, request.options) {}
 
     Result run() {
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
-        raise(bounds::simple_bounds(instance_, stop_).front());
+        bounding_.begin(stop_);
+        raise(bounding_.best());
         search_quickly();
-        if (is_worth_more_bounds()) {
-            const auto left = stop_.remaining();
-            const auto time = left ? std::optional(*left * options_.bound_share) : std::nullopt;
-            raise(bounds::all_bounds(instance_, stop_.within(time)).front());
-        }
+        bound_further();
         if (!gap()) {
             conclude(fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
                                  result_.bound.kind));
@@ -96,12 +93,12 @@ class Synthesis {
     void conclude(std::string proof) { result_.proof = std::move(proof); }
 
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
-    /// The expensive bounds of a large instance take longer than its schedule. `tutti bound` has them all.
-    [[nodiscard]] bool is_worth_more_bounds() const {
-        if (!gap() || stop_.requested() || result_.schedule.sends.empty()) return false;
-        const bool small =
-            sends_wanted_ <= (is_greedy() ? options_.bound_sends_greedy : options_.bound_sends);
-        return small || relative_gap() > options_.small_gap;
+    /// The bounds that take longer, as far as they are needed and there is time.
+    void bound_further() {
+        const auto left = stop_.remaining();
+        const auto time = left ? std::optional(*left * options_.bound_share) : std::nullopt;
+        bounding_.go_on(result_.schedule.makespan, stop_.within(time));
+        raise(bounding_.best());
     }
     [[nodiscard]] double relative_gap() const {
         return tutti::gap(result_.schedule.makespan, result_.bound.value).value_or(1);
@@ -114,7 +111,6 @@ class Synthesis {
 
     void raise(Bound bound) {
         if (!result_.bound.kind.empty() && bound.value <= result_.bound.value) return;
-        judge(instance_, bound);
         result_.bound = std::move(bound);
         tell(fmt::format("bound    {} ({}), {:.3f} s", result_.bound.value.count(), result_.bound.kind,
                          clock_.seconds()));
@@ -153,6 +149,7 @@ class Synthesis {
     [[nodiscard]] std::optional<Ticks> least_composition() const {
         const auto halves = halves_of(instance_);
         if (!halves) return std::nullopt;
+        // A goal of the search, not a bound that anybody is told.
         return bounds::simple_bounds(halves->reduce_scatter, stop_).front().value +
                bounds::simple_bounds(halves->all_gather, stop_).front().value;
     }
@@ -404,6 +401,7 @@ class Synthesis {
         if (!result_.schedule.sends.empty()) result_.sends = result_.schedule.sends.size();
         result_.status = gap() ? Status::Feasible : Status::Optimal;
         judge(result_.schedule.makespan, result_.bound, result_.method);
+        result_.skipped = bounding_.skipped();
         result_.stopped = gap() && (gave_up_ || stop_.requested());
         result_.seconds = clock_.seconds();
         tell(fmt::format("verified{}, {:.3f} s", gap() ? "" : " and optimal: the makespan meets the bound",
@@ -418,6 +416,7 @@ class Synthesis {
     const Stop stop_;
     const Clock clock_;
     const std::uint64_t sends_wanted_;
+    Bounding bounding_;
     Result result_;
     bool has_symmetry_ = false;
     bool gave_up_ = false;
