@@ -9,7 +9,7 @@
 namespace tutti::app {
 
 Bounded bound(const BoundOptions& options, const Watch& watch) {
-    Bounded bounded{io::read_instance(options.instance, options.variation), options.instance};
+    Bounded bounded{io::read_instance(options.instance, options.variation, watch.stop()), options.instance};
     const Stop stop = watch.stop(options.time_limit);
     if (const auto who = synth::unreachable(bounded.instance)) throw InfeasibleError(*who);
     with_instance(bounded.instance, [&] {

@@ -8,7 +8,7 @@ namespace tutti::app {
 namespace {
 
 Cost cost_of_schedule(const ScheduleFiles& files, const JudgeOptions& options, const Watch& watch) {
-    ScheduleJudge judge(io::read_instance(files.instance, options.variation),
+    ScheduleJudge judge(io::read_instance(files.instance, options.variation, watch.stop()),
                         {options.max_violations, options.expand, options.variation.bytes});
     const JudgedSchedule judged = judge.judge(files.schedules.front(), watch.stop());
     if (judged.malformed) throw judged.malformed->in_file(judged.file);
@@ -23,7 +23,7 @@ Cost cost_of_plan(const std::string& file, const JudgeOptions& options, const Wa
     const auto network = network_of(options.plan);
     if (!network) throw InputError("expected a topology that the plan is to be timed on", {}, file);
     const PlanJudge judge(reading_of(options), PlanJudge::OtherFiles::Malformed, true);
-    JudgedPlan judged = judge.judge(file);
+    JudgedPlan judged = judge.judge(file, watch.stop());
     if (!judged.verdict.acceptable())
         throw InputError(judged.verdict.violations.front().message, judged.place, file);
     time_plan(judged, *network, group_of(options.plan, 0), watch.stop());

@@ -96,7 +96,7 @@ class PlanRun {
 
   private:
     void work(std::size_t i) {
-        JudgedPlan judged = judge_.judge(files_[i]);
+        JudgedPlan judged = judge_.judge(files_[i], watch_.stop());
         const bool fine = judged.plan && judged.verdict.acceptable();
         if (fine && !together_) time_plan(judged, *network_, group_of(options_.plan, i), watch_.stop());
         if (!together_) judged.plan.reset();

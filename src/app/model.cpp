@@ -189,7 +189,7 @@ std::string_view name_of(ModelFormat format) {
 WrittenModel model(const ModelOptions& options, const Watch& watch) {
     WrittenModel written{.encoding = options.encoding, .format = format_of(options)};
     refuse_to_replace_instance(options);
-    const Instance instance = io::read_instance(options.instance);
+    const Instance instance = io::read_instance(options.instance, {}, watch.stop());
     if (const auto who = synth::unreachable(instance)) throw InfeasibleError(*who);
     written.instance = instance.name();
     written.units = instance.topology().units();

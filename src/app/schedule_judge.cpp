@@ -23,7 +23,7 @@ ScheduleJudge::ScheduleJudge(Instance instance, Options options)
 JudgedSchedule ScheduleJudge::judge(const std::string& file, const Stop& stop) {
     JudgedSchedule judged{.file = file};
     try {
-        const io::OpenSchedule schedule = io::open_schedule(file);
+        const io::OpenSchedule schedule = io::open_schedule(file, stop);
         judged.made_for = schedule.instance;
         judged.notes = notes_on(file, schedule);
         judged.verdict = verdict_of(schedule, stop);

@@ -83,8 +83,8 @@ void refuse_to_replace(const std::string& page, const std::string& input) {
 
 View view_schedule(const ViewOptions& options, const Watch& watch) {
     const ViewedFiles files = files_of(options);
-    const Instance instance =
-        files.line ? batch::instance_of(batch::task_of(*files.line)) : io::read_instance(files.instance);
+    const Instance instance = files.line ? batch::instance_of(batch::task_of(*files.line))
+                                         : io::read_instance(files.instance, {}, watch.stop());
     View view{.page = page_of(options, files.schedule), .schedule = files.schedule};
     for (const std::string& input : {files.instance, files.schedule}) refuse_to_replace(view.page, input);
     check_output(view.page, files.instance);

@@ -94,7 +94,7 @@ ExitCode verify_schedules(const app::ScheduleFiles& files, const app::JudgeOptio
                           const Process& process) {
     std::optional<Instance> instance;
     try {
-        instance = app::read_instance(files.instance, options.variation);
+        instance = app::read_instance(files.instance, options.variation, Stop({}, process.interrupted));
     } catch (const InputError& error) {
         return report_malformed(app::malformed_json(files.instance, error), error, talk, process.streams);
     }

@@ -19,7 +19,7 @@ namespace {
 class Replayed {
   public:
     Replayed(const Instance& instance, std::string path, const Stop& stop)
-        : instance_(instance), path_(std::move(path)), stop_(stop), opened_(io::open_schedule(path_)) {
+        : instance_(instance), path_(std::move(path)), stop_(stop), opened_(io::open_schedule(path_, stop)) {
         // A text is held; so is a stream that cannot be opened again.
         if (opened_.symmetric || (opened_.stream && path_ != "-")) return;
         held_.emplace(Schedule{opened_.instance, Ticks(0), {}});

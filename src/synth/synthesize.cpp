@@ -8,6 +8,7 @@
 #include "heuristics/greedy.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/portfolio.hpp"
+#include "heuristics/ring/ring.hpp"
 #include "models/exact.hpp"
 #include "synth/bounding.hpp"
 #include "synth/composition.hpp"
@@ -92,6 +93,8 @@ class Synthesis {
   private:
     void conclude(std::string proof) { result_.proof = std::move(proof); }
 
+    /// Whether there is no schedule yet, or one that does not meet the bound.
+    [[nodiscard]] bool gap_left() const { return result_.method.empty() || gap(); }
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
     /// The bounds that take longer, as far as they are needed and there is time.
     void bound_further() {
@@ -188,31 +191,65 @@ class Synthesis {
         return !gap();
     }
 
-    /// A schedule that is verified while it is made, and never held. False: it does not apply.
-    bool search_in_lockstep() {
-        if (!is_too_large_to_hold() || !heuristics::fits_lockstep(instance_)) return false;
-        const double begin = clock_.seconds();
-        heuristics::LockstepGather made(instance_, request_.seed, stop_);
+    /// Takes a schedule that is verified while it is made, and never held.
+    template <class Source>
+    void take_unheld(Source& made, std::string_view heuristic, double begin) {
         const auto tapped = request_.tap ? request_.tap(made) : nullptr;
         const Verdict verdict = verify::verify(instance_, tapped ? *tapped : made);
         if (!made.is_complete()) throw LimitError(kNoTime);
         judge(verdict, result_.bound, kGreedy);
-        accept_unheld(verdict, kGreedy, heuristics::kSynchronousSteps, {});
-        enter({{std::string(heuristics::kSynchronousSteps),
-                {},
-                verdict.makespan,
-                {},
-                clock_.seconds() - begin,
-                verdict.sends}});
+        accept_unheld(verdict, kGreedy, heuristic, {});
+        enter({{std::string(heuristic), {}, verdict.makespan, {}, clock_.seconds() - begin, verdict.sends}});
         tell(fmt::format("greedy   {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
+    }
+
+    /// False: it does not apply.
+    bool search_in_lockstep() {
+        if (!is_too_large_to_hold() || !heuristics::fits_lockstep(instance_)) return false;
+        const double begin = clock_.seconds();
+        heuristics::LockstepGather made(instance_, request_.seed, stop_);
+        take_unheld(made, heuristics::kSynchronousSteps, begin);
         return true;
+    }
+
+    /// A first schedule in linear time, so that every time limit yields one. True: it is not held, and
+    /// nothing else is tried.
+    bool search_by_rings() {
+        const bool unheld = is_too_large_to_hold();
+        // Without a limit the others find better schedules, if they can hold them.
+        const bool is_last_resort = unheld && instance_.topology().switches() > 0;
+        if (alone_ == nullptr && !stop_.remaining() && !is_last_resort) return false;
+        const double begin = clock_.seconds();
+        Candidate candidate{.heuristic = std::string(heuristics::kRing)};
+        if (unheld) {
+            heuristics::RingSchedule made(instance_, stop_);
+            candidate.why_none = made.why_none();
+            if (candidate.why_none.empty()) {
+                take_unheld(made, heuristics::kRing, begin);
+                return true;
+            }
+        } else if (auto schedule = heuristics::ring_schedule(instance_, stop_)) {
+            judge(instance_, *schedule, result_.bound, kGreedy);
+            candidate.makespan = schedule->makespan;
+            candidate.sends = schedule->sends.size();
+            tell(fmt::format("ring     {} in {} sends, {:.3f} s", schedule->makespan.count(),
+                             schedule->sends.size(), clock_.seconds()));
+            if (result_.method.empty() || schedule->makespan < result_.schedule.makespan)
+                accept(std::move(*schedule), kGreedy, candidate.heuristic);
+        } else {
+            candidate.why_none = stop_.requested() ? "stopped" : "an NPU has no path to the next one";
+        }
+        candidate.seconds = clock_.seconds() - begin;
+        enter({std::move(candidate)});
+        return false;
     }
 
     /// Where there is a time limit, it is used.
     void search_until_stopped() {
         const auto left = stop_.remaining();
         if (!left || result_.schedule.sends.empty()) return;
+        if (is_alone<heuristics::DirectHeuristic>()) return;  // it would only do the same again
         const bool symmetry_alone = is_alone<heuristics::OrbitHeuristic>();
         if (has_symmetry_)
             (void)search_by_symmetry(UINT64_MAX,
@@ -235,6 +272,11 @@ class Synthesis {
         }
         if (alone_ == nullptr || alone_->name == heuristics::kSynchronousSteps) {
             if (search_in_lockstep()) return;
+        }
+        if (alone_ == nullptr || is_alone<heuristics::DirectHeuristic>()) {
+            if (search_by_rings()) return;
+            if (alone_ != nullptr && result_.method.empty()) throw LimitError(why_nothing());
+            if (alone_ != nullptr || !gap_left()) return;
         }
         search_greedily(heuristics::Effort::Quick);
     }
@@ -347,7 +389,7 @@ class Synthesis {
             conclude(fmt::format("{} proved that no schedule is shorter", walked.refuted_by));
         }
         tell("choice   exact: " + result_.proof);
-        if (gap() && is_auto()) search_until_stopped();
+        if (gap() && !stop_.requested()) search_until_stopped();
     }
 
     /// Of `auto`: a part is left for what greedy finds with time, so that it is never the worse choice.

@@ -84,7 +84,7 @@ ExitCode run_topology(const TopologyPage& page, const Talk& talk, const Process&
         out << (talk.json ? io::json_line(app::topology_kinds_json()) + "\n" : kinds_for_people());
         return ExitCode::Done;
     }
-    const Topology topology = app::topology(page.topology);
+    const Topology topology = app::topology(page.topology, {.interrupted = process.interrupted});
     if (talk.json) {
         out << io::json_page(app::json_of(topology));
     } else if (page.links) {
