@@ -20,12 +20,12 @@ struct GreedyRequest {
     std::uint64_t seed = 1;
     unsigned threads = 1;
     Stop stop{};
-    /// Ends the search where there is a schedule by then; without one it goes on until `stop`. None: `stop`.
-    std::optional<Stop> turn{};
     SearchOptions options{};
     /// Run only this one; null: all that the portfolio selects. Precondition: why_not(instance,
     /// *alone).empty().
     const Heuristic* alone = nullptr;
+    /// Ends the search where there is a schedule by then; without one it goes on until `stop`. None: `stop`.
+    std::optional<Stop> turn{};
 };
 
 struct GreedyResult {

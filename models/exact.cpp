@@ -70,7 +70,7 @@ enum class Reply { Yes, No, Unknown };
 class Walk {
   public:
     explicit Walk(const WalkRequest& request)
-        : request_(request), routing_(request.instance), none_(no_quotient(routing_)) {
+        : request_(request), routing_(request.instance, request.stop), none_(no_quotient(routing_)) {
         result_.bound = request.bound;
         result_.schedule = request.incumbent;
         low_ = (request.bound.value.count() + routing_.unit() - 1) / routing_.unit();
@@ -216,7 +216,7 @@ class Walk {
     /// `stop` ends the slice: who is late with his answer is still heard. Not so after `must_end`.
     Finish solve(const Runner& runner, Units64 horizon, const Stop& stop, const Stop& must_end,
                  unsigned threads) const {
-        const Asked asked{horizon, hint_, must_end};
+        const Asked asked{horizon, hint_, must_end, request_.options.model_size};
         const Question question =
             runner.encoding == Encoding::Intervals
                 ? interval(routing_, asked)
@@ -224,6 +224,13 @@ class Walk {
         Finish finish;
         if (question.stopped) {
             finish.answer = {.ended = Ended::Stopped, .words = "stopped while it was written"};
+            return finish;
+        }
+        if (question.too_large) {
+            finish.answer = {.ended = Ended::Failed,
+                             .words = fmt::format("its model is too large: more than {} terms and literals "
+                                                  "(--option model-size)",
+                                                  request_.options.model_size)};
             return finish;
         }
         const SolveLimits limits{stop, threads, request_.seed, request_.memory_bytes, must_end};

@@ -26,7 +26,7 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::size_t kBatch = 4096;
+constexpr std::size_t kSendsAtOnce = 4096;
 constexpr std::size_t kMostAddedBits = std::size_t{1} << 33;
 
 }  // namespace
@@ -76,7 +76,7 @@ std::span<const Send> RingSchedule::next() {
     given_ += sends_.size();
     sends_.clear();
     if (!why_none_.empty()) return {};
-    while (sends_.size() < kBatch && !events_.empty() && !stop_.requested()) {
+    while (sends_.size() < kSendsAtOnce && !events_.empty() && !stop_.requested()) {
         events_.pop(batch_);
         for (const Event& event : batch_) take(event);
     }

@@ -62,6 +62,8 @@ constexpr auto kTable = std::to_array<SearchOption>({
      &O::matching_height_nodes},
     {"model-pairs", 0, kMany, "exact methods: pairs of transfers beyond which intervals are left to CP-SAT",
      &O::model_pairs},
+    {"model-size", 0, kMany, "exact methods: terms and literals of a model beyond which it is given up",
+     &O::model_size},
     {"model-starts", 0, kMany,
      "exact methods: start variables beyond which a time-indexed model is not built", &O::model_starts},
     {"model-units", 0, 1e9, "exact methods: units of time beyond which a time-indexed model is not built",

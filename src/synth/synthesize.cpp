@@ -230,13 +230,13 @@ class Synthesis {
                 return true;
             }
         } else if (auto schedule = heuristics::ring_schedule(instance_, stop_)) {
-            judge(instance_, *schedule, result_.bound, kGreedy);
+            const Verdict verdict = judge(instance_, *schedule, result_.bound, kGreedy);
             candidate.makespan = schedule->makespan;
             candidate.sends = schedule->sends.size();
             tell(fmt::format("ring     {} in {} sends, {:.3f} s", schedule->makespan.count(),
                              schedule->sends.size(), clock_.seconds()));
             if (result_.method.empty() || schedule->makespan < result_.schedule.makespan)
-                accept(std::move(*schedule), kGreedy, candidate.heuristic);
+                accept(std::move(*schedule), verdict, kGreedy, candidate.heuristic);
         } else {
             candidate.why_none = stop_.requested() ? "stopped" : "an NPU has no path to the next one";
         }
