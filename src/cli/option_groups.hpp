@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/bound.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {
