@@ -48,7 +48,7 @@ class Greedy {
         const bool may_overlap = flow_alone || (request_.alone == nullptr && can_overlap());
         if (may_overlap) phases_ = Effort::Quick;
         if (!flow_alone && !in_phases()) return std::move(result_);
-        while (may_overlap && !request_.stop.requested()) {
+        while (may_overlap && !request_.stop.requested() && !(has_moves_ && turn().requested())) {
             if (has_moves_ && makespan_of(moves_) <= request_.target) break;
             overlap();
             if (request_.effort == Effort::Quick) break;
@@ -110,10 +110,11 @@ class Greedy {
     }
 
     /// The first phase's share of the time.
-    [[nodiscard]] Stop part_of_the_time() const {
-        const auto left = request_.stop.remaining();
-        return left ? request_.stop.within(*left * request_.options.reduction_share) : request_.stop;
+    [[nodiscard]] Stop part_of_the_turn() const {
+        const auto left = turn().remaining();
+        return left ? turn().within(*left * request_.options.reduction_share) : turn();
     }
+    [[nodiscard]] Stop turn() const { return request_.turn.value_or(request_.stop); }
 
     /// Reductions first, then everything else. False: stopped, or no solution was found.
     bool in_phases() {
@@ -154,7 +155,7 @@ class Greedy {
             only_gathers = only_gathers && instance_.demand(spread.chunk).receivers.size() == 1;
         }
         if (only_gathers) problem.target = request_.target - std::min(request_.target, release);
-        const auto solution = solve(problem, "reduction", only_gathers ? request_.stop : part_of_the_time());
+        const auto solution = solve(problem, "reduction", only_gathers ? turn() : part_of_the_turn());
         if (!solution) return false;
         for (Part& part : parts_) {
             for (Candidate& candidate : part.candidates)
@@ -202,7 +203,7 @@ class Greedy {
     /// Phase 2.
     bool spread() {
         SpreadProblem problem = spread_problem();
-        const auto solution = solve(problem, "distribution", request_.stop);
+        const auto solution = solve(problem, "distribution", turn());
         if (!solution) return false;
         moves_.reserve(moves_.size() + solution->transfers.size());
         for (const Transfer& transfer : solution->transfers) moves_.push_back({&graph_, transfer, Op::Copy});
@@ -219,9 +220,10 @@ class Greedy {
     }
 
     /// One phase by the portfolio.
-    std::optional<SpreadSolution> solve(SpreadProblem& problem, const char* part, const Stop& stop) {
+    std::optional<SpreadSolution> solve(SpreadProblem& problem, const char* part, const Stop& turn) {
         if (request_.alone != nullptr) leave_out_settled(problem);
-        SpreadResult found = best_spread(problem, {phases_, request_.threads, request_.alone}, rng_, stop);
+        SpreadResult found =
+            best_spread(problem, {phases_, request_.threads, request_.alone, turn}, rng_, request_.stop);
         // A solution without transfers says nothing about the heuristics.
         if (!found.solution || !found.solution->transfers.empty())
             parts_.push_back({part, std::move(found.heuristic), std::move(found.candidates)});
@@ -371,7 +373,7 @@ GreedyResult greedy_search(const Instance& instance, const GreedyRequest& reques
     Rng rng(request.seed);
     if (!has_root_switch(instance.topology())) return Greedy(instance, request, false, rng).run();
     GreedyRequest first = request;
-    if (const auto left = request.stop.remaining()) first.stop = request.stop.within(*left / 2);
+    if (const auto left = request.stop.remaining()) first.turn = request.stop.within(*left / 2);
     GreedyResult best = Greedy(instance, first, false, rng).run();
     if (best.schedule && best.schedule->makespan <= request.target) return best;
     GreedyResult other = Greedy(instance, request, true, rng).run();
@@ -389,6 +391,7 @@ std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& re
 
 std::string why_not(const Instance& instance, const Heuristic& heuristic) {
     if (const auto* orbits = heuristic.as<OrbitHeuristic>()) return orbits->why_not(instance);
+    if (const auto* direct = heuristic.as<DirectHeuristic>()) return direct->why_not(instance);
     Rng rng(1);
     const GreedyRequest request;
     return Greedy(instance, request, false, rng).why_not(heuristic);

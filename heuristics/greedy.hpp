@@ -24,6 +24,8 @@ struct GreedyRequest {
     /// Run only this one; null: all that the portfolio selects. Precondition: why_not(instance,
     /// *alone).empty().
     const Heuristic* alone = nullptr;
+    /// Ends the search where there is a schedule by then; without one it goes on until `stop`. None: `stop`.
+    std::optional<Stop> turn{};
 };
 
 struct GreedyResult {

@@ -55,11 +55,17 @@ struct OrbitHeuristic {
                                                       std::uint64_t effort);
 };
 
+/// A whole instance at once, in time linear in its sends.
+struct DirectHeuristic {
+    std::string (*why_not)(const Instance&);
+    std::optional<Schedule> (*run)(const Instance&, const Stop&);
+};
+
 /// A row of the table.
 struct Heuristic {
     std::string_view name;
     std::string_view help;  ///< one sentence
-    std::variant<OrbitHeuristic, PhaseHeuristic, Improvement, FlowHeuristic> how;
+    std::variant<OrbitHeuristic, PhaseHeuristic, Improvement, FlowHeuristic, DirectHeuristic> how;
 
     template <class How>
     [[nodiscard]] const How* as() const {
@@ -78,5 +84,6 @@ inline constexpr std::string_view kSynchronousSteps = "synchronous-steps";
 inline constexpr std::string_view kTreeInsertion = "tree-insertion";
 inline constexpr std::string_view kRuinAndRecreate = "ruin-and-recreate";
 inline constexpr std::string_view kPipelinedAllReduce = "pipelined-all-reduce";
+inline constexpr std::string_view kRing = "ring";
 
 }  // namespace tutti::heuristics

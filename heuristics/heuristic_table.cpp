@@ -7,6 +7,7 @@
 #include "heuristics/heuristic.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/paths/priced_paths.hpp"
+#include "heuristics/ring/ring.hpp"
 #include "heuristics/switches/switch_flood.hpp"
 #include "heuristics/symmetry/quotient.hpp"
 #include "heuristics/trees/repair.hpp"
@@ -83,6 +84,11 @@ const std::array kTable{
               Improvement{why_no_repair, improve}},
     Heuristic{kPipelinedAllReduce, "early sums are distributed while late ones are still made",
               FlowHeuristic{pipeline_all_reduce}},
+    Heuristic{
+        kRing,
+        "each chunk is passed around a ring of NPUs, first come, first served; the first schedule where "
+        "time is short",
+        DirectHeuristic{why_no_ring, ring_schedule}},
 };
 
 }  // namespace

@@ -39,6 +39,7 @@ class Search {
           rng_(rng),
           threads_(std::max(request.threads, 1U)),
           stop_(stop),
+          turn_(request.turn.value_or(stop)),
           repair_(*find_heuristic(kRuinAndRecreate)) {
         if (request.alone != nullptr) {
             enter_alone(*request.alone);
@@ -72,15 +73,17 @@ class Search {
         double seconds;
     };
 
+    [[nodiscard]] const Stop& stop_now() const { return result_.solution ? turn_ : stop_; }
     [[nodiscard]] bool is_done() const {
-        return stop_.requested() || (result_.solution && result_.solution->makespan <= problem_.target);
+        if (stop_.requested()) return true;
+        return result_.solution && (turn_.requested() || result_.solution->makespan <= problem_.target);
     }
 
     void enter_contender(const Heuristic& heuristic) {
         const auto& phase = *heuristic.as<PhaseHeuristic>();
         contenders_.push_back({&heuristic, [this, run = phase.run,
                                             tries = std::max<std::size_t>(tries_ / phase.tries_divisor, 1)](
-                                               Rng& rng) { return run(problem_, rng, stop_, tries); }});
+                                               Rng& rng) { return run(problem_, rng, stop_now(), tries); }});
     }
 
     void enter_contenders() {
@@ -98,7 +101,7 @@ class Search {
     [[nodiscard]] std::vector<Contender> repairs(std::uint64_t moves) const {
         return std::vector<Contender>(
             threads_, Contender{&repair_, [this, moves, run = repair_.as<Improvement>()->run](Rng& rng) {
-                                    return run(problem_, *result_.solution, rng, stop_, moves);
+                                    return run(problem_, *result_.solution, rng, stop_now(), moves);
                                 }});
     }
 
@@ -162,6 +165,7 @@ class Search {
     Rng& rng_;
     const unsigned threads_;
     const Stop& stop_;
+    const Stop turn_;
     const Heuristic& repair_;
     bool may_repair_ = true;
     bool only_repair_ = false;

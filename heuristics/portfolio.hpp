@@ -10,6 +10,9 @@ struct SpreadRequest {
     Effort effort = Effort::Quick;
     unsigned threads = 1;
     const Heuristic* alone = nullptr;  ///< ask only this one; null: all that have a turn
+    /// Ends the search where there is a solution by then: time is shared between phases, but a phase without
+    /// a solution would waste the share of all others. None: the stop.
+    std::optional<Stop> turn{};
 };
 
 struct SpreadResult {

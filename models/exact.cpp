@@ -72,7 +72,7 @@ enum class Reply { Yes, No, Unknown };
 class HorizonSearch {
   public:
     explicit HorizonSearch(const HorizonRequest& request)
-        : request_(request), routing_(request.instance), none_(no_quotient(routing_)) {
+        : request_(request), routing_(request.instance, request.stop), none_(no_quotient(routing_)) {
         result_.bound = request.bound;
         result_.schedule = request.incumbent;
         low_ = (request.bound.value.count() + routing_.unit() - 1) / routing_.unit();
@@ -218,7 +218,7 @@ class HorizonSearch {
     /// `stop` ends the slice, but a late answer is still used. After `must_end` it is not.
     Finish solve(const Runner& runner, Units64 horizon, const Stop& stop, const Stop& must_end,
                  unsigned threads) const {
-        const Asked asked{horizon, hint_, must_end};
+        const Asked asked{horizon, hint_, must_end, request_.options.model_size};
         const Question question =
             runner.encoding == Encoding::Intervals
                 ? interval(routing_, asked)
@@ -226,6 +226,13 @@ class HorizonSearch {
         Finish finish;
         if (question.stopped) {
             finish.answer = {.ended = Ended::Stopped, .words = "stopped while it was written"};
+            return finish;
+        }
+        if (question.too_large) {
+            finish.answer = {.ended = Ended::Failed,
+                             .words = fmt::format("its model is too large: more than {} terms and literals "
+                                                  "(--option model-size)",
+                                                  request_.options.model_size)};
             return finish;
         }
         const SolveLimits limits{stop, threads, request_.seed, request_.memory_bytes, must_end};

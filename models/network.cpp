@@ -28,13 +28,15 @@ using Tree = std::vector<Step>;
 
 class NetworkMaker {
   public:
-    NetworkMaker(const Instance& instance, ChunkId chunk, bool backwards, Use use, Units64 unit)
+    NetworkMaker(const Instance& instance, ChunkId chunk, bool backwards, Use use, Units64 unit,
+                 const Stop& stop)
         : instance_(instance),
           topology_(instance.topology()),
           chunk_(chunk),
           collective_(instance.demand(chunk).collective),
           use_(use),
-          unit_(unit) {
+          unit_(unit),
+          stop_(stop) {
         network_.backwards = backwards;
     }
 
@@ -83,6 +85,8 @@ class NetworkMaker {
 
     /// Follows the legs at the tips of the tree until all have come to a stop.
     void grow(Tree tree, std::vector<std::size_t> tips) {
+        if ((steps_ & 255U) == 0 && stop_.requested()) network_.incomplete = kRoutingStopped;
+        if (network_.incomplete == kRoutingStopped) return;
         if (network_.hops.size() >= kMostHops || ++steps_ > kMostSteps) {
             network_.incomplete = kTooManyPaths;
             return;
@@ -298,14 +302,16 @@ class NetworkMaker {
     const CollectiveId collective_;
     const Use use_;
     const Units64 unit_;
+    const Stop& stop_;
     std::size_t steps_ = 0;
     Network network_;
 };
 
 }  // namespace
 
-Network network_for(const Instance& instance, ChunkId chunk, bool backwards, Use use, Units64 unit) {
-    return NetworkMaker(instance, chunk, backwards, use, unit).make();
+Network network_for(const Instance& instance, ChunkId chunk, bool backwards, Use use, Units64 unit,
+                    const Stop& stop) {
+    return NetworkMaker(instance, chunk, backwards, use, unit, stop).make();
 }
 
 }  // namespace tutti::models

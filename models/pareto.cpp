@@ -91,7 +91,12 @@ void StepOracle::solve(PointAnswer& answer) {
     // none exists.
     for (const bool symmetric : {true, false}) {
         if (symmetric && symmetries_.size() == 1) continue;
-        const StepModel model(problem_, answer.point, symmetric ? symmetries_ : std::vector<StepSymmetry>());
+        const StepModel model(problem_, answer.point, symmetric ? symmetries_ : std::vector<StepSymmetry>(),
+                              stop_);
+        if (model.stopped()) {
+            answer.words = "stopped while the model was written";
+            return;
+        }
         const Answer solved = backend_->solve(
             model.program(), {next_stop(symmetric), request_.threads, request_.seed, {}, stop_});
         answer.by = solver_;

@@ -13,21 +13,31 @@
 
 namespace tutti::models {
 
-/// The largest program that is put to a solver, in entries of its matrix.
-inline constexpr std::size_t kMaxRelaxationEntries = 2'000'000;
+/// How much may be put to the solver, in entries of matrices. Entries, not seconds, so that the same instance
+/// has the same bound everywhere.
+struct RelaxationLimits {
+    SolveLimits solve{};
+    std::size_t entries = 2'000'000;        ///< of one program
+    std::size_t all_entries = 100'000'000;  ///< of all programs of a bound together
+};
+
+struct Relaxed {
+    std::optional<Bound> bound{};
+    bool too_large = false;  ///< a program was not solved because of its size: more might be proven
+};
 
 /// Kind "flow", with lengths: all chunks at once as a multicommodity flow, each to one receiver (the
-/// farthest; from the farthest contribution, if a reduction), links as wide as the makespan lets them be.
-/// None: nothing to move, the program is too large, or stopped.
-[[nodiscard]] std::optional<Bound> flow_bound(const Instance& instance, const Backend& backend,
-                                              const SolveLimits& limits);
+/// farthest; from the farthest contribution, if a reduction), links as wide as the makespan lets them be. No
+/// bound: nothing to move, the program is too large, or stopped.
+[[nodiscard]] Relaxed flow_bound(const Instance& instance, const Backend& backend,
+                                 const RelaxationLimits& limits);
 
 /// Kind "time-expanded", with timed lengths: the same flow through time, for one horizon after the other from
 /// `from` on, as long as it is not possible. Chunks with several receivers are looked at one receiver at a
-/// time, reductions also one contributor at a time. None: no bound above `from` was found (a horizon of
+/// time, reductions also one contributor at a time. No bound: none above `from` was found (a horizon of
 /// `from` is possible, the program is too large, or stopped). Stopped or too large later on, the best bound
 /// so far is returned.
-[[nodiscard]] std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend& backend,
-                                                       Ticks from, const SolveLimits& limits);
+[[nodiscard]] Relaxed time_expanded_bound(const Instance& instance, const Backend& backend, Ticks from,
+                                          const RelaxationLimits& limits);
 
 }  // namespace tutti::models

@@ -23,7 +23,7 @@ constexpr Units64 kFewTicks = 4;
 
 }  // namespace
 
-Routing::Routing(const Instance& instance) : instance_(&instance) {
+Routing::Routing(const Instance& instance, const Stop& stop) : instance_(&instance), stop_(stop) {
     find_unit();
     add_commodities();
     const Topology& topology = instance.topology();
@@ -87,13 +87,17 @@ std::size_t Routing::network(ChunkId chunk, bool backwards, Use use) {
     const auto found = std::ranges::find(keys_, key);
     if (found != keys_.end()) return static_cast<std::size_t>(found - keys_.begin());
     keys_.push_back(key);
-    networks_.push_back(network_for(*instance_, chunk, backwards, use, unit_));
+    networks_.push_back(network_for(*instance_, chunk, backwards, use, unit_, stop_));
     return networks_.size() - 1;
 }
 
 void Routing::add_commodities() {
     std::vector<ChunkId> unicasts;
     for (std::size_t c = 0; c < instance_->chunks(); ++c) {
+        if ((c & 255U) == 0 && stop_.requested()) {
+            incomplete_ = kRoutingStopped;
+            return;
+        }
         const ChunkId chunk(c);
         const Demand demand = instance_->demand(chunk);
         const Units64 release = units(instance_->release(chunk));

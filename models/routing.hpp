@@ -2,10 +2,12 @@
 
 #include "core/instance.hpp"
 #include "core/schedule.hpp"
+#include "core/stop.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -65,6 +67,9 @@ struct Network {
     std::string incomplete;  ///< why not every way through the network is here; empty if it is
 };
 
+/// Why networks and routings are incomplete that were stopped.
+inline constexpr std::string_view kRoutingStopped = "the search was stopped before all paths were known";
+
 /// What a network is for.
 enum class Use {
     Branch,  ///< one chunk to many: switches may copy (backwards: reduce)
@@ -74,7 +79,7 @@ enum class Use {
 
 /// All stops and hops for the chunk, with times in units of `unit` ticks.
 [[nodiscard]] Network network_for(const Instance& instance, ChunkId chunk, bool backwards, Use use,
-                                  Units64 unit);
+                                  Units64 unit, const Stop& stop = {});
 
 /// How a commodity moves.
 enum class Moves {
@@ -99,7 +104,8 @@ struct Commodity {
 class Routing {
   public:
     /// The instance must outlive this.
-    explicit Routing(const Instance& instance);
+    /// Where the stop comes first it is incomplete, and says so.
+    explicit Routing(const Instance& instance, const Stop& stop = {});
 
     [[nodiscard]] const Instance& instance() const { return *instance_; }
     [[nodiscard]] Units64 unit() const { return unit_; }  ///< ticks in one unit
@@ -125,6 +131,7 @@ class Routing {
     [[nodiscard]] std::size_t network(ChunkId chunk, bool backwards, Use use);
 
     const Instance* instance_;
+    Stop stop_;
     Units64 unit_ = 1;
     bool limited_ = false;
     std::string incomplete_;

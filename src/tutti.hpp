@@ -28,7 +28,7 @@
 /// tests/api/example_test.cpp has these examples. A verifier alone links tutti_verify.
 
 #include "app/batch.hpp"                    // directories of instances in child processes
-#include "app/bound.hpp"                    // every lower bound, with its certificate
+#include "app/bound.hpp"                    // lower bounds, with their certificates
 #include "app/convert.hpp"                  // schedules to other formats and to plans
 #include "app/cost.hpp"                     // what a plan takes on a network, with bound and gap
 #include "app/doctor.hpp"                   // which solvers are available

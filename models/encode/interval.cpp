@@ -74,6 +74,11 @@ class IntervalEncoder {
     Question make() {
         for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {
             if (asked_.stop.requested()) return stopped();
+            if (program_.size() > asked_.most_size) {
+                Question question;
+                question.too_large = true;
+                return question;
+            }
             const Commodity& commodity = routing_.commodities()[c];
             if (commodity.moves != Moves::Flow) {
                 add(c, commodity, commodity.targets);

@@ -5,6 +5,7 @@
 #include "models/routing.hpp"
 
 #include <functional>
+#include <limits>
 
 namespace tutti::models {
 
@@ -17,6 +18,8 @@ struct Question {
     bool refutes = true;
     /// The stop came while it was written: the program is only a part of it.
     bool stopped = false;
+    /// The program grew beyond Asked::most_size and is only a part of it.
+    bool too_large = false;
 };
 
 /// The horizon asked about, and where to look first.
@@ -24,6 +27,7 @@ struct Asked {
     Units64 horizon = 0;
     std::span<const Transfer> hint = {};
     Stop stop = {};  ///< a large question takes seconds to write
+    std::size_t most_size = std::numeric_limits<std::size_t>::max();  ///< of the program, Program::size()
 };
 
 }  // namespace tutti::models

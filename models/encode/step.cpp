@@ -56,8 +56,9 @@ std::vector<int> hops(const StepProblem& problem, std::span<const NodeId> from, 
     return result;
 }
 
-StepModel::StepModel(const StepProblem& problem, const StepPoint& point, std::vector<StepSymmetry> group)
-    : problem_(problem), point_(point), group_(std::move(group)) {
+StepModel::StepModel(const StepProblem& problem, const StepPoint& point, std::vector<StepSymmetry> group,
+                     const Stop& stop)
+    : problem_(problem), point_(point), group_(std::move(group)), stop_(stop) {
     expects(point.steps >= 1 && point.rounds >= point.steps && point.chunks >= 1);
     load_.resize(problem.arcs.size() * static_cast<std::size_t>(point.steps));
     add_rounds();
@@ -65,8 +66,10 @@ StepModel::StepModel(const StepProblem& problem, const StepPoint& point, std::ve
         const StepClass& kind = problem.classes[k];
         if (kind.receivers.empty() || is_unicast(kind)) continue;
         if (is_first(k, group_, &StepSymmetry::classes)) add_multicast(k);
+        if (!goes_on()) return;
     }
     add_commodities();
+    if (!goes_on()) return;
     add_capacities();
 }
 
@@ -104,7 +107,7 @@ void StepModel::add_multicast(std::size_t chunk_class) {
                s + tail[arc.dst.index()] <= point_.steps;
     };
     std::vector<std::vector<Literal>> at_witness;  // per chunk: held by the first receiver, after each step
-    for (std::int64_t i = 0; i < kind.count * point_.chunks; ++i) {
+    for (std::int64_t i = 0; i < kind.count * point_.chunks && goes_on(); ++i) {
         Multicast multicast{chunk_class, i, {}};
         // held[v][s]: after step s. None: known to be false; holders are known to be true.
         std::vector<std::vector<std::optional<Literal>>> held(problem_.nodes);
@@ -175,6 +178,7 @@ void StepModel::add_commodities() {
     }
     std::size_t number = 0;
     for (auto& [node, commodity] : by_source.size() <= by_destination.size() ? by_source : by_destination) {
+        if (!goes_on()) return;
         if (is_first(node.index(), group_, &StepSymmetry::nodes))
             add_commodity(std::move(commodity), number++);
     }

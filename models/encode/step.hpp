@@ -2,6 +2,8 @@
 
 #include "models/program.hpp"
 
+#include "core/stop.hpp"
+
 #include "core/instance.hpp"
 
 #include <limits>
@@ -69,13 +71,22 @@ class StepModel {
   public:
     /// With a group (see free_symmetries): only algorithms that are invariant under it, so that "infeasible"
     /// proves nothing.
-    StepModel(const StepProblem& problem, const StepPoint& point, std::vector<StepSymmetry> group = {});
+    StepModel(const StepProblem& problem, const StepPoint& point, std::vector<StepSymmetry> group = {},
+              const Stop& stop = {});
 
+    /// Whether the stop came while it was written: the program is only a part of it.
+    [[nodiscard]] bool stopped() const { return stopped_; }
     [[nodiscard]] const Program& program() const { return program_; }
     /// Sends that serve no receiver are left out. Precondition: the values solve the program.
     [[nodiscard]] StepPlan plan(std::span<const std::int64_t> values) const;
 
   private:
+    /// Polls the stop.
+    [[nodiscard]] bool goes_on() {
+        stopped_ = stopped_ || stop_.requested();
+        return !stopped_;
+    }
+
     /// A send of one chunk, or of so many interchangeable ones.
     struct Flow {
         Var var;
@@ -113,6 +124,8 @@ class StepModel {
     const StepProblem& problem_;
     StepPoint point_;
     std::vector<StepSymmetry> group_;
+    Stop stop_;
+    bool stopped_ = false;
     Program program_;
     std::vector<Var> rounds_;
     std::vector<Multicast> multicasts_;

@@ -21,6 +21,9 @@
 namespace tutti::models {
 namespace {
 
+/// Up to so many hops that pass a switch at one time are compared pair by pair.
+constexpr std::size_t kFewPassing = 24;
+
 /// Copies that a switch holds of one commodity, by own time.
 struct Held {
     std::size_t commodity;
@@ -39,7 +42,8 @@ class TimeIndexed {
     Question make() {
         Question question;
         if (!write()) {
-            question.stopped = true;
+            question.too_large = too_large_;
+            question.stopped = !too_large_;
             return question;
         }
         question.refutes = quotient_.order == 1 && routing_.incomplete().empty();
@@ -72,8 +76,15 @@ class TimeIndexed {
     /// Once the stop is requested, everything ends at its next poll.
     [[nodiscard]] bool may_continue() {
         stopped_ = stopped_ || asked_.stop.requested();
-        return !stopped_;
+        too_large_ = too_large_ || program_.size() > asked_.most_size;
+        return !stopped_ && !too_large_;
     }
+
+    /// A hop that passes a switch.
+    struct Passing {
+        LinkId in, out;
+        Literal literal;
+    };
 
     /// What reading a solution needs: the literals of each representative.
     using Kept = std::vector<std::optional<SumStarts>>;
@@ -306,10 +317,6 @@ class TimeIndexed {
         if (commodity(c).moves == Moves::Flow || deadline(commodity(c)) < 0) return;
         const Network& network = routing_.network_of(commodity(c));
         const SumStarts& kept = *(*kept_)[quotient_.representative[c]];
-        struct Passing {
-            LinkId in, out;
-            Literal literal;
-        };
         std::map<std::pair<NodeId, Units64>, std::vector<Passing>> passing;
         for (const Op op : {Op::Copy, Op::Reduce}) {
             if (op == Op::Reduce && commodity(c).moves != Moves::Sum) continue;
@@ -331,15 +338,55 @@ class TimeIndexed {
                 std::ranges::sort(literals);
                 literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
                 if (literals.size() > 1) program_.choice(Promise::AtMostOne, literals);
+            } else if (network.order_matters && hops.size() <= kFewPassing) {
+                forbid_crossing_pairs(hops);
             } else if (network.order_matters) {
-                for (std::size_t i = 0; i < hops.size(); ++i) {
-                    for (std::size_t j = i + 1; j < hops.size(); ++j) {
-                        const Passing &a = hops[i], &b = hops[j];
-                        if (a.literal == b.literal || a.in == b.in || a.out == b.out) continue;
-                        if ((a.in < b.in) != (a.out < b.out)) program_.clause({!a.literal, !b.literal});
-                    }
-                }
+                forbid_crossings(hops, fmt::format("{}.through{}.t{}", name_of(commodity(c)),
+                                                   where.first.value(), where.second));
             }
+            if (!may_continue()) return;
+        }
+    }
+
+    void forbid_crossing_pairs(const std::vector<Passing>& hops) {
+        for (std::size_t i = 0; i < hops.size(); ++i) {
+            for (std::size_t j = i + 1; j < hops.size(); ++j) {
+                const Passing &a = hops[i], &b = hops[j];
+                if (a.literal == b.literal || a.in == b.in || a.out == b.out) continue;
+                if ((a.in < b.in) != (a.out < b.out)) program_.clause({!a.literal, !b.literal});
+            }
+        }
+    }
+
+    /// The same for many hops, whose pairs would be too many: 16 NPUs at a crossbar have 240 hops, and 57 000
+    /// pairs of copies and sums at each tick. `beyond[i][o]`: one of the first i + 1 links in goes on by a
+    /// link out beyond the o-th. Then no later link in goes on by the o-th or one before it.
+    void forbid_crossings(const std::vector<Passing>& hops, const std::string& name) {
+        std::vector<LinkId> ins, outs;
+        for (const Passing& p : hops) {
+            ins.push_back(p.in);
+            outs.push_back(p.out);
+        }
+        for (auto* links : {&ins, &outs}) {
+            std::ranges::sort(*links);
+            links->erase(std::unique(links->begin(), links->end()), links->end());
+        }
+        std::vector<std::vector<Literal>> beyond(ins.size());
+        for (std::size_t i = 0; i < ins.size(); ++i) {
+            for (std::size_t o = 0; o + 1 < outs.size(); ++o) {
+                beyond[i].push_back(
+                    program_.boolean(fmt::format("{}.in{}.beyond{}", name, ins[i].value(), outs[o].value())));
+                if (i > 0) program_.implies(beyond[i - 1][o], beyond[i][o]);
+                if (o > 0) program_.implies(beyond[i][o], beyond[i][o - 1]);
+            }
+        }
+        const auto place = [](const std::vector<LinkId>& links, LinkId link) {
+            return static_cast<std::size_t>(std::ranges::lower_bound(links, link) - links.begin());
+        };
+        for (const Passing& p : hops) {
+            const std::size_t i = place(ins, p.in), o = place(outs, p.out);
+            if (o > 0) program_.implies(p.literal, beyond[i][o - 1]);
+            if (i > 0 && o + 1 < outs.size()) program_.implies(p.literal, !beyond[i - 1][o]);
         }
     }
 
@@ -479,6 +526,7 @@ class TimeIndexed {
     std::map<std::pair<std::size_t, NodeId>, std::vector<Literal>> has_;  ///< per commodity and node, by time
     std::map<NodeId, std::vector<Held>> held_;
     bool stopped_ = false;
+    bool too_large_ = false;
 };
 
 }  // namespace

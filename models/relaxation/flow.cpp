@@ -10,7 +10,7 @@
 // it may take any known bound in its place, so it takes the longest trip.
 //
 // Size: shipments * links columns. All-to-all on a torus, one core, HiGHS's simplex: 4x4 in 0.1 s, 6x6 1.6
-// s, 8x8 7 s, 10x10 26 s; kMaxRelaxationEntries ends it at some 400 NPUs.
+// s, 8x8 7 s, 10x10 26 s; RelaxationLimits end it.
 
 #include "core/expects.hpp"
 #include "models/relaxation.hpp"
@@ -203,18 +203,18 @@ constexpr std::int64_t kScales[] = {1, 2, 6, 12, 60, 2520, 1'000'000};
 
 }  // namespace
 
-std::optional<Bound> flow_bound(const Instance& instance, const Backend& backend, const SolveLimits& limits) {
+Relaxed flow_bound(const Instance& instance, const Backend& backend, const RelaxationLimits& limits) {
     expects(backend.abilities().linear_programs);
     const auto begin = std::chrono::steady_clock::now();
     const auto trips = trips_of(instance, {});
-    if (trips.empty()) return std::nullopt;
+    if (trips.empty()) return {};
     const auto rooms = rooms_of(instance, smallest(instance, {}));
     FlowProgram program(instance, trips, rooms);
-    if (program.entries() > kMaxRelaxationEntries) return std::nullopt;
-    const auto duals = program.lengths(backend, limits);
-    if (duals.empty()) return std::nullopt;
+    if (program.entries() > std::min(limits.entries, limits.all_entries)) return {{}, true};
+    const auto duals = program.lengths(backend, limits.solve);
+    if (duals.empty()) return {};
     const double largest = *std::ranges::max_element(duals);
-    if (largest <= 0) return std::nullopt;
+    if (largest <= 0) return {};
     Bound bound{"flow", Ticks(0), std::monostate{}, 0};
     for (const std::int64_t scale : kScales) {
         LengthsCertificate certificate;
@@ -228,9 +228,9 @@ std::optional<Bound> flow_bound(const Instance& instance, const Backend& backend
             bound.certificate = std::move(certificate);
         }
     }
-    if (bound.value == Ticks(0)) return std::nullopt;
+    if (bound.value == Ticks(0)) return {};
     bound.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return bound;
+    return {std::move(bound)};
 }
 
 }  // namespace tutti::models

@@ -125,11 +125,14 @@ bool refutes(const TimedCase& timed, const std::vector<WholeWeight>& weights) {
     return needed > allowed;
 }
 
-std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend& backend, Ticks from,
-                                         const SolveLimits& limits) {
+Relaxed time_expanded_bound(const Instance& instance, const Backend& backend, Ticks from,
+                            const RelaxationLimits& limits) {
     const auto begin = std::chrono::steady_clock::now();
     Bound best{"time-expanded", from, std::monostate{}, 0};
+    Relaxed result;
+    std::size_t left = limits.all_entries;
     for (const Selection& selection : selections(instance)) {
+        if (limits.solve.stop.requested()) break;
         const auto trips = trips_of(instance, selection);
         if (trips.empty()) continue;
         const Bytes bytes = smallest(instance, selection);
@@ -139,7 +142,7 @@ std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend
             timed.busy.push_back(busy.count() / timed.unit);
         }
         const std::int64_t alone = longest_trip(instance, shipments(trips), timed.unit);
-        if (alone >= kUnreachable) return std::nullopt;
+        if (alone >= kUnreachable) return {};
         if (alone * timed.unit > best.value.count()) {
             // A chunk alone takes that long, whatever the weights.
             best.value = Ticks(alone * timed.unit);
@@ -148,9 +151,12 @@ std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend
         }
         // The first horizons one by one, then in growing steps until one fits, then between the two.
         std::int64_t low = best.value.count() / timed.unit, high = kUnreachable, step = 1;
-        while (low < high && !limits.stop.requested()) {
+        while (low < high && !limits.solve.stop.requested()) {
             timed.horizon = std::min(low + step, high) - 1;
-            const TimedAnswer answer = solve_timed(timed, backend, limits);
+            const TimedAnswer answer =
+                solve_timed(timed, backend, limits.solve, std::min(limits.entries, left));
+            left -= answer.entries;
+            result.too_large = result.too_large || answer.word == TimedAnswer::Word::TooLarge;
             const auto weights =
                 answer.word == TimedAnswer::Word::Missing ? whole_weights(timed, answer) : std::nullopt;
             if (weights) {
@@ -164,9 +170,10 @@ std::optional<Bound> time_expanded_bound(const Instance& instance, const Backend
             }
         }
     }
-    if (best.value == from) return std::nullopt;
+    if (best.value == from) return result;
     best.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return best;
+    result.bound = std::move(best);
+    return result;
 }
 
 }  // namespace tutti::models

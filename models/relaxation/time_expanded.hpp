@@ -29,10 +29,11 @@ struct TimedAnswer {
     enum class Word { Missing, Fits, TooLarge, Unknown };
     Word word = Word::Unknown;
     std::vector<WindowWeight> weights;  ///< the duals, when Missing
+    std::size_t entries = 0;            ///< of the program, where it was put to the solver
 };
 /// Precondition: each trip alone can be made by the horizon.
 [[nodiscard]] TimedAnswer solve_timed(const TimedCase& timed, const Backend& backend,
-                                      const SolveLimits& limits);
+                                      const SolveLimits& limits, std::size_t most_entries);
 
 /// Whether these weights (integers, per link and window) prove that the trips do not fit into the horizon:
 /// the cheapest paths through time sum to more than the weights. Exact.

@@ -21,28 +21,31 @@ namespace {
 
 class TimedProgram {
   public:
-    explicit TimedProgram(const TimedCase& timed)
-        : timed_(timed), topology_(timed.instance.topology()), starts_(topology_.links().size()) {}
+    TimedProgram(const TimedCase& timed, std::size_t most_entries)
+        : timed_(timed),
+          most_entries_(most_entries),
+          topology_(timed.instance.topology()),
+          starts_(topology_.links().size()) {}
 
     [[nodiscard]] TimedAnswer solve(const Backend& backend, const SolveLimits& limits) {
         using Word = TimedAnswer::Word;
-        if (timed_.horizon > static_cast<std::int64_t>(kMaxRelaxationEntries / topology_.links().size())) {
-            return {Word::TooLarge, {}};
-        }
+        if (timed_.horizon > static_cast<std::int64_t>(most_entries_ / topology_.links().size()))
+            return {Word::TooLarge, {}, 0};
         for (const Shipment& shipment : shipments(timed_.trips)) {
             if (limits.stop.requested()) return {};
             add(shipment);
-            if (program_.entries.size() > kMaxRelaxationEntries) return {Word::TooLarge, {}};
+            if (program_.entries.size() > most_entries_) return {Word::TooLarge, {}, 0};
         }
         std::vector<WindowWeight> windows = add_windows();
-        if (program_.entries.size() > kMaxRelaxationEntries) return {Word::TooLarge, {}};
+        const std::size_t entries = program_.entries.size();
+        if (entries > most_entries_) return {Word::TooLarge, {}, 0};
         const std::size_t first_row = program_.rows() - windows.size();
         const LinearAnswer answer = backend.solve(program_, limits);
-        if (answer.ended != Ended::Optimal) return {};
-        if (answer.objective < 1e-6) return {Word::Fits, {}};
+        if (answer.ended != Ended::Optimal) return {Word::Unknown, {}, entries};
+        if (answer.objective < 1e-6) return {Word::Fits, {}, entries};
         for (std::size_t i = 0; i < windows.size(); ++i)
             windows[i].weight = std::max(0.0, answer.dual[first_row + i]);
-        return {Word::Missing, std::move(windows)};
+        return {Word::Missing, std::move(windows), entries};
     }
 
   private:
@@ -152,13 +155,14 @@ class TimedProgram {
                 }
                 program_.end_row(-1);
                 windows.push_back({e, w, 0.0});
-                if (program_.entries.size() > kMaxRelaxationEntries) return windows;
+                if (program_.entries.size() > most_entries_) return windows;
             }
         }
         return windows;
     }
 
     const TimedCase& timed_;
+    const std::size_t most_entries_;
     const Topology& topology_;
     LinearProgram program_;
     std::vector<std::vector<Ticked>> starts_;  ///< per link, of every shipment
@@ -166,9 +170,10 @@ class TimedProgram {
 
 }  // namespace
 
-TimedAnswer solve_timed(const TimedCase& timed, const Backend& backend, const SolveLimits& limits) {
+TimedAnswer solve_timed(const TimedCase& timed, const Backend& backend, const SolveLimits& limits,
+                        std::size_t most_entries) {
     expects(backend.abilities().linear_programs);
-    return TimedProgram(timed).solve(backend, limits);
+    return TimedProgram(timed, most_entries).solve(backend, limits);
 }
 
 }  // namespace tutti::models

@@ -1,5 +1,6 @@
 #include "app/batch.hpp"
 
+#include "app/page_bounds.hpp"
 #include "app/solve.hpp"
 #include "batch/executor.hpp"
 #include "batch/expand.hpp"
@@ -84,6 +85,7 @@ void make_report(const std::string& results, const std::function<void(const std:
     report::ReportOptions page;
     page.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
     page.stop = Stop(Stop::Seconds(kMostSeconds));
+    page.bounds = page_bounds;
     try {
         note(fmt::format("a page to look at: {}", report::write_report(results, {}, page).path));
     } catch (const std::exception& error) {

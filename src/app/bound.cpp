@@ -9,11 +9,15 @@
 namespace tutti::app {
 
 Bounded bound(const BoundOptions& options, const Watch& watch) {
-    Bounded bounded{io::read_instance(options.instance, options.variation), options.instance};
+    Bounded bounded{io::read_instance(options.instance, options.variation, watch.stop()), options.instance};
     const Stop stop = watch.stop(options.time_limit);
     if (const auto who = synth::unreachable(bounded.instance)) throw InfeasibleError(*who);
-    bounded.bounds =
-        with_instance(bounded.instance, [&] { return synth::every_bound(bounded.instance, stop); });
+    with_instance(bounded.instance, [&] {
+        const synth::Bounding bounding = synth::bounds_of(bounded.instance, {}, stop, options.options);
+        bounding.check_all();
+        bounded.bounds = bounding.bounds();
+        bounded.skipped = bounding.skipped();
+    });
     bounded.stopped = stop.requested();
     return bounded;
 }
@@ -26,6 +30,7 @@ io::Json json_of(const Bounded& bounded) {
                   {"stopped", bounded.stopped}};
     io::Json& list = json["bounds"] = io::Json::array();
     for (const Bound& bound : bounded.bounds) list.push_back(io::bound_json(bound, bound.seconds));
+    json["skipped"] = io::skipped_json(bounded.skipped);
     return json;
 }
 

@@ -43,8 +43,8 @@ bool is_plan(ConvertFormat format) {
 Conversion convert(const ConvertOptions& options, const Watch& watch) {
     if (!options.folder.empty()) return convert_to_folder(options, watch);
     const ScheduleFiles files = instance_and_schedules(options.files);
-    const Instance instance = io::read_instance(files.instance);
-    io::OpenSchedule schedule = io::open_schedule(files.schedules.front());
+    const Instance instance = io::read_instance(files.instance, {}, watch.stop());
+    io::OpenSchedule schedule = io::open_schedule(files.schedules.front(), watch.stop());
     check_output(options.output, files.instance);
     Conversion conversion{.file = files.schedules.front()};
     if (!is_plan(options.format)) {

@@ -8,12 +8,13 @@ namespace tutti::app {
 namespace {
 
 Cost cost_of_schedule(const ScheduleFiles& files, const JudgeOptions& options, const Watch& watch) {
-    const ScheduleJudge judge(io::read_instance(files.instance, options.variation),
-                              {options.max_violations, options.expand, options.variation.bytes});
+    ScheduleJudge judge(io::read_instance(files.instance, options.variation, watch.stop()),
+                        {options.max_violations, options.expand, options.variation.bytes});
     const JudgedSchedule judged = judge.judge(files.schedules.front(), watch.stop());
     if (judged.malformed) throw judged.malformed->in_file(judged.file);
     if (!judged.verdict.valid()) throw InputError(judged.verdict.violations.front().message, {}, judged.file);
-    Cost cost{.makespan = judged.verdict.makespan, .bound = judge.bound()};
+    Cost cost{.makespan = judged.verdict.makespan, .bound = judged.bound};
+    cost.skipped = judged.skipped;
     if (cost.bound) cost.gap = gap(cost.makespan, cost.bound->value);
     return cost;
 }
@@ -22,13 +23,13 @@ Cost cost_of_plan(const std::string& file, const JudgeOptions& options, const Wa
     const auto network = network_of(options.plan);
     if (!network) throw InputError("expected a topology that the plan is to be timed on", {}, file);
     const PlanJudge judge(reading_of(options), PlanJudge::OtherFiles::Malformed, true);
-    JudgedPlan judged = judge.judge(file);
+    JudgedPlan judged = judge.judge(file, watch.stop());
     if (!judged.verdict.acceptable())
         throw InputError(judged.verdict.violations.front().message, judged.place, file);
     time_plan(judged, *network, group_of(options.plan, 0), watch.stop());
     if (!judged.cost) throw InputError(judged.not_timed, {}, file);
     const PlanCost& timed = *judged.cost;
-    return {timed.timing.makespan, timed.bound, timed.gap, timed};
+    return {timed.timing.makespan, timed.bound, timed.gap, timed.skipped, timed};
 }
 
 }  // namespace

@@ -7,9 +7,10 @@ namespace tutti::app {
 /// The makespan of a file's schedule or plan, and its gap to the bound.
 struct Cost {
     Ticks makespan{};
-    std::optional<Bound> bound{};    ///< none where a plan's meaning is not known
-    std::optional<double> gap{};     ///< (makespan - bound) / bound
-    std::optional<PlanCost> plan{};  ///< of a plan: links, bandwidths, notes (docs/plan-costs.md)
+    std::optional<Bound> bound{};         ///< none where a plan's meaning is not known
+    std::optional<double> gap{};          ///< (makespan - bound) / bound
+    std::vector<SkippedBound> skipped{};  ///< bounds that were not computed, or not to their end
+    std::optional<PlanCost> plan{};       ///< of a plan: links, bandwidths, notes (docs/plan-costs.md)
 };
 
 /// The cost of a plan on the options' topology, or of a schedule on its instance's. Judges it first: throws

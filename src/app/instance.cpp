@@ -5,8 +5,8 @@
 
 namespace tutti::app {
 
-Instance read_instance(const std::string& path, const Variation& variation) {
-    return io::read_instance(path, variation);
+Instance read_instance(const std::string& path, const Variation& variation, const Stop& stop) {
+    return io::read_instance(path, variation, stop);
 }
 
 io::Json malformed_json(const std::string& file, const InputError& error) {

@@ -10,8 +10,9 @@
 namespace tutti::app {
 
 /// From a file, or "-" for standard input, with what takes the place of what it says. Throws InputError with
-/// file and place.
-[[nodiscard]] Instance read_instance(const std::string& path, const Variation& variation = {});
+/// file and place, LimitError when stopped.
+[[nodiscard]] Instance read_instance(const std::string& path, const Variation& variation = {},
+                                     const Stop& stop = {});
 
 /// The JSON object for a file that cannot be read: `file`, `verdict` malformed, `error`, `place`.
 [[nodiscard]] io::Json malformed_json(const std::string& file, const InputError& error);

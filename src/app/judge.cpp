@@ -10,10 +10,9 @@ std::vector<Judged> judge(const JudgeOptions& options, const Watch& watch) {
     const auto network = network_of(options.plan);
     std::vector<Judged> all;
     if (files.ours) {
-        const Instance instance = io::read_instance(files.ours->instance, options.variation);
+        const Instance instance = io::read_instance(files.ours->instance, options.variation, watch.stop());
         with_instance(instance, [&] {
-            const ScheduleJudge judge(instance,
-                                      {options.max_violations, options.expand, options.variation.bytes});
+            ScheduleJudge judge(instance, {options.max_violations, options.expand, options.variation.bytes});
             for (const std::string& file : files.ours->schedules)
                 all.push_back(judge.judge(file, watch.stop()));
         });

@@ -98,7 +98,7 @@ class PlanRun {
 
   private:
     void work(std::size_t i) {
-        JudgedPlan judged = judge_.judge(files_[i]);
+        JudgedPlan judged = judge_.judge(files_[i], watch_.stop());
         const bool fine = judged.plan && judged.verdict.acceptable();
         const auto group = group_of(options_.plan, i);
         if (fine && compares_) {

@@ -1,13 +1,13 @@
 #include "app/model.hpp"
 
 #include "app/bug.hpp"
-#include "bounds/bounds.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/instance_json.hpp"
 #include "models/encode/interval.hpp"
 #include "models/encode/time_indexed.hpp"
 #include "models/export.hpp"
+#include "synth/bounding.hpp"
 #include "synth/reachability.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ class ModelOf {
     ModelOf(const Instance& instance, const ModelOptions& options, const Stop& stop)
         : instance_(instance), options_(options), stop_(stop), routing_(instance) {
         const Ticks asked =
-            options.horizon ? Ticks(*options.horizon) : bounds::all_bounds(instance, stop).front().value;
+            options.horizon ? Ticks(*options.horizon) : synth::bounds_of(instance, {}, stop).best().value;
         horizon_ =
             options.horizon ? routing_.units(asked) : (asked.count() + routing_.unit() - 1) / routing_.unit();
     }
@@ -189,7 +189,7 @@ std::string_view name_of(ModelFormat format) {
 WrittenModel model(const ModelOptions& options, const Watch& watch) {
     WrittenModel written{.encoding = options.encoding, .format = format_of(options)};
     refuse_to_replace_instance(options);
-    const Instance instance = io::read_instance(options.instance);
+    const Instance instance = io::read_instance(options.instance, {}, watch.stop());
     if (const auto who = synth::unreachable(instance)) throw InfeasibleError(*who);
     written.instance = instance.name();
     written.units = instance.topology().units();

@@ -91,7 +91,7 @@ io::Json point_json(const ParetoPoint& point, const ParetoFiles& files) {
 
 ParetoFrontier pareto(const ParetoOptions& options, const Watch& watch) {
     expects(!options.point);
-    ParetoFrontier frontier{io::read_instance(options.instance)};
+    ParetoFrontier frontier{io::read_instance(options.instance, {}, watch.stop())};
     make_output_folder(options.output);
     frontier.result = searched(frontier.instance, options,
                                [&] { return synth::pareto(frontier.instance, request_of(options, watch)); });
@@ -102,7 +102,7 @@ ParetoFrontier pareto(const ParetoOptions& options, const Watch& watch) {
 
 ParetoAnswer pareto_point(const ParetoOptions& options, const Watch& watch) {
     expects(options.point.has_value());
-    ParetoAnswer answer{io::read_instance(options.instance)};
+    ParetoAnswer answer{io::read_instance(options.instance, {}, watch.stop())};
     make_output_folder(options.output);
     const auto& [steps, rounds, chunks] = options.point.value();
     const models::StepPoint point{steps, rounds, chunks};

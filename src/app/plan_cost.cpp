@@ -2,8 +2,9 @@
 
 #include "app/bug.hpp"
 #include "app/plan_bound.hpp"
-#include "bounds/bounds.hpp"
 #include "core/outcome.hpp"
+#include "io/bound_json.hpp"
+#include "synth/bounding.hpp"
 #include "synth/reachability.hpp"
 #include "text/format.hpp"
 
@@ -14,30 +15,18 @@
 namespace tutti::app {
 namespace {
 
-/// Up to this size all bounds together take less time than the verdict; above it only the near-linear ones
-/// are computed.
-constexpr std::size_t kSmallNodes = 12;
-constexpr std::size_t kSmallChunksTimesLinks = 4'000;
-
 /// The FIFO capacity that the plan needs, if that is more than its protocol has.
 std::optional<std::int64_t> capacity_of(const plan::PlanVerdict& verdict) {
     if (!verdict.fifo || verdict.fifo->chunks <= verdict.fifo->capacity) return std::nullopt;
     return verdict.fifo->chunks;
 }
 
-std::optional<Bound> bound_of(const Instance& instance, const Stop& stop) {
-    if (synth::unreachable(instance)) return std::nullopt;
-    const bool is_small = instance.topology().nodes() <= kSmallNodes &&
-                          instance.chunks() * instance.topology().links().size() <= kSmallChunksTimesLinks;
-    const auto bounds = is_small ? bounds::all_bounds(instance, stop) : bounds::simple_bounds(instance, stop);
-    return bounds.front();
-}
-
 /// Computes the bound for algorithms that divide the data finer.
 void ask_finer(PlanCost& cost, std::span<const BoundJob> jobs, const Topology& topology, const Stop& stop) {
     const auto finer = finer_instance_of(jobs, topology);
     if (!finer) return;
-    const Bound bound = bounds::simple_bounds(finer->instance, stop).front();
+    // One that is no smaller than the plan's own says nothing more.
+    const Bound bound = synth::bounds_of(finer->instance, cost.bound->value, stop).best();
     if (bound.value >= cost.bound->value) return;
     cost.finer = PlanCost::Finer{finer->times, bound, gap(cost.timing.makespan, bound.value).value_or(0)};
 }
@@ -56,8 +45,10 @@ void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Top
     const auto instance = instance_of(asked, topology);
     if (!instance) return;
     with_instance(*instance, [&] {
-        cost.bound = bound_of(*instance, stop);
-        if (!cost.bound) return;
+        if (synth::unreachable(*instance)) return;
+        const synth::Bounding bounding = synth::bounds_of(*instance, cost.timing.makespan, stop);
+        cost.bound = bounding.best();
+        cost.skipped = bounding.skipped();
         if (cost.timing.makespan < cost.bound->value) {
             throw InternalError(fmt::format("the plan '{}' takes {} ticks, below the lower bound {} ({})",
                                             jobs.front().verdict.name, cost.timing.makespan.count(),
@@ -136,6 +127,7 @@ io::Json json_of(const PlanCost& cost, const Topology& topology) {
                   {"lower_bound", cost.bound ? io::Json(cost.bound->value.count()) : io::Json(nullptr)},
                   {"bound_kind", cost.bound ? io::Json(cost.bound->kind) : io::Json(nullptr)},
                   {"gap", or_null(cost.gap)},
+                  {"skipped", io::skipped_json(cost.skipped)},
                   {"finer", nullptr},
                   {"cost_notes", cost.notes}};
     if (cost.finer) {

@@ -17,8 +17,9 @@ namespace tutti::app {
 /// The makespan of a plan on a topology, and its gap to the bound (docs/plan-costs.md).
 struct PlanCost {
     timing::PlanTiming timing;
-    std::optional<Bound> bound{};  ///< none where the plan's meaning is not known
-    std::optional<double> gap{};   ///< (makespan - bound) / bound
+    std::optional<Bound> bound{};         ///< none where the plan's meaning is not known
+    std::optional<double> gap{};          ///< (makespan - bound) / bound
+    std::vector<SkippedBound> skipped{};  ///< bounds that were not computed, or not completely
     /// The bound of the same call in chunks that many times smaller, where it was computed.
     struct Finer {
         std::uint64_t times = 1;
@@ -55,7 +56,7 @@ struct CostJob {
 /// The part of the makespan in which the link is busy.
 [[nodiscard]] double utilisation(const timing::LinkLoad& load, const timing::PlanTiming& timing);
 
-/// `makespan`, `lower_bound`, `bound_kind`, `gap`, `algbw_GBps`, `busbw_GBps`, `links`, …; null
+/// `makespan`, `lower_bound`, `bound_kind`, `gap`, `skipped`, `algbw_GBps`, `busbw_GBps`, `links`, …; null
 /// where there is no value.
 [[nodiscard]] io::Json json_of(const PlanCost& cost, const Topology& topology);
 

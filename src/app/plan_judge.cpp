@@ -70,10 +70,10 @@ verify::PlanReading reading_of(const JudgeOptions& options) {
     return reading;
 }
 
-JudgedPlan PlanJudge::judge(const std::string& file) const {
+JudgedPlan PlanJudge::judge(const std::string& file, const Stop& stop) const {
     std::string_view format, code = "unreadable";
     try {
-        io::Source source(file);
+        io::Source source(file, stop);
         const Sniffed sniffed = sniff(source.peek(io::Source::kBlock));
         const PlanKind* kind = plan_kind(sniffed);
         if (kind == nullptr) return judge_other_file(file, source, sniffed);

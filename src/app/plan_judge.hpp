@@ -43,8 +43,8 @@ class PlanJudge {
     PlanJudge(verify::PlanReading reading, OtherFiles other_files, bool keep_plans)
         : reading_(std::move(reading)), other_files_(other_files), keep_plans_(keep_plans) {}
 
-    /// Thread-safe.
-    [[nodiscard]] JudgedPlan judge(const std::string& file) const;
+    /// Thread-safe. Throws LimitError when stopped while the file is read.
+    [[nodiscard]] JudgedPlan judge(const std::string& file, const Stop& stop = {}) const;
 
   private:
     [[nodiscard]] JudgedPlan judge_other_file(const std::string& file, io::Source& source,

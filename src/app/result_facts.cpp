@@ -48,6 +48,7 @@ void enter(io::ResultLine& line, const Instance& instance, const synth::Result& 
     line.makespan = result.schedule.makespan;
     line.lower_bound = result.bound.value;
     line.bound_kind = result.bound.kind;
+    line.skipped = result.skipped;
     line.seconds = result.seconds;
     line.sends = result.sends;
     line.verified = true;

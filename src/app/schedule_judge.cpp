@@ -1,7 +1,7 @@
 #include "app/schedule_judge.hpp"
 
-#include "bounds/bounds.hpp"
 #include "core/stoppable_source.hpp"
+#include "io/bound_json.hpp"
 #include "io/collective_result_json.hpp"
 #include "io/instance_json.hpp"
 #include "io/verdict_json.hpp"
@@ -13,23 +13,17 @@
 #include <fmt/format.h>
 
 namespace tutti::app {
-namespace {
-
-/// A lower bound; none where a receiver cannot be reached.
-std::optional<Bound> bound_of(const Instance& instance) {
-    if (synth::unreachable(instance)) return std::nullopt;
-    return bounds::simple_bounds(instance).front();
-}
-
-}  // namespace
 
 ScheduleJudge::ScheduleJudge(Instance instance, Options options)
-    : instance_(std::move(instance)), options_(options), bound_(bound_of(instance_)) {}
+    : instance_(std::move(instance)), options_(options) {
+    // Where a receiver cannot be reached there is no bound.
+    if (!synth::unreachable(instance_)) bounding_.emplace(instance_);
+}
 
-JudgedSchedule ScheduleJudge::judge(const std::string& file, const Stop& stop) const {
+JudgedSchedule ScheduleJudge::judge(const std::string& file, const Stop& stop) {
     JudgedSchedule judged{.file = file};
     try {
-        const io::OpenSchedule schedule = io::open_schedule(file);
+        const io::OpenSchedule schedule = io::open_schedule(file, stop);
         judged.made_for = schedule.instance;
         judged.notes = notes_on(file, schedule);
         judged.verdict = verdict_of(schedule, stop);
@@ -37,12 +31,25 @@ JudgedSchedule ScheduleJudge::judge(const std::string& file, const Stop& stop) c
         judged.malformed = error;
         return judged;
     }
-    const Verdict& verdict = judged.verdict;
-    if (verdict.valid() && bound_ && verdict.makespan < bound_->value) {
-        throw InternalError(fmt::format("a valid schedule has makespan {}, below the lower bound {} ({})",
-                                        verdict.makespan.count(), bound_->value.count(), bound_->kind));
-    }
+    if (bounding_) bound(judged, stop);
     return judged;
+}
+
+/// How good a valid schedule is; an invalid one would only flatter itself.
+void ScheduleJudge::bound(JudgedSchedule& judged, const Stop& stop) {
+    if (!is_bounded_) bounding_->begin(stop);
+    is_bounded_ = true;
+    const Verdict& verdict = judged.verdict;
+    if (verdict.valid()) {
+        bounding_->go_on(verdict.makespan, stop);
+        judged.skipped = bounding_->skipped();
+    }
+    judged.bound = bounding_->best();
+    if (verdict.valid() && verdict.makespan < judged.bound->value) {
+        throw InternalError(fmt::format("a valid schedule has makespan {}, below the lower bound {} ({})",
+                                        verdict.makespan.count(), judged.bound->value.count(),
+                                        judged.bound->kind));
+    }
 }
 
 Verdict ScheduleJudge::verdict_of(const io::OpenSchedule& schedule, const Stop& stop) const {
@@ -93,9 +100,10 @@ Bandwidths ScheduleJudge::bandwidths(const JudgedSchedule& judged) const {
 
 io::Json ScheduleJudge::json_of(const JudgedSchedule& judged) const {
     if (judged.malformed) return io::malformed_json(judged.file, *judged.malformed);
-    io::Json json =
-        io::verdict_json(judged.file, judged.verdict, bound_ ? std::optional(bound_->value) : std::nullopt);
-    if (bound_) json["bound_kind"] = bound_->kind;
+    io::Json json = io::verdict_json(judged.file, judged.verdict,
+                                     judged.bound ? std::optional(judged.bound->value) : std::nullopt);
+    if (judged.bound) json["bound_kind"] = judged.bound->kind;
+    json["skipped"] = io::skipped_json(judged.skipped);
     json["instance"] = instance_.name();
     json["made_for"] = judged.made_for;
     if (judged.verdict.valid()) {

@@ -68,7 +68,7 @@ void answered(Synthesized& answer, const Work& work) {
 }  // namespace
 
 Synthesized synthesize(const SynthesisOptions& options, const Watch& watch) {
-    const Instance instance = io::read_instance(options.instance, options.variation);
+    const Instance instance = io::read_instance(options.instance, options.variation, watch.stop());
     ScheduleOutput output(
         instance, {options.output, stem_of(instance, options.variation), options.format, options.expand});
     check_output(output.path(), options.instance);

@@ -76,11 +76,11 @@ Topology generator_with_options(io::Source& source, const TopologyOptions& optio
     }
 }
 
-Topology topology_in_file(const TopologyOptions& options) {
+Topology topology_in_file(const TopologyOptions& options, const Stop& stop) {
     const bool is_text = options.what.starts_with('{');
     try {
         io::Source source =
-            is_text ? io::Source::of_text(options.what, "the JSON text") : io::Source(options.what);
+            is_text ? io::Source::of_text(options.what, "the JSON text") : io::Source(options.what, stop);
         return options.fields.empty() ? io::read_topology_file(source)
                                       : generator_with_options(source, options);
     } catch (const InputError& error) {
@@ -99,9 +99,9 @@ Topology topology_in_file(const TopologyOptions& options) {
 
 }  // namespace
 
-Topology topology(const TopologyOptions& options) {
+Topology topology(const TopologyOptions& options, const Watch& watch) {
     expects(!options.what.empty());
-    if (!is_generator(options.what)) return topology_in_file(options);
+    if (!is_generator(options.what)) return topology_in_file(options, watch.stop());
     try {
         return topology_of(generated(Json{{"kind", options.what}}, options));
     } catch (const InputError& error) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/json.hpp"
+#include "app/watch.hpp"
 #include "core/topology.hpp"
 #include "io/generator_json.hpp"
 
@@ -18,7 +19,7 @@ struct TopologyOptions {
 };
 
 /// Generated, or read from any supported format. Throws InputError. Precondition: options.what.
-[[nodiscard]] Topology topology(const TopologyOptions& options);
+[[nodiscard]] Topology topology(const TopologyOptions& options, const Watch& watch = {});
 
 /// All generators, with help, fields and an example for each.
 [[nodiscard]] std::vector<io::GeneratorKind> topology_kinds();

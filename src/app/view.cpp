@@ -3,6 +3,7 @@
 #include "app/bug.hpp"
 #include "app/file_kind.hpp"
 #include "app/output_check.hpp"
+#include "app/page_bounds.hpp"
 #include "batch/result_line.hpp"
 #include "batch/variant_instance.hpp"
 #include "io/found_results.hpp"
@@ -36,6 +37,7 @@ std::string page_of(const ViewOptions& options, const std::string& schedule) {
 View view_results(const std::string& folder, const ViewOptions& options, const Watch& watch) {
     report::ReportOptions page;
     page.stop = watch.stop();
+    page.bounds = page_bounds;
     if (options.sends) page.most_sends_of_a_view = page.most_sends = *options.sends;
     page.instance = [](const io::ResultLine& line) { return batch::instance_of(batch::task_of(line)); };
     const report::Report made = report::write_report(folder, options.output, page);
@@ -81,14 +83,15 @@ void refuse_to_replace(const std::string& page, const std::string& input) {
 
 View view_schedule(const ViewOptions& options, const Watch& watch) {
     const ViewedFiles files = files_of(options);
-    const Instance instance =
-        files.line ? batch::instance_of(batch::task_of(*files.line)) : io::read_instance(files.instance);
+    const Instance instance = files.line ? batch::instance_of(batch::task_of(*files.line))
+                                         : io::read_instance(files.instance, {}, watch.stop());
     View view{.page = page_of(options, files.schedule), .schedule = files.schedule};
     for (const std::string& input : {files.instance, files.schedule}) refuse_to_replace(view.page, input);
     check_output(view.page, files.instance);
     report::ViewOptions shown;
     shown.most_sends = options.sends.value_or(shown.most_sends);
     shown.claim = files.claim;
+    shown.bounds = page_bounds;
     const report::JudgedView judged = with_instance(
         instance, [&] { return report::judged_view(instance, files.schedule, shown, watch.stop()); });
     view.verdict = judged.verdict;
@@ -105,6 +108,8 @@ View view_schedule(const ViewOptions& options, const Watch& watch) {
                   {"instance", instance.name()},
                   {"verdict", "valid"},
                   {"makespan", judged.verdict.makespan.count()},
+                  {"lower_bound", judged.view.at("lower_bound")},
+                  {"bound_kind", judged.view.at("bound_kind")},
                   {"sends", judged.verdict.sends},
                   {"shown", sends.at("shown")},
                   {"page", view.page},

@@ -4,18 +4,41 @@
 #include "core/instance.hpp"
 #include "core/stop.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace tutti::bounds {
+
+class Traffic;
 
 /// Lower bounds that need no solver, with their certificates (docs/bounds.md), the largest first. Never
 /// empty. Work is limited: on very large instances the bounds are smaller than they could be, never wrong.
 /// Precondition of both: every receiver can be reached.
 
+/// The families one at a time, for who decides which are worth their time (synth/bounding). What they share
+/// is computed once.
+class Families {
+  public:
+    /// The instance must outlive this.
+    explicit Families(const Instance& instance);
+    Families(Families&&) noexcept;
+    ~Families();
+
+    /// As simple_bounds().
+    [[nodiscard]] std::vector<Bound> simple(const Stop& stop);
+    /// The worst cut: about a second at the most, whatever the instance.
+    [[nodiscard]] Bound cut(const Stop& stop);
+    /// The dual of a multicommodity flow, by multiplicative weights: about half a second at the most.
+    [[nodiscard]] Bound flow(const Stop& stop);
+
+  private:
+    std::unique_ptr<Traffic> traffic_;
+};
+
 /// The fast ones: latency, ingress, egress, volume, and for all-to-alls the regular cuts. Near-linear.
 [[nodiscard]] std::vector<Bound> simple_bounds(const Instance& instance, const Stop& stop = {});
 
-/// Those, and cut and flow, which take seconds on thousands of NPUs.
+/// Those, and cut and flow.
 [[nodiscard]] std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop = {});
 
 }  // namespace tutti::bounds

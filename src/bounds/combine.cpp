@@ -11,18 +11,14 @@
 namespace tutti::bounds {
 namespace {
 
-using Family = Bound (*)(Traffic&, const Stop&);
-
 constexpr std::array kSimple{latency, ingress, egress, volume};
-constexpr std::array kOthers{cut, lengths};
 
-void add(std::vector<Bound>& bounds, std::span<const Family> families, Traffic& traffic, const Stop& stop) {
-    for (const Family family : families) {
-        const auto begin = std::chrono::steady_clock::now();
-        bounds.push_back(family(traffic, stop));
-        bounds.back().seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    }
+template <class Find>
+Bound timed(const Find& find) {
+    const auto begin = std::chrono::steady_clock::now();
+    Bound bound = find();
+    bound.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return bound;
 }
 
 std::vector<Bound> sorted(std::vector<Bound> bounds) {
@@ -32,24 +28,43 @@ std::vector<Bound> sorted(std::vector<Bound> bounds) {
 
 }  // namespace
 
-std::vector<Bound> simple_bounds(const Instance& instance, const Stop& stop) {
-    Traffic traffic(instance);
+Families::Families(const Instance& instance) : traffic_(std::make_unique<Traffic>(instance)) {}
+Families::Families(Families&&) noexcept = default;
+Families::~Families() = default;
+
+std::vector<Bound> Families::simple(const Stop& stop) {
     std::vector<Bound> bounds;
-    add(bounds, kSimple, traffic, stop);
-    const auto begin = std::chrono::steady_clock::now();
+    for (const auto family : kSimple) bounds.push_back(timed([&] { return family(*traffic_, stop); }));
     const Ticks best = std::ranges::max(bounds, {}, &Bound::value).value;
-    if (Bound cut = block_cuts(traffic, best, stop); cut.value > best) {
-        cut.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        bounds.push_back(std::move(cut));
-    }
+    Bound regular = timed([&] { return block_cuts(*traffic_, best, stop); });
+    if (regular.value > best) bounds.push_back(std::move(regular));
     return sorted(std::move(bounds));
 }
 
+Bound Families::cut(const Stop& stop) {
+    return timed([&] { return bounds::cut(*traffic_, stop); });
+}
+
+Bound Families::flow(const Stop& stop) {
+    return timed([&] { return lengths(*traffic_, stop); });
+}
+
+std::vector<Bound> simple_bounds(const Instance& instance, const Stop& stop) {
+    return Families(instance).simple(stop);
+}
+
 std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop) {
-    Traffic traffic(instance);
-    std::vector<Bound> bounds;
-    add(bounds, kSimple, traffic, stop);
-    add(bounds, kOthers, traffic, stop);
+    Families families(instance);
+    std::vector<Bound> bounds = families.simple(stop);
+    for (Bound bound : {families.cut(stop), families.flow(stop)}) {
+        // Of one kind the better one is enough.
+        const auto same = std::ranges::find(bounds, bound.kind, &Bound::kind);
+        if (same == bounds.end()) {
+            bounds.push_back(std::move(bound));
+        } else if (bound.value > same->value) {
+            *same = std::move(bound);
+        }
+    }
     return sorted(std::move(bounds));
 }
 

@@ -15,7 +15,9 @@ int main(int argc, char** argv) {
     try {
         code = parse(arguments).run(process);
     } catch (...) {
-        const Failure failure = failure_of(std::current_exception());
+        Failure failure = failure_of(std::current_exception());
+        if (failure.code == ExitCode::LimitReached && process.was_interrupted())
+            failure.code = ExitCode::Interrupted;
         report(failure, arguments, process.streams);
         code = failure.code;
     }

@@ -111,4 +111,10 @@ std::vector<std::pair<std::string, double>> option_values(const Values& values) 
     return options;
 }
 
+SearchOptions chosen_options(const Values& values) {
+    SearchOptions options;
+    for (const auto& [name, value] : option_values(values)) find_search_option(name)->set(options, value);
+    return options;
+}
+
 }  // namespace tutti::cli

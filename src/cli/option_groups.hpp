@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/bound.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {
@@ -28,5 +29,7 @@ namespace tutti::cli {
 /// The help of --option, and its values NAME=VALUE, checked, in the order given.
 [[nodiscard]] const char* option_help();
 [[nodiscard]] std::vector<std::pair<std::string, double>> option_values(const Values& values);
+/// The usual ones, with those.
+[[nodiscard]] SearchOptions chosen_options(const Values& values);
 
 }  // namespace tutti::cli

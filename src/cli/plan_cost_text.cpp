@@ -48,6 +48,9 @@ text::Facts facts_of(const app::PlanCost& cost, const Topology& topology) {
         facts.emplace_back(
             "bound", fmt::format("{}, {}", text::ticks_text(cost.bound->value, units), cost.bound->kind));
         facts.emplace_back("gap", fmt::format("{}, for chunks of this size", text::gap_text(cost.gap)));
+        const bool has_gap = cost.timing.makespan > cost.bound->value;
+        if (has_gap && !cost.skipped.empty())
+            facts.emplace_back("skipped", text::skipped_text(cost.skipped));
     }
     if (cost.finer) {
         facts.emplace_back(

@@ -27,7 +27,7 @@ text::SafeText line_of(const Violation& violation, const Topology& topology) {
 /// A judged schedule as text.
 text::SafeText page_of(const app::JudgedSchedule& judged, const app::ScheduleJudge& judge, bool colours) {
     const Verdict& verdict = judged.verdict;
-    const std::optional<Bound>& bound = judge.bound();
+    const std::optional<Bound>& bound = judged.bound;
     const Units units = judge.instance().topology().units();
     text::SafeText page = text::safe_text(
         "{}  {}\n",
@@ -39,8 +39,12 @@ text::SafeText page_of(const app::JudgedSchedule& judged, const app::ScheduleJud
         facts.emplace_back("bound",
                            fmt::format("{}, {}", text::ticks_text(bound->value, units), bound->kind));
     // The gap of an invalid schedule is meaningless.
-    if (bound && verdict.valid())
+    if (bound && verdict.valid()) {
         facts.emplace_back("gap", text::gap_text(gap(verdict.makespan, bound->value)));
+        const bool has_gap = verdict.makespan > bound->value;
+        if (has_gap && !judged.skipped.empty())
+            facts.emplace_back("skipped", text::skipped_text(judged.skipped));
+    }
     if (const Bandwidths bandwidths = judge.bandwidths(judged); bandwidths.algbw_GBps) {
         facts.emplace_back("algbw", text::bandwidth_text(bandwidths.algbw_GBps));
         facts.emplace_back("busbw", text::bandwidth_text(bandwidths.busbw_GBps));
@@ -66,7 +70,7 @@ ExitCode report_malformed(io::Json json, const InputError& error, const Talk& ta
     return failure.code;
 }
 
-ExitCode verify_schedule(const std::string& file, const app::ScheduleJudge& judge, const Talk& talk,
+ExitCode verify_schedule(const std::string& file, app::ScheduleJudge& judge, const Talk& talk,
                          const Process& process) {
     const Streams& streams = process.streams;
     app::JudgedSchedule judged;
@@ -83,7 +87,8 @@ ExitCode verify_schedule(const std::string& file, const app::ScheduleJudge& judg
     if (judged.malformed) return report_malformed(judge.json_of(judged), *judged.malformed, talk, streams);
     streams.out << (talk.json ? text::safe_text("{}\n", io::json_line(judge.json_of(judged)))
                               : page_of(judged, judge, streams.colour_out));
-    return judged.verdict.valid() ? ExitCode::Done : ExitCode::Failed;
+    if (!judged.verdict.valid()) return ExitCode::Failed;
+    return process.was_interrupted() ? ExitCode::Interrupted : ExitCode::Done;
 }
 
 }  // namespace
@@ -92,13 +97,13 @@ ExitCode verify_schedules(const app::ScheduleFiles& files, const app::JudgeOptio
                           const Process& process) {
     std::optional<Instance> instance;
     try {
-        instance = app::read_instance(files.instance, options.variation);
+        instance = app::read_instance(files.instance, options.variation, Stop({}, process.interrupted));
     } catch (const InputError& error) {
         return report_malformed(app::malformed_json(files.instance, error), error, talk, process.streams);
     }
     return app::with_instance(*instance, [&] {
-        const app::ScheduleJudge judge(*instance,
-                                       {options.max_violations, options.expand, options.variation.bytes});
+        app::ScheduleJudge judge(*instance,
+                                 {options.max_violations, options.expand, options.variation.bytes});
         ExitCode worst = ExitCode::Done;
         for (const std::string& file : files.schedules)
             worst = std::max(worst, verify_schedule(file, judge, talk, process));

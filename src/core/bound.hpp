@@ -88,4 +88,11 @@ struct Bound {
     double seconds = 0;  ///< what finding it took
 };
 
+/// A bound that was not computed, or not to its end.
+struct SkippedBound {
+    std::string kind;
+    std::string why;  ///< "not needed: …", "too large: …", "no time: …", "no solver: …"
+    friend bool operator==(const SkippedBound&, const SkippedBound&) = default;
+};
+
 }  // namespace tutti

@@ -19,9 +19,8 @@ struct SearchOptions {
 
     // Every method.
     double auto_seconds = 60;
+    Count bound_entries = 12'000;
     double bound_share = 0.25;
-    Count bound_sends = 100'000;
-    Count bound_sends_greedy = 5'000;
     double composition_share = 0.25;
     Count exact_size = 4'000'000;
     Count exact_size_auto = 60'000;
@@ -32,6 +31,7 @@ struct SearchOptions {
     // The search over horizons in exact synthesis.
     Count horizon_steps = 24;
     Count model_pairs = 100'000;
+    Count model_size = 10'000'000;
     Count model_starts = 400'000;
     Count model_units = 20'000;
     Count model_ways = 60'000;

@@ -73,4 +73,17 @@ Json bound_json(const Bound& bound, std::optional<double> seconds) {
     return json;
 }
 
+Json skipped_json(std::span<const SkippedBound> skipped) {
+    Json list = Json::array();
+    for (const auto& [kind, why] : skipped) list.push_back({{"kind", kind}, {"why", why}});
+    return list;
+}
+
+std::vector<SkippedBound> read_skipped(const JsonView& view) {
+    std::vector<SkippedBound> skipped;
+    for (const JsonView& element : view.elements())
+        skipped.push_back({element.at("kind").string(), element.at("why").string()});
+    return skipped;
+}
+
 }  // namespace tutti::io

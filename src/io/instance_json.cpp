@@ -61,8 +61,8 @@ Instance parse_instance(const Json& json, const std::string& fallback_name, cons
     }
 }
 
-Instance read_instance(const std::string& path, const Variation& variation) {
-    Source source(path);
+Instance read_instance(const std::string& path, const Variation& variation, const Stop& stop) {
+    Source source(path, stop);
     const Json json = parse_json(source);
     try {
         return parse_instance(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/stop.hpp"
 #include "core/variation.hpp"
 #include "io/json_view.hpp"
 
@@ -16,7 +17,8 @@ inline constexpr std::string_view kStdinName = "stdin";
 /// Reads instances/README.md's format from a file or, for "-", from standard input. Throws InputError with
 /// the file, the JSON path or "line:column", what was expected and what was found. The variation takes the
 /// place of what the file says, or leaves out.
-[[nodiscard]] Instance read_instance(const std::string& path, const Variation& variation = {});
+[[nodiscard]] Instance read_instance(const std::string& path, const Variation& variation = {},
+                                     const Stop& stop = {});
 
 /// The same for a value; an instance that gives no name gets the fallback.
 [[nodiscard]] Instance parse_instance(const Json& json, const std::string& fallback_name,

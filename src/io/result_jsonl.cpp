@@ -1,6 +1,7 @@
 #include "io/result_jsonl.hpp"
 
 #include "io/atomic_file.hpp"
+#include "io/bound_json.hpp"
 #include "io/collective_result_json.hpp"
 #include "io/json_text.hpp"
 
@@ -186,6 +187,7 @@ Json result_json(const ResultLine& result) {
               {"lower_bound", or_null(result.lower_bound)},
               {"bound_kind", or_null(result.bound_kind)},
               {"gap", or_null(result.gap())},
+              {"skipped", skipped_json(result.skipped)},
               {"seconds", result.seconds},
               {"peak_memory_bytes", or_null(result.peak_memory_bytes)},
               {"sends", result.sends},
@@ -224,6 +226,7 @@ ResultLine parse_result(const Json& json) {
     result.makespan = read_ticks(view, "makespan");
     result.lower_bound = read_ticks(view, "lower_bound");
     result.bound_kind = read_string(view, "bound_kind");
+    if (const auto skipped = given(view, "skipped")) result.skipped = read_skipped(*skipped);
     if (const auto seconds = given(view, "seconds")) result.seconds = seconds->number(0, 1e18);
     result.peak_memory_bytes = read_count(view, "peak_memory_bytes");
     result.sends = read_count(view, "sends").value_or(0);

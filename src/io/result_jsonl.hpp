@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/bound.hpp"
 #include "core/candidate.hpp"
 #include "core/collective_result.hpp"
 #include "core/outcome.hpp"
@@ -39,6 +40,7 @@ struct ResultLine {
     std::optional<Ticks> makespan;
     std::optional<Ticks> lower_bound;
     std::string bound_kind;
+    std::vector<SkippedBound> skipped;  ///< bounds that were not computed, or not to their end
     double seconds = 0;
     std::optional<std::uint64_t> peak_memory_bytes;
     std::uint64_t sends = 0;

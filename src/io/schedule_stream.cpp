@@ -440,8 +440,8 @@ bool is_stream(Source& source) {
 
 }  // namespace
 
-OpenSchedule open_schedule(const std::string& path) {
-    Source source(path);
+OpenSchedule open_schedule(const std::string& path, const Stop& stop) {
+    Source source(path, stop);
     if (is_stream(source)) {
         auto stream = std::make_unique<StreamSource>(std::move(source));
         const StreamHeader header = stream->header();

@@ -137,7 +137,7 @@ struct OpenSchedule {
     std::unique_ptr<SendSource> sends;                     ///< none where it is in generator form
     std::optional<symmetry::SymmetricSchedule> symmetric;  ///< where it is
 };
-[[nodiscard]] OpenSchedule open_schedule(const std::string& path);
+[[nodiscard]] OpenSchedule open_schedule(const std::string& path, const Stop& stop = {});
 
 /// The same, read into memory.
 [[nodiscard]] Schedule read_schedule(const std::string& path);

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,8 +38,9 @@ struct Source::File {
 Source::Source(std::string text, std::string name, std::unique_ptr<File> file)
     : name_(std::move(name)), file_(std::move(file)), buffer_(std::move(text)), filled_(buffer_.size()) {}
 
-Source::Source(const std::string& path)
+Source::Source(const std::string& path, const Stop& stop)
     : Source({}, path == "-" ? "standard input" : path, std::make_unique<File>()) {
+    stop_ = stop;
     file_->ours = path != "-";
     file_->descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file_->descriptor < 0) fail("cannot be opened: " + reason(errno));
@@ -68,11 +70,24 @@ void Source::limit(std::uint64_t bytes) {
         fail(fmt::format("expected at most {}, found {}", text::size_text(limit_), text::size_text(known)));
 }
 
+void Source::wait_for_input() const {
+    constexpr int kPollMilliseconds = 50;
+    if (file_->size) return;  // a regular file never blocks
+    while (true) {
+        if (stop_.requested()) throw LimitError(fmt::format("interrupted while {} was read", name_));
+        pollfd input{file_->descriptor, POLLIN, 0};
+        const int ready = ::poll(&input, 1, kPollMilliseconds);
+        // An error, too, ends the wait: read() then says which.
+        if (ready > 0 || (ready < 0 && errno != EINTR)) return;
+    }
+}
+
 bool Source::refill() {
     if (!file_) return false;
     filled_ -= next_;
     std::memmove(buffer_.data(), buffer_.data() + next_, filled_);
     next_ = 0;
+    wait_for_input();
     ssize_t count = 0;
     do {
         count = ::read(file_->descriptor, buffer_.data() + filled_, buffer_.size() - filled_);

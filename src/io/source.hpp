@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/stop.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +17,9 @@ namespace tutti::io {
 /// all errors are InputErrors that name the file.
 class Source {
   public:
-    /// A path, or "-" for standard input.
-    explicit Source(const std::string& path);
+    /// A path, or "-" for standard input. While a pipe or a terminal is waited for, `stop` is polled; then
+    /// reading throws LimitError.
+    explicit Source(const std::string& path, const Stop& stop = {});
     [[nodiscard]] static Source of_text(std::string text, std::string name);
 
     Source(Source&&) noexcept;
@@ -51,8 +53,11 @@ class Source {
     /// Appends what the file has next to the unread bytes; false at its end.
     bool refill();
     void take(std::size_t count);
+    /// Returns when a read would not block.
+    void wait_for_input() const;
 
     std::string name_;
+    Stop stop_;
     std::unique_ptr<File> file_;  ///< none: all there is lies in buffer_
     std::string buffer_;
     std::size_t next_ = 0, filled_ = 0;  ///< the unread bytes of buffer_

@@ -19,7 +19,7 @@ namespace {
 class Replayed {
   public:
     Replayed(const Instance& instance, std::string path, const Stop& stop)
-        : instance_(instance), path_(std::move(path)), stop_(stop), opened_(io::open_schedule(path_)) {
+        : instance_(instance), path_(std::move(path)), stop_(stop), opened_(io::open_schedule(path_, stop)) {
         // A text is held; so is a stream that cannot be opened again.
         if (opened_.symmetric || (opened_.stream && path_ != "-")) return;
         held_.emplace(Schedule{opened_.instance, Ticks(0), {}});
@@ -74,18 +74,14 @@ class Replayed {
 /// Beyond it a page has no list of them.
 constexpr std::size_t kMostCollectives = 4096;
 
-/// Flow and cut bounds take seconds on thousands of NPUs, and their pictures are for networks that one can
-/// see whole.
-constexpr std::size_t kMostChunksTimesLinks = 2'000'000;
-
-std::vector<Bound> bounds_for(const Instance& instance, const std::optional<BoundClaim>& claim,
+std::vector<Bound> bounds_for(const Instance& instance, const ViewOptions& options, Ticks makespan,
                               const Stop& stop) {
-    auto simple = bounds::simple_bounds(instance, stop);
-    const bool small = instance.chunks() * instance.topology().links().size() <= kMostChunksTimesLinks;
-    // What was claimed by something else (a solver, a linear program) these will not find.
-    const bool more =
-        !claim || (claim->value > simple.front().value && (claim->kind == "cut" || claim->kind == "flow"));
-    return small && more ? bounds::all_bounds(instance, stop) : simple;
+    if (!options.bounds) return bounds::simple_bounds(instance, stop);
+    const auto& claim = options.claim;
+    if (!claim) return options.bounds(instance, makespan, stop);
+    // What was claimed by something else (a solver, a linear program) will not be found again.
+    const bool is_ours = claim->kind == "cut" || claim->kind == "flow";
+    return options.bounds(instance, is_ours ? claim->value : Ticks(0), stop);
 }
 
 }  // namespace
@@ -107,7 +103,7 @@ JudgedView judged_view(const Instance& instance, const std::string& schedule_fil
                         grouped_digits(judged.verdict.sends), grouped_digits(options.most_sends_read)),
             {}, schedule_file);
     }
-    const auto bounds = bounds_for(instance, options.claim, stop);
+    const auto bounds = bounds_for(instance, options, judged.verdict.makespan, stop);
     const Subject subject{instance, judged.verdict.makespan, [&] { return replayed.walk(); },
                           bounds,   options.claim,           options.key};
     judged.view = schedule_view(subject, options.most_sends);

@@ -4,9 +4,14 @@
 #include "core/verdict.hpp"
 #include "report/bound_view.hpp"
 
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace tutti::report {
+
+/// Whoever decides which bounds are worth their time.
+using Bounds = std::function<std::vector<Bound>(const Instance&, Ticks enough, const Stop&)>;
 
 struct ViewOptions {
     std::uint64_t most_sends = 100'000;  ///< shown
@@ -14,6 +19,9 @@ struct ViewOptions {
     std::uint64_t most_sends_read = 1'000'000'000;
     std::size_t most_links = 1'000'000;
     std::optional<BoundClaim> claim{};
+    /// Lower bounds of the instance, the largest first, until one reaches `enough`. Near-linear ones where
+    /// not given.
+    Bounds bounds{};
     std::string key{};  ///< of the task, or empty
 };
 

@@ -2,7 +2,6 @@
 
 #include "io/found_results.hpp"
 #include "io/instance_json.hpp"
-#include "report/judged_view.hpp"
 #include "report/page_file.hpp"
 #include "report/sample.hpp"
 
@@ -96,6 +95,7 @@ class Maker {
         options.most_links = kMostLinks;
         options.key = line.key;
         options.claim = claim_of(line);
+        options.bounds = options_.bounds;
         JudgedView judged = judged_view(instance, file, options, options_.stop);
         if (!judged.verdict.valid()) {
             return fmt::format("Its schedule {} is not valid for {}: {}", file, line.file,

@@ -3,6 +3,7 @@
 #include "core/instance.hpp"
 #include "core/stop.hpp"
 #include "io/result_jsonl.hpp"
+#include "report/judged_view.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +17,8 @@ struct ReportOptions {
     /// How to get the instance of a line; the file that the line names where not given. A run that varies its
     /// instances gives one.
     std::function<Instance(const io::ResultLine&)> instance{};
-    Stop stop{};  ///< what is left when it comes has rows and no views
+    Bounds bounds{};  ///< as ViewOptions has it
+    Stop stop{};      ///< what is left when it comes has rows and no views
 };
 
 /// What was written.

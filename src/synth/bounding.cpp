@@ -1,63 +1,162 @@
+// Which bounds are worth their time. `latency`, `ingress`, `egress`, `volume` and the regular cuts take
+// milliseconds. `cut` and the quick `flow` are bounded in their work: about a second together on any
+// instance, so they are computed wherever the others leave a gap. The linear programs can take for ever; what
+// bounds them is the number of entries of their matrices, so that every machine computes the same ones. Once
+// a bound meets the makespan that is known, it is the optimum, and no other can be larger.
+
 #include "synth/bounding.hpp"
 
-#include "bounds/bounds.hpp"
+#include "core/expects.hpp"
 #include "models/relaxation.hpp"
 #include "models/remote/remote_backend.hpp"
 #include "synth/judge.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 namespace tutti::synth {
 namespace {
 
-/// Time limit of the simplex method, which is slow on time-expanded programs.
-constexpr Stop::Seconds kForLinearPrograms{20};
-/// Larger programs would not finish in that time.
+/// Beyond this even counting the entries of a program takes long.
 constexpr std::size_t kMostForPrograms = 300'000;
+/// A bound may put so many programs of the largest size to the solver: it tries one horizon after the other.
+constexpr std::size_t kProgramsOfABound = 8;
+
+constexpr const char* kNoTime = "no time: the limit came first";
+constexpr const char* kCutShort = "no time: the limit ended it early, and more time may prove more";
+constexpr const char* kNotNeeded = "not needed: the bound is met";
+
+/// Puts linear programs to HiGHS, if it is there and they are small enough.
+template <class Ask>
+std::optional<Bound> ask_linear(const Instance& instance, const SearchOptions& options, const Stop& stop,
+                                std::string& why_not, const Ask& ask) {
+    if (instance.chunks() * instance.topology().links().size() > kMostForPrograms) {
+        why_not = fmt::format("too large: {} chunks on {} links are too many for linear programs",
+                              instance.chunks(), instance.topology().links().size());
+        return std::nullopt;
+    }
+    const models::OpenedBackend opened = models::remote::open_stoppable("highs");
+    if (!opened) {
+        why_not = fmt::format("no solver: HiGHS is not there ({})", opened.absence);
+        return std::nullopt;
+    }
+    models::RelaxationLimits limits;
+    limits.solve.stop = stop;
+    limits.solve.must_end = stop;
+    limits.entries = options.bound_entries;
+    limits.all_entries = options.bound_entries * kProgramsOfABound;
+    models::Relaxed relaxed = ask(*opened.backend, limits);
+    if (relaxed.too_large) {
+        why_not = fmt::format("too large: a linear program has more than {} entries (--option bound-entries)",
+                              options.bound_entries);
+    }
+    return std::move(relaxed.bound);
+}
 
 }  // namespace
 
-std::vector<Bound> every_bound(const Instance& instance, const Stop& stop) {
-    std::vector<Bound> all = bounds::all_bounds(instance, stop);
-    const bool is_small = instance.chunks() * instance.topology().links().size() <= kMostForPrograms;
-    models::OpenedBackend opened;
-    if (is_small && !stop.requested()) opened = models::remote::open_stoppable("highs");
-    if (opened) {
-        models::SolveLimits limits;
-        limits.must_end = stop;
-        limits.stop = stop.within(kForLinearPrograms);
-        if (auto flow = models::flow_bound(instance, *opened.backend, limits)) {
-            // One flow bound is enough: the better of the two.
-            const auto other = std::ranges::find(all, "flow", &Bound::kind);
-            if (other == all.end()) {
-                all.push_back(std::move(*flow));
-            } else if (flow->value >= other->value) {
-                *other = std::move(*flow);
-            }
-        }
-        const Ticks best = std::ranges::max(all, {}, &Bound::value).value;
-        limits.stop = stop.within(kForLinearPrograms);
-        if (auto timed = models::time_expanded_bound(instance, *opened.backend, best, limits)) {
-            all.push_back(std::move(*timed));
+Bounding::Bounding(const Instance& instance, const SearchOptions& options)
+    : instance_(instance),
+      options_(options),
+      stages_{{"cut", &Bounding::cut},
+              {"flow", &Bounding::flow},
+              {"flow (linear program)", &Bounding::flow_program},
+              {"time-expanded", &Bounding::time_expanded}} {}
+
+void Bounding::begin(const Stop& stop) {
+    expects(bounds_.empty());
+    for (Bound& bound : bounds::Families(instance_).simple(stop)) enter(std::move(bound));
+    if (stop.requested()) {
+        for (const Bound& bound : bounds_) cut_short_.push_back({bound.kind, kCutShort});
+    }
+    judge(instance_, best());
+}
+
+void Bounding::go_on(std::optional<Ticks> enough, const Stop& stop) {
+    expects(!bounds_.empty());
+    const Ticks before = best().value;
+    for (Stage& stage : stages_) {
+        if (stage.done) continue;
+        if (enough && best().value >= *enough) {
+            stage.why_not = kNotNeeded;
+        } else if (stop.requested()) {
+            stage.why_not = kNoTime;
+        } else {
+            stage.why_not.clear();
+            (this->*stage.run)(stage, stop);
+            stage.done = !stop.requested();
+            if (!stage.done) stage.why_not = kCutShort;
         }
     }
-    std::ranges::stable_sort(all, std::ranges::greater{}, &Bound::value);
-    for (const Bound& bound : all) {
-        if (!stop.requested()) judge(instance, bound);
+    families_.reset();
+    if (best().value > before) judge(instance_, best());
+}
+
+bounds::Families& Bounding::families() {
+    if (!families_) families_.emplace(instance_);
+    return *families_;
+}
+
+void Bounding::check_all() const {
+    for (const Bound& bound : bounds_) judge(instance_, bound);
+}
+
+std::vector<SkippedBound> Bounding::skipped() const {
+    std::vector<SkippedBound> all = cut_short_;
+    for (const Stage& stage : stages_) {
+        if (!stage.why_not.empty()) all.push_back({stage.kind, stage.why_not});
     }
     return all;
+}
+
+void Bounding::enter(Bound bound) {
+    const auto same = std::ranges::find(bounds_, bound.kind, &Bound::kind);
+    if (same == bounds_.end()) {
+        bounds_.push_back(std::move(bound));
+    } else if (bound.value > same->value) {
+        *same = std::move(bound);
+    }
+    std::ranges::stable_sort(bounds_, std::ranges::greater{}, &Bound::value);
+}
+
+void Bounding::cut(Stage& /*stage*/, const Stop& stop) { enter(families().cut(stop)); }
+void Bounding::flow(Stage& /*stage*/, const Stop& stop) { enter(families().flow(stop)); }
+
+void Bounding::flow_program(Stage& stage, const Stop& stop) {
+    auto bound = ask_linear(instance_, options_, stop, stage.why_not,
+                            [&](const models::Backend& backend, const models::RelaxationLimits& limits) {
+                                return models::flow_bound(instance_, backend, limits);
+                            });
+    if (bound) enter(std::move(*bound));
+}
+
+void Bounding::time_expanded(Stage& stage, const Stop& stop) {
+    auto bound = ask_linear(instance_, options_, stop, stage.why_not,
+                            [&](const models::Backend& backend, const models::RelaxationLimits& limits) {
+                                return models::time_expanded_bound(instance_, backend, best().value, limits);
+                            });
+    if (bound) enter(std::move(*bound));
+}
+
+Bounding bounds_of(const Instance& instance, std::optional<Ticks> enough, const Stop& stop,
+                   const SearchOptions& options) {
+    Bounding bounding(instance, options);
+    bounding.begin(stop);
+    bounding.go_on(enough, stop);
+    return bounding;
 }
 
 std::optional<Bound> checkable_proof(const Instance& instance, Ticks value, const Stop& stop,
                                      Stop::Seconds time) {
     const auto opened = models::remote::open_stoppable("highs");
     if (!opened) return std::nullopt;
-    models::SolveLimits limits;
-    limits.must_end = stop;
-    limits.stop = stop.within(time);
-    auto bound = models::time_expanded_bound(instance, *opened.backend, value - Ticks(1), limits);
-    if (!bound || bound->value < value) return std::nullopt;
-    return bound;
+    models::RelaxationLimits limits;
+    limits.solve.must_end = stop;
+    limits.solve.stop = stop.within(time);
+    auto proof = models::time_expanded_bound(instance, *opened.backend, value - Ticks(1), limits).bound;
+    if (!proof || proof->value < value) return std::nullopt;
+    return proof;
 }
 
 }  // namespace tutti::synth

@@ -1,16 +1,67 @@
 #pragma once
 
+#include "bounds/bounds.hpp"
 #include "core/bound.hpp"
 #include "core/instance.hpp"
+#include "core/search_options.hpp"
 #include "core/stop.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace tutti::synth {
 
-/// All bounds, the largest first: those of src/bounds, and with HiGHS the linear programs of
-/// models/relaxation. Each certificate is checked (synth/judge). Precondition: every receiver can be reached.
-[[nodiscard]] std::vector<Bound> every_bound(const Instance& instance, const Stop& stop);
+/// The lower bounds of an instance, by the one policy that all commands share (docs/bounds.md, "Which bounds
+/// are computed"): cheap ones first, each only if no bound so far is enough, none whose program is too large,
+/// none for which there is no time. Without a time limit the same instance has the same bound, whoever asks.
+/// The certificate of the best one is checked (synth/judge).
+class Bounding {
+  public:
+    /// Precondition: every receiver can be reached. The instance must outlive this.
+    explicit Bounding(const Instance& instance, const SearchOptions& options = {});
+
+    /// The near-linear ones. To be called first, once.
+    void begin(const Stop& stop);
+    /// The others, until one reaches `enough`: the makespan of a schedule that is known. Where that was
+    /// smaller before, or the time was over, it goes on from there.
+    void go_on(std::optional<Ticks> enough, const Stop& stop);
+
+    /// The largest first; never empty after begin().
+    [[nodiscard]] const std::vector<Bound>& bounds() const { return bounds_; }
+    [[nodiscard]] const Bound& best() const { return bounds_.front(); }
+    /// Checks the certificates of the others too.
+    void check_all() const;
+    /// What was left out, and why, in the order in which they are computed.
+    [[nodiscard]] std::vector<SkippedBound> skipped() const;
+
+  private:
+    /// A bound that is not near-linear.
+    struct Stage {
+        std::string kind;
+        void (Bounding::*run)(Stage&, const Stop&);
+        bool done = false;
+        std::string why_not{};  ///< why it was skipped, or ended early
+    };
+
+    void cut(Stage& stage, const Stop& stop);
+    void flow(Stage& stage, const Stop& stop);
+    [[nodiscard]] bounds::Families& families();
+    void flow_program(Stage& stage, const Stop& stop);
+    void time_expanded(Stage& stage, const Stop& stop);
+    /// Keeps the better one of a kind.
+    void enter(Bound bound);
+
+    const Instance& instance_;
+    const SearchOptions options_;
+    std::optional<bounds::Families> families_;  ///< only while they are needed: their tables are large
+    std::vector<Bound> bounds_;
+    std::vector<SkippedBound> cut_short_;  ///< of the near-linear ones
+    std::vector<Stage> stages_;
+};
+
+/// All of it at once.
+[[nodiscard]] Bounding bounds_of(const Instance& instance, std::optional<Ticks> enough = {},
+                                 const Stop& stop = {}, const SearchOptions& options = {});
 
 /// A checkable proof by linear duals of what a solver has proven: that no schedule is shorter than `value`;
 /// searched for `time`. None if there is no such proof or it is not found in time.

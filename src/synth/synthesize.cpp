@@ -1,14 +1,14 @@
-// The order of `auto`: cheap bounds, then greedy; if greedy meets the bound, that is the proof and no solver
-// is run. Otherwise the more expensive bounds, then exact synthesis if the model fits. An all-reduce is first
-// solved as its two halves, each exactly: that gives a good schedule, and the direct model then decides
+// The order of `auto`: near-linear bounds, greedy; if greedy meets the bound that is the proof and no solver
+// is asked. Else the other bounds (synth/bounding), then exact synthesis if the model fits. An all-reduce is
+// first solved as its two halves, each exactly: that gives a good schedule, and the direct model then says
 // whether the composition can be beaten.
 
 #include "synth/synthesize.hpp"
 
-#include "bounds/bounds.hpp"
 #include "heuristics/greedy.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/portfolio.hpp"
+#include "heuristics/ring/ring.hpp"
 #include "models/exact.hpp"
 #include "synth/bounding.hpp"
 #include "synth/composition.hpp"
@@ -69,17 +69,15 @@ class Synthesis {
           options_(request.options),
           alone_(heuristics::find_heuristic(request.heuristic)),
           stop_(stop),
-          sends_wanted_(least_sends(instance)) {}
+          sends_wanted_(least_sends(instance)),
+          bounding_(instance, request.options) {}
 
     Result run() {
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
-        raise(bounds::simple_bounds(instance_, stop_).front());
+        bounding_.begin(stop_);
+        raise(bounding_.best());
         search_quickly();
-        if (is_worth_more_bounds()) {
-            const auto left = stop_.remaining();
-            const auto time = left ? std::optional(*left * options_.bound_share) : std::nullopt;
-            raise(bounds::all_bounds(instance_, stop_.within(time)).front());
-        }
+        bound_further();
         if (!gap()) {
             conclude(fmt::format("{} meets the bound ({}): no solver is needed", result_.method,
                                  result_.bound.kind));
@@ -95,13 +93,15 @@ class Synthesis {
   private:
     void conclude(std::string proof) { result_.proof = std::move(proof); }
 
+    /// Whether there is no schedule yet, or one that does not meet the bound.
+    [[nodiscard]] bool gap_left() const { return result_.method.empty() || gap(); }
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
-    /// The expensive bounds of a large instance take longer than its schedule. `tutti bound` has them all.
-    [[nodiscard]] bool is_worth_more_bounds() const {
-        if (!gap() || stop_.requested() || result_.schedule.sends.empty()) return false;
-        const bool small =
-            sends_wanted_ <= (is_greedy() ? options_.bound_sends_greedy : options_.bound_sends);
-        return small || relative_gap() > options_.small_gap;
+    /// The bounds that take longer, as far as they are needed and there is time.
+    void bound_further() {
+        const auto left = stop_.remaining();
+        const auto time = left ? std::optional(*left * options_.bound_share) : std::nullopt;
+        bounding_.go_on(result_.schedule.makespan, stop_.within(time));
+        raise(bounding_.best());
     }
     [[nodiscard]] double relative_gap() const {
         return tutti::gap(result_.schedule.makespan, result_.bound.value).value_or(1);
@@ -114,7 +114,6 @@ class Synthesis {
 
     void raise(Bound bound) {
         if (!result_.bound.kind.empty() && bound.value <= result_.bound.value) return;
-        judge(instance_, bound);
         result_.bound = std::move(bound);
         tell(fmt::format("bound    {} ({}), {:.3f} s", result_.bound.value.count(), result_.bound.kind,
                          clock_.seconds()));
@@ -153,6 +152,7 @@ class Synthesis {
     [[nodiscard]] std::optional<Ticks> least_composition() const {
         const auto halves = halves_of(instance_);
         if (!halves) return std::nullopt;
+        // A goal of the search, not a bound that anybody is told.
         return bounds::simple_bounds(halves->reduce_scatter, stop_).front().value +
                bounds::simple_bounds(halves->all_gather, stop_).front().value;
     }
@@ -191,31 +191,65 @@ class Synthesis {
         return !gap();
     }
 
-    /// A schedule that is verified while it is generated, and never held. False: it does not apply.
-    bool search_in_lockstep() {
-        if (!is_too_large_to_hold() || !heuristics::fits_lockstep(instance_)) return false;
-        const double begin = clock_.seconds();
-        heuristics::LockstepGather made(instance_, request_.seed, stop_);
+    /// Takes a schedule that is verified while it is made, and never held.
+    template <class Source>
+    void take_streamed(Source& made, std::string_view heuristic, double begin) {
         const auto tapped = request_.tap ? request_.tap(made) : nullptr;
         const Verdict verdict = verify::verify(instance_, tapped ? *tapped : made);
         if (!made.is_complete()) throw LimitError(kNoTime);
         judge(verdict, result_.bound, kGreedy);
-        accept_unheld(verdict, kGreedy, heuristics::kSynchronousSteps, {});
-        enter({{std::string(heuristics::kSynchronousSteps),
-                {},
-                verdict.makespan,
-                {},
-                clock_.seconds() - begin,
-                verdict.sends}});
+        accept_unheld(verdict, kGreedy, heuristic, {});
+        enter({{std::string(heuristic), {}, verdict.makespan, {}, clock_.seconds() - begin, verdict.sends}});
         tell(fmt::format("greedy   {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
                          clock_.seconds()));
+    }
+
+    /// False: it does not apply.
+    bool search_in_lockstep() {
+        if (!is_too_large_to_hold() || !heuristics::fits_lockstep(instance_)) return false;
+        const double begin = clock_.seconds();
+        heuristics::LockstepGather made(instance_, request_.seed, stop_);
+        take_streamed(made, heuristics::kSynchronousSteps, begin);
         return true;
+    }
+
+    /// A first schedule in linear time, so that every time limit yields one. True: it is not held, and
+    /// nothing else is tried.
+    bool search_by_rings() {
+        const bool unheld = is_too_large_to_hold();
+        // Without a limit the others find better schedules, if they can hold them.
+        const bool is_last_resort = unheld && instance_.topology().switches() > 0;
+        if (alone_ == nullptr && !stop_.remaining() && !is_last_resort) return false;
+        const double begin = clock_.seconds();
+        Candidate candidate{.heuristic = std::string(heuristics::kRing)};
+        if (unheld) {
+            heuristics::RingSchedule made(instance_, stop_);
+            candidate.why_none = made.why_none();
+            if (candidate.why_none.empty()) {
+                take_streamed(made, heuristics::kRing, begin);
+                return true;
+            }
+        } else if (auto schedule = heuristics::ring_schedule(instance_, stop_)) {
+            const Verdict verdict = judge(instance_, *schedule, result_.bound, kGreedy);
+            candidate.makespan = schedule->makespan;
+            candidate.sends = schedule->sends.size();
+            tell(fmt::format("ring     {} in {} sends, {:.3f} s", schedule->makespan.count(),
+                             schedule->sends.size(), clock_.seconds()));
+            if (result_.method.empty() || schedule->makespan < result_.schedule.makespan)
+                accept(std::move(*schedule), verdict, kGreedy, candidate.heuristic);
+        } else {
+            candidate.why_none = stop_.requested() ? "stopped" : "an NPU has no path to the next one";
+        }
+        candidate.seconds = clock_.seconds() - begin;
+        enter({std::move(candidate)});
+        return false;
     }
 
     /// Where there is a time limit, it is used.
     void search_until_stopped() {
         const auto left = stop_.remaining();
         if (!left || result_.schedule.sends.empty()) return;
+        if (is_alone<heuristics::DirectHeuristic>()) return;  // it would only do the same again
         const bool symmetry_alone = is_alone<heuristics::OrbitHeuristic>();
         if (has_symmetry_)
             (void)search_by_symmetry(UINT64_MAX,
@@ -238,6 +272,11 @@ class Synthesis {
         }
         if (alone_ == nullptr || alone_->name == heuristics::kSynchronousSteps) {
             if (search_in_lockstep()) return;
+        }
+        if (alone_ == nullptr || is_alone<heuristics::DirectHeuristic>()) {
+            if (search_by_rings()) return;
+            if (alone_ != nullptr && result_.method.empty()) throw LimitError(why_nothing());
+            if (alone_ != nullptr || !gap_left()) return;
         }
         search_greedily(heuristics::Effort::Quick);
     }
@@ -350,7 +389,7 @@ class Synthesis {
             conclude(fmt::format("{} proved that no schedule is shorter", found.refuted_by));
         }
         tell("choice   exact: " + result_.proof);
-        if (gap() && is_auto()) search_until_stopped();
+        if (gap() && !stop_.requested()) search_until_stopped();
     }
 
     /// Of `auto`: a part is left for what greedy finds with time, so that it is never the worse choice.
@@ -404,6 +443,7 @@ class Synthesis {
         if (!result_.schedule.sends.empty()) result_.sends = result_.schedule.sends.size();
         result_.status = gap() ? Status::Feasible : Status::Optimal;
         judge(result_.schedule.makespan, result_.bound, result_.method);
+        result_.skipped = bounding_.skipped();
         result_.stopped = gap() && (gave_up_ || stop_.requested());
         result_.seconds = clock_.seconds();
         tell(fmt::format("verified{}, {:.3f} s", gap() ? "" : " and optimal: the makespan meets the bound",
@@ -418,6 +458,7 @@ class Synthesis {
     const Stop stop_;
     const Clock clock_;
     const std::uint64_t sends_wanted_;
+    Bounding bounding_;
     Result result_;
     bool has_symmetry_ = false;
     bool gave_up_ = false;

@@ -27,8 +27,9 @@ struct Result {
     /// empty too, they went through the request's tap.
     std::optional<symmetry::SymmetricSchedule> symmetric = {};
     std::uint64_t sends = 0;
-    std::vector<Ticks> finish = {};  ///< when each collective is finished (Verdict::finish)
-    Bound bound;                     ///< the best lower bound known
+    std::vector<Ticks> finish = {};          ///< when each collective is finished (Verdict::finish)
+    Bound bound;                             ///< the best lower bound known
+    std::vector<SkippedBound> skipped = {};  ///< bounds that were not computed, or not completely
     /// Of an all-reduce: the best makespan of a reduce-scatter followed by an all-gather, if both were
     /// proven.
     std::optional<Ticks> composed = {};

@@ -108,6 +108,18 @@ std::string shell_word(const std::string& text) {
     return word + "'";
 }
 
+std::string skipped_text(std::span<const SkippedBound> skipped) {
+    std::string text;
+    for (std::size_t i = 0; i < skipped.size(); ++i) {
+        const bool same_reason = i > 0 && skipped[i].why == skipped[i - 1].why;
+        if (i > 0) text += same_reason ? ", " : "; ";
+        text += skipped[i].kind;
+        const bool is_last = i + 1 == skipped.size() || skipped[i + 1].why != skipped[i].why;
+        if (is_last) text += ": " + skipped[i].why;
+    }
+    return text;
+}
+
 std::string shortened(std::string_view utf8, std::size_t most_bytes) {
     std::size_t bytes = std::min(utf8.size(), most_bytes);
     while (bytes > 0 && bytes < utf8.size() && (static_cast<unsigned char>(utf8[bytes]) & 0xC0U) == 0x80U)

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "core/bound.hpp"
 #include "core/instance.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,9 @@ namespace tutti::text {
 [[nodiscard]] std::string bandwidth_cell(const std::optional<double>& GBps);
 /// "1 send", "2 sends".
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
+
+/// "cut, flow: no time: …; time-expanded: too large: …".
+[[nodiscard]] std::string skipped_text(std::span<const SkippedBound> skipped);
 
 /// Its longest prefix of whole characters with at most that many bytes.
 [[nodiscard]] std::string shortened(std::string_view utf8, std::size_t most_bytes);

@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 using namespace tutti;
@@ -91,4 +93,22 @@ TEST_CASE("standard input is read by the name of a dash") {
         ::dup2(kept, STDIN_FILENO);
         ::close(kept);
     }
+}
+
+TEST_CASE("a source that waits for a pipe hears a stop") {
+    const Scratch scratch;
+    const std::string path = scratch.path("pipe");
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    const int writer = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(writer >= 0);
+    REQUIRE(::write(writer, "half", 4) == 4);
+    std::atomic<bool> stopped{false};
+    Source source(path, Stop({}, &stopped));
+    CHECK(source.block() == "half");
+    stopped = true;
+    CHECK_THROWS_AS((void)source.block(), LimitError);
+    // What a file has is there at once, stopped or not.
+    Source file(scratch.file("file", "all"), Stop({}, &stopped));
+    CHECK(read_text(file, 10) == "all");
+    ::close(writer);
 }

@@ -425,4 +425,27 @@ TEST_CASE("T9: where paces differ, hops do not cross between zero-latency crossb
                     *solver.backend) == "found");
 }
 
+TEST_CASE("a model that grows beyond its size is given up, and says so") {
+    const Instance instance = on_all(ring(4), {collective(CollectiveKind::AllReduce)});
+    const Routing routing(instance);
+    const Asked asked{6, {}, {}, 50};
+    CHECK(time_indexed(routing, no_quotient(routing), asked).too_large);
+    CHECK_FALSE(time_indexed(routing, no_quotient(routing), {6}).too_large);
+    const Instance spread = on_all(ring(4), {collective(CollectiveKind::AllGather)});
+    const Routing spreading(spread);
+    CHECK(interval(spreading, {6, {}, {}, 5}).too_large);
+    CHECK_FALSE(interval(spreading, {6}).too_large);
+}
+
+TEST_CASE("T9 takes little room where many hops pass a crossbar") {
+    // Pair by pair, an all-reduce of 16 NPUs at one crossbar had more than 70 million clauses.
+    const Instance instance =
+        on_all(star(16, {.cut_through = true}, 1, 2), {collective(CollectiveKind::AllReduce)});
+    const Routing routing(instance);
+    const auto quotient = quotient_of(routing, {});
+    REQUIRE(quotient);
+    const Question question = time_indexed(routing, *quotient, {40});
+    CHECK(question.program.size() < 10'000'000);
+}
+
 }  // namespace tutti::test

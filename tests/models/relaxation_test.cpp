@@ -42,13 +42,13 @@ struct Found {
 /// Both bounds, the second from the first; every certificate must pass.
 Found bounds_of(const Instance& instance, const models::Backend& backend) {
     Found found;
-    if (const auto flow = models::flow_bound(instance, backend, {})) {
+    if (const auto flow = models::flow_bound(instance, backend, {}).bound) {
         CHECK(flow->kind == "flow");
         CHECK(verify::check_certificate(instance, *flow).value_or("") == "");
         found.flow = flow->value.count();
     }
     found.timed = found.flow;
-    if (const auto timed = models::time_expanded_bound(instance, backend, Ticks(found.flow), {})) {
+    if (const auto timed = models::time_expanded_bound(instance, backend, Ticks(found.flow), {}).bound) {
         CHECK(timed->kind == "time-expanded");
         CHECK(timed->value.count() > found.flow);
         CHECK(verify::check_certificate(instance, *timed).value_or("") == "");
@@ -135,26 +135,32 @@ TEST_CASE("time-expanded: starts from what is known, and finds nothing beyond th
     const models::Backend* backend = linear_backend();
     if (backend == nullptr) return;
     const Instance instance = on_all(line(2, 1, 2), {many(CollectiveKind::Broadcast, 3)});
-    CHECK(models::time_expanded_bound(instance, *backend, Ticks(6), {})->value == Ticks(7));
-    CHECK_FALSE(models::time_expanded_bound(instance, *backend, Ticks(7), {}));
-    CHECK_FALSE(models::time_expanded_bound(instance, *backend, Ticks(100), {}));
+    CHECK(models::time_expanded_bound(instance, *backend, Ticks(6), {}).bound->value == Ticks(7));
+    CHECK_FALSE(models::time_expanded_bound(instance, *backend, Ticks(7), {}).bound);
+    CHECK_FALSE(models::time_expanded_bound(instance, *backend, Ticks(100), {}).bound);
 }
 
 TEST_CASE("a relaxation that is stopped, too large or empty gives no bound") {
     const models::Backend* backend = linear_backend();
     if (backend == nullptr) return;
     const std::atomic<bool> raised{true};
-    models::SolveLimits stopped;
-    stopped.stop = Stop({}, &raised);
+    models::RelaxationLimits stopped;
+    stopped.solve.stop = Stop({}, &raised);
     const Instance instance = on_all(line(4), {collective(CollectiveKind::AllToAll)});
-    CHECK_FALSE(models::flow_bound(instance, *backend, stopped));
-    CHECK_FALSE(models::time_expanded_bound(instance, *backend, Ticks(3), stopped));
+    CHECK_FALSE(models::flow_bound(instance, *backend, stopped).bound);
+    CHECK_FALSE(models::time_expanded_bound(instance, *backend, Ticks(3), stopped).bound);
     const Instance large = on_all(line(700), {collective(CollectiveKind::AllToAll)});
-    CHECK_FALSE(models::flow_bound(large, *backend, {}));
-    CHECK_FALSE(models::time_expanded_bound(large, *backend, Ticks(100'000), {}));
+    for (const models::Relaxed& relaxed :
+         {models::flow_bound(large, *backend, {}),
+          models::time_expanded_bound(large, *backend, Ticks(100'000), {}),
+          models::flow_bound(instance, *backend, {.entries = 20}),
+          models::time_expanded_bound(instance, *backend, Ticks(3), {.all_entries = 20})}) {
+        CHECK_FALSE(relaxed.bound);
+        CHECK(relaxed.too_large);
+    }
     const Instance idle = on_all(line(2), {custom({0}, {0})});
-    CHECK_FALSE(models::flow_bound(idle, *backend, {}));
-    CHECK_FALSE(models::time_expanded_bound(idle, *backend, Ticks(0), {}));
+    CHECK_FALSE(models::flow_bound(idle, *backend, {}).bound);
+    CHECK_FALSE(models::time_expanded_bound(idle, *backend, Ticks(0), {}).bound);
 }
 
 TEST_CASE("the relaxations meet the proven optima and never pass them") {
@@ -176,7 +182,7 @@ TEST_CASE("weights that refute one horizon do not refute one that is possible") 
     std::size_t asked = 0;
     for (const ProvenOptimum& proven : proven_optima()) {
         if (size_of(proven) > 1500) continue;
-        auto bound = models::time_expanded_bound(proven.instance, *backend, Ticks(0), {});
+        auto bound = models::time_expanded_bound(proven.instance, *backend, Ticks(0), {}).bound;
         if (!bound || bound->value != proven.optimum) continue;
         ++asked;
         INFO(proven.instance.name());

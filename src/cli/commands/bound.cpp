@@ -18,6 +18,7 @@ app::BoundOptions bound_options(const Values& values) {
     options.instance = values.one_positional("instance", "an instance file, or - for standard input");
     options.variation = one_variation(values);
     options.time_limit = values.seconds("time-limit");
+    options.options = chosen_options(values);
     return options;
 }
 
@@ -108,6 +109,8 @@ ExitCode run_bound(const app::BoundOptions& options, const Talk& talk, const Pro
         process.streams.out.print("{}\nno schedule of '{}' takes less than {}\n",
                                   table_of(instance, bounded.bounds), instance.name(),
                                   text::ticks_text(bounded.best().value, instance.topology().units()));
+        if (!bounded.skipped.empty())
+            process.streams.out.print("skipped: {}\n", text::skipped_text(bounded.skipped));
     }
     if (bounded.stopped && !talk.quiet)
         process.streams.err.print("note: stopped early; more time may prove more\n");
@@ -131,15 +134,20 @@ Command bound_command() {
         "  volume           all transfers, over all links\n"
         "  flow             all ways, over links of certain lengths\n"
         "  time-expanded    ways through time, over links that are dear at certain ticks\n"
-        "A schedule whose makespan meets a bound is optimal.\n";
+        "Those that would take too long are skipped, which it says: the same as with synth and\n"
+        "verify, so that all name the same bound. A schedule whose makespan meets a bound is\n"
+        "optimal.\n";
     command.examples =
         "tutti bound mesh3x3.json\n"
         "tutti bound mesh3x3.json --json\n"
         "tutti bound dgx1.json --bytes 64M --chunks 4\n"
         "tutti bound huge.json --time-limit 10\n";
     OptionGroup search{"Search"};
-    search.options.add_options()  //
-        ("time-limit", text_value("SECONDS"), "stop after about this time with the bounds found so far");
+    search.options.add_options()                                                                          //
+        ("time-limit", text_value("SECONDS"), "stop after about this time with the bounds found so far")  //
+        ("option", text_value("NAME=VALUE"),
+         "turn what a search may be turned in, such as bound-entries; may be given several times "
+         "('tutti doctor --options' lists them)");
     command.groups = std::vector<OptionGroup>{variation_options(), search, common_options()};
     command.positional = "instance";
     command.parse = parsed_by(bound_options, run_bound);

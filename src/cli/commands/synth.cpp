@@ -28,8 +28,7 @@ app::SynthesisOptions synth_options(const Values& values) {
     options.method = method_names()[values.choice("method", method_names())];
     if (values.flag("heuristic"))
         options.heuristic = heuristic_names()[values.choice("heuristic", heuristic_names())];
-    for (const auto& [name, value] : option_values(values))
-        find_search_option(name)->set(options.options, value);
+    options.options = chosen_options(values);
     options.seed = values.number<std::uint64_t>("seed", 1, 0);
     options.threads = values.number<unsigned>("threads", 1, 1, kMostThreads);
     options.time_limit = values.seconds("time-limit");
@@ -74,6 +73,9 @@ text::SafeText summary(const app::Synthesized& answer, bool colours) {
                 {"makespan", ticks(line.makespan)},
                 {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
                 {"gap", text::gap_text(line.gap())}};
+    const bool has_gap = line.status != Status::Optimal;
+    if (has_gap && !line.skipped.empty())
+        facts.emplace_back("skipped", text::skipped_text(line.skipped));
     add_call(facts, answer);
     facts.emplace_back("proof", line.proof.empty() ? "-" : line.proof);
     facts.emplace_back("sends", std::to_string(line.sends));

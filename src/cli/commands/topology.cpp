@@ -85,7 +85,7 @@ ExitCode run_topology(const TopologyPage& page, const Talk& talk, const Process&
                                                : kinds_for_people());
         return ExitCode::Done;
     }
-    const Topology topology = app::topology(page.topology);
+    const Topology topology = app::topology(page.topology, {.interrupted = process.interrupted});
     if (talk.json) {
         out << text::SafeText::lines(io::json_page(app::json_of(topology)));
     } else if (page.links) {
