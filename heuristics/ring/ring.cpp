@@ -14,8 +14,8 @@
 //
 // Invariants: a chunk that is summed up has one token, so a switch never holds two sums of it; links are
 // booked in the order in which they are asked for, at the end of their last booking, so bookings never
-// overlap; events are processed in order of time, and sends of one time are sorted, so sends come out in order. Each hop costs at most
-// two events per link.
+// overlap; events are processed in order of time, and sends of one time are sorted, so sends come out in
+// order. Each hop costs at most two events per link.
 //
 // Measured (2.1 GHz, one busy core): see README.md.
 

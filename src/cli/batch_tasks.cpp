@@ -23,8 +23,7 @@ void check_one_line(const std::string& path) {
 }
 
 std::string sentence(const io::ResultLine& row) {
-    if (row.failure != io::Failure::None)
-        return fmt::format("failed: {}: {}", row.key, row.error);
+    if (row.failure != io::Failure::None) return fmt::format("failed: {}: {}", row.key, row.error);
     const std::string makespan = row.makespan ? fmt::format(", makespan {}", row.makespan->count()) : "";
     return fmt::format("{}: {}{}", row.key, name_of(row.status), makespan);
 }

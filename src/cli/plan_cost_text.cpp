@@ -49,8 +49,7 @@ text::Facts facts_of(const app::PlanCost& cost, const Topology& topology) {
             "bound", fmt::format("{}, {}", text::ticks_text(cost.bound->value, units), cost.bound->kind));
         facts.emplace_back("gap", fmt::format("{}, for chunks of this size", text::gap_text(cost.gap)));
         const bool has_gap = cost.timing.makespan > cost.bound->value;
-        if (has_gap && !cost.skipped.empty())
-            facts.emplace_back("skipped", text::skipped_text(cost.skipped));
+        if (has_gap && !cost.skipped.empty()) facts.emplace_back("skipped", text::skipped_text(cost.skipped));
     }
     if (cost.finer) {
         facts.emplace_back(

@@ -187,7 +187,6 @@ Json result_json(const ResultLine& result) {
               {"lower_bound", or_null(result.lower_bound)},
               {"bound_kind", or_null(result.bound_kind)},
               {"gap", or_null(result.gap())},
-              {"skipped", skipped_json(result.skipped)},
               {"seconds", result.seconds},
               {"peak_memory_bytes", or_null(result.peak_memory_bytes)},
               {"sends", result.sends},
@@ -198,7 +197,8 @@ Json result_json(const ResultLine& result) {
               {"stopped", result.stopped},
               {"proof", or_null(result.proof)},
               {"heuristic", or_null(result.heuristic)},
-              {"candidates", candidates_json(result.candidates)}};
+              {"candidates", candidates_json(result.candidates)},
+              {"skipped", skipped_json(result.skipped)}};
     for (const auto& [name, value] : result.options) json["options"][name] = number_json(value);
     if (result.composed) json["composed_optimum"] = result.composed->count();
     if (!result.error.empty()) json["error"] = result.error;

@@ -1,10 +1,11 @@
-// The order of `auto`: near-linear bounds, greedy; if greedy meets the bound that is the proof and no solver
-// is asked. Else the other bounds (synth/bounding), then exact synthesis if the model fits. An all-reduce is
-// first solved as its two halves, each exactly: that gives a good schedule, and the direct model then says
-// whether the composition can be beaten.
+// The order of `auto`: near-linear bounds, then greedy; if greedy meets the bound, that is the proof and no
+// solver is run. Otherwise the other bounds (synth/bounding), then exact synthesis if the model fits. An
+// all-reduce is first solved as its two halves, each exactly: that gives a good schedule, and the direct
+// model then decides whether the composition can be beaten.
 
 #include "synth/synthesize.hpp"
 
+#include "core/stoppable_source.hpp"
 #include "heuristics/greedy.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/portfolio.hpp"
@@ -194,8 +195,9 @@ class Synthesis {
     /// Takes a schedule that is verified while it is made, and never held.
     template <class Source>
     void take_streamed(Source& made, std::string_view heuristic, double begin) {
-        const auto tapped = request_.tap ? request_.tap(made) : nullptr;
-        const Verdict verdict = verify::verify(instance_, tapped ? *tapped : made);
+        StoppableSource until(made, stop_);
+        const auto tapped = request_.tap ? request_.tap(until) : nullptr;
+        const Verdict verdict = verify::verify(instance_, tapped ? *tapped : until);
         if (!made.is_complete()) throw LimitError(kNoTime);
         judge(verdict, result_.bound, kGreedy);
         accept_unheld(verdict, kGreedy, heuristic, {});
@@ -312,11 +314,19 @@ class Synthesis {
         return line;
     }
 
+    /// The quick search leaves time for the other bounds, if there is a schedule already.
+    [[nodiscard]] Stop stop_of(heuristics::Effort effort) const {
+        const auto left = stop_.remaining();
+        if (effort != heuristics::Effort::Quick || !left || result_.method.empty()) return stop_;
+        return stop_.within(*left * (1 - options_.bound_share));
+    }
+
     void search_greedily(heuristics::Effort effort) {
         // Another seed than the quick search had, or it would only do the same again.
         const std::uint64_t seed = effort == heuristics::Effort::Quick ? request_.seed : ~request_.seed;
         heuristics::GreedyResult found = heuristics::greedy_search(
-            instance_, {result_.bound.value, effort, seed, request_.threads, stop_, options_, alone_});
+            instance_,
+            {result_.bound.value, effort, seed, request_.threads, stop_of(effort), options_, alone_});
         auto& schedule = found.schedule;
         if (!schedule && result_.method.empty()) throw LimitError(why_nothing());
         const std::string tried = candidates_text(found.candidates);

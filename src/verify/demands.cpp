@@ -49,12 +49,18 @@ void judge_demands(const Instance& instance, const Tables& tables, const Holding
                 continue;
             }
         }
+        Value last;  // receivers mostly share one value, and counting a large one takes long
+        std::size_t in_last = 0;
         for (const NodeId receiver : demand.receivers) {
             const std::size_t wanted = demand.reduction ? demand.holders.size() : 1;
             std::size_t found = 0;
             if (demand.reduction) {
-                const Value value = exact.value(receiver, chunk);
-                found = value ? value->bits.count() : 0;
+                Value value = exact.value(receiver, chunk);
+                if (value != last) {
+                    in_last = value ? value->bits.count() : 0;
+                    last = std::move(value);
+                }
+                found = in_last;
             } else {
                 found = plain.holds(receiver, slot) ? 1 : 0;
             }

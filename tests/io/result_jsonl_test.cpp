@@ -51,7 +51,8 @@ TEST_CASE("a result has the contract's keys in their order, and reads back") {
                                            "lower_bound",       "bound_kind", "gap",      "seconds",
                                            "peak_memory_bytes", "sends",      "verified", "seed",
                                            "schedule",          "file",       "stopped",  "proof",
-                                           "heuristic",         "candidates", "options",  "solver_versions"});
+                                           "heuristic",         "candidates", "skipped",  "options",
+                                           "solver_versions"});
     CHECK(json["gap"].get<double>() == doctest::Approx(0.2));
     CHECK(json["status"] == "feasible");
     CHECK(parse_result(json) == full());

@@ -25,7 +25,7 @@ std::vector<std::string> kinds_of(const std::vector<SkippedBound>& skipped, std:
 using Kinds = std::vector<std::string>;
 const Kinds kNotLinear{"cut", "flow", "flow (linear program)", "time-expanded"};
 
-/// Two cliques of four NPUs and a bridge: ports say 7, the cut 16.
+/// Two cliques of four NPUs and a bridge, over which four chunks must go each way.
 Instance two_cliques() {
     Net net(8);
     for (const std::size_t base : {std::size_t{0}, std::size_t{4}}) {
@@ -34,7 +34,7 @@ Instance two_cliques() {
         }
     }
     net.both(3, 4);
-    return on_all(net, {collective(CollectiveKind::AllToAll)});
+    return on_all(net, {collective(CollectiveKind::AllGather)});
 }
 
 bool has_linear_solver() { return static_cast<bool>(models::find_backend("highs")->open()); }

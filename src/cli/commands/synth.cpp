@@ -74,8 +74,7 @@ text::SafeText summary(const app::Synthesized& answer, bool colours) {
                 {"bound", fmt::format("{}, {}", ticks(line.lower_bound), line.bound_kind)},
                 {"gap", text::gap_text(line.gap())}};
     const bool has_gap = line.status != Status::Optimal;
-    if (has_gap && !line.skipped.empty())
-        facts.emplace_back("skipped", text::skipped_text(line.skipped));
+    if (has_gap && !line.skipped.empty()) facts.emplace_back("skipped", text::skipped_text(line.skipped));
     add_call(facts, answer);
     facts.emplace_back("proof", line.proof.empty() ? "-" : line.proof);
     facts.emplace_back("sends", std::to_string(line.sends));
