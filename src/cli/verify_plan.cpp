@@ -4,6 +4,7 @@
 #include "cli/plan_cost_text.hpp"
 #include "cli/plan_report.hpp"
 #include "cli/verify.hpp"
+#include "text/format.hpp"
 #include "text/table.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ ExitCode verify_plans(const std::vector<std::string>& files, const app::JudgeOpt
     }();
     if (!plans.complete) {
         streams.err.print("error: interrupted before {}\n",
-                          plans.judged < files.size() ? files[plans.judged] + " was judged"
+                          plans.judged < files.size() ? text::input_name(files[plans.judged]) + " was judged"
                                                       : "the plans were timed together or compared");
         return ExitCode::Interrupted;
     }

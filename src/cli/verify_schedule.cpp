@@ -78,7 +78,7 @@ ExitCode verify_schedule(const std::string& file, app::ScheduleJudge& judge, con
         Heartbeat heartbeat(streams, talk);
         judged = judge.judge(file, heartbeat.watch(process).stop());
     } catch (const LimitError&) {
-        streams.err.print("error: interrupted before {} was judged\n", file);
+        streams.err.print("error: interrupted before {} was judged\n", text::input_name(file));
         return ExitCode::Interrupted;
     }
     if (!talk.quiet) {

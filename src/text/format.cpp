@@ -127,6 +127,8 @@ std::string shortened(std::string_view utf8, std::size_t most_bytes) {
     return std::string(utf8.substr(0, bytes));
 }
 
+std::string input_name(const std::string& file) { return file == "-" ? "standard input" : file; }
+
 std::string file_name_of(std::string_view name) {
     constexpr std::size_t kLongest = 200;
     constexpr std::string_view kSpecial = " /\\:*?\"<>|'`$&;!";

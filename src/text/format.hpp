@@ -42,6 +42,9 @@ namespace tutti::text {
 /// The name as part of a file name: characters that are special to file systems or shells become '_'.
 [[nodiscard]] std::string file_name_of(std::string_view name);
 
+/// How a message names an input file: "standard input" for "-".
+[[nodiscard]] std::string input_name(const std::string& file);
+
 /// Quoted as one word for a shell.
 [[nodiscard]] std::string shell_word(const std::string& text);
 
