@@ -7,6 +7,54 @@
 #include <limits>
 
 namespace tutti::verify {
+namespace {
+
+/// Searches backwards from one op at a time, breadth first.
+class BackwardSearch {
+  public:
+    BackwardSearch(const ProgramGraph& graph, const std::vector<std::uint32_t>& turn)
+        : graph_(graph), turn_(turn), reached_(turn.size(), 0), wanted_(turn.size(), 0) {}
+
+    /// Begins anew.
+    void start(plan::OpId to) {
+        reached_[to] = ++walk_;
+        queue_.assign(1, to);
+        missing_ = 0;
+        earliest_ = std::numeric_limits<std::uint32_t>::max();
+    }
+    /// One of the ops that are looked for.
+    void want(plan::OpId from) {
+        if (wanted_[from] == walk_) return;
+        wanted_[from] = walk_;
+        ++missing_;
+        earliest_ = std::min(earliest_, turn_[from]);
+    }
+    /// Until all are found, no op is left, or about `most` edges were visited; returns how many were.
+    std::size_t run(std::size_t most) {
+        std::size_t edges = 0;
+        for (std::size_t at = 0; at < queue_.size() && missing_ > 0 && edges < most; ++at) {
+            for (const plan::OpId source : graph_.before(queue_[at])) {
+                ++edges;
+                if (turn_[source] < earliest_ || reached_[source] == walk_) continue;
+                reached_[source] = walk_;
+                queue_.push_back(source);
+                if (wanted_[source] == walk_) --missing_;
+            }
+        }
+        return edges;
+    }
+    [[nodiscard]] bool found(plan::OpId from) const { return reached_[from] == walk_; }
+
+  private:
+    const ProgramGraph& graph_;
+    const std::vector<std::uint32_t>& turn_;
+    std::vector<std::uint32_t> reached_, wanted_;  ///< the walk in which an op was
+    std::vector<plan::OpId> queue_;
+    std::uint32_t walk_ = 0, earliest_ = 0;
+    std::size_t missing_ = 0;
+};
+
+}  // namespace
 
 Reachability::Reachability(const plan::Program& program, const ProgramGraph& graph)
     : program_(program), graph_(graph), chains_(program.chains) {
@@ -31,6 +79,7 @@ std::vector<bool> Reachability::answers(const std::vector<OrderQuestion>& questi
     for (std::size_t i = 0; i < questions.size(); ++i) {
         if (!answers[i]) open.push_back(static_cast<std::uint32_t>(i));
     }
+    search_nearby(questions, open, answers);
     // Groups queries about one chain, and those about one GPU's chains.
     std::ranges::stable_sort(open, {}, [&](std::uint32_t i) { return chain_[questions[i].from]; });
     for (std::size_t begin = 0; begin < open.size();) {
@@ -88,6 +137,41 @@ void Reachability::first_look(const std::vector<OrderQuestion>& questions, std::
                                         : stamp[from] == walk && waited[from] >= position_[question.from];
         }
     }
+}
+
+void Reachability::search_nearby(const std::vector<OrderQuestion>& questions,
+                                 std::vector<std::uint32_t>& open, std::vector<bool>& answers) const {
+    if (open.empty()) return;
+    std::ranges::sort(open, {}, [&](std::uint32_t i) { return questions[i].to; });
+    std::vector<bool> queried(chains_, false);
+    std::size_t chains = 0, targets = 0;
+    for (std::size_t k = 0; k < open.size(); ++k) {
+        const OrderQuestion& question = questions[open[k]];
+        if (k == 0 || question.to != questions[open[k - 1]].to) ++targets;
+        if (!queried[chain_[question.from]]) ++chains;
+        queried[chain_[question.from]] = true;
+    }
+    // At most half of what the clocks would cost, and no more for one op than four times its share.
+    std::size_t budget = (chains / kLanes + 1) * (program_.ops.size() + program_.edges.size()) / 2;
+    const std::size_t most = 64 + 4 * budget / targets;
+    BackwardSearch search(graph_, turn_);
+    std::vector<std::uint32_t> left;
+    for (std::size_t begin = 0; begin < open.size();) {
+        const plan::OpId to = questions[open[begin]].to;
+        std::size_t end = begin;
+        search.start(to);
+        for (; end < open.size() && questions[open[end]].to == to; ++end)
+            search.want(questions[open[end]].from);
+        const std::size_t limit = std::min(most, budget), edges = search.run(limit);
+        budget -= std::min(budget, edges);
+        for (std::size_t k = begin; k < end; ++k) {
+            const bool found = search.found(questions[open[k]].from);
+            answers[open[k]] = found;
+            if (!found && edges >= limit) left.push_back(open[k]);
+        }
+        begin = end;
+    }
+    open = std::move(left);
 }
 
 void Reachability::by_clocks(const std::vector<OrderQuestion>& questions,
