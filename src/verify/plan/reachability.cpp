@@ -77,7 +77,9 @@ std::vector<bool> Reachability::answers(const std::vector<OrderQuestion>& questi
     first_look(questions, answers);
     std::vector<std::uint32_t> open;
     for (std::size_t i = 0; i < questions.size(); ++i) {
-        if (!answers[i]) open.push_back(static_cast<std::uint32_t>(i));
+        // What comes later in one allowed order happens before nothing that comes earlier there.
+        const bool possible = turn_[questions[i].from] < turn_[questions[i].to];
+        if (!answers[i] && possible) open.push_back(static_cast<std::uint32_t>(i));
     }
     search_nearby(questions, open, answers);
     // Groups queries about one chain, and those about one GPU's chains.
