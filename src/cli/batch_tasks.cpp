@@ -23,8 +23,7 @@ void check_one_line(const std::string& path) {
 }
 
 std::string sentence(const io::ResultLine& row) {
-    if (row.failure != io::Failure::None)
-        return fmt::format("failed: {}: {}", row.key, row.error);
+    if (row.failure != io::Failure::None) return fmt::format("failed: {}: {}", row.key, row.error);
     const std::string makespan = row.makespan ? fmt::format(", makespan {}", row.makespan->count()) : "";
     return fmt::format("{}: {}{}", row.key, name_of(row.status), makespan);
 }
@@ -102,7 +101,8 @@ ExitCode list_tasks(const app::BatchOptions& options, const Talk& talk, const Pr
     };
     const batch::Listed listed = app::list_tasks(options, tell, watch);
     if (listed.interrupted && process.was_interrupted()) return ExitCode::Interrupted;
-    if (!talk.quiet) {
+    streams.out.flush();
+    if (!talk.quiet && streams.out.good()) {
         streams.err.print("{}{}; when they have been run: {} batch --resume -o {}\n",
                           text::count_text(listed.tasks - listed.kept, "task"),
                           listed.kept > 0 ? fmt::format(" to do, {} done before", listed.kept) : "",
