@@ -222,7 +222,7 @@ std::vector<std::string> files_named_by(const std::string& solu) {
         std::error_code error;
         const fs::path file = folder / name;
         const fs::path below = folder / path.stem() / name;
-        // One that is nowhere will fail by itself.
+        // A file that does not exist becomes a failed row.
         files.push_back((fs::exists(below, error) && !fs::exists(file, error) ? below : file).string());
     }
     return files;
