@@ -70,7 +70,7 @@ class Driver {
         left_ = waiting_.size();
         while (left_ > 0 && !settings_.is_interrupted()) {
             begin_what_fits();
-            if (running_ == 0) std::this_thread::sleep_for(kBetweenLooks);  // others are at it
+            if (running_ == 0) std::this_thread::sleep_for(kBetweenLooks);  // other processes do what is left
             for (TaskEvent& event : executor_.wait(kBetweenLooks)) take(std::move(event));
             if (unsynced_) journal_.sync();
             unsynced_ = false;
@@ -207,7 +207,7 @@ Earlier prepare(const Plan& plan, const Settings& settings, const ResultsFolder&
     return earlier;
 }
 
-/// Lines that results.jsonl has not, or not with the paths that hold from here.
+/// Lines that results.jsonl does not have, or not with paths as seen from here.
 void journal_moved(const Earlier& earlier, io::ResultJournal& journal) {
     for (std::size_t i = 0; earlier.moved && i < earlier.journaled; ++i) journal.append(earlier.lines[i]);
     for (const io::ResultLine& line : earlier.strays) journal.append(line);

@@ -21,7 +21,7 @@ struct Settings {
     bool collect = false;  ///< with resume: take what is there, do nothing that is missing
     bool update_solu = false;
     const std::atomic<bool>* interrupted = nullptr;    ///< raised to end the run early; may be null
-    std::function<void(const std::string&)> remark{};  ///< told what people should know, before the work
+    std::function<void(const std::string&)> remark{};  ///< gets messages for people, before the work
 
     [[nodiscard]] bool is_interrupted() const { return interrupted != nullptr && interrupted->load(); }
 };

@@ -3,8 +3,8 @@
 // be of one thread: what another thread has locked would stay locked in the child for ever.
 //
 // Why the child ignores SIGINT and SIGTERM: a terminal sends Ctrl-C, and `timeout` or a cluster SIGTERM, to
-// the whole group. The parent alone decides what is to end, and says so with SIGKILL, which also comes when
-// the parent itself is gone.
+// the whole group. The parent alone decides what is to end, and sends SIGKILL. The system sends it too when
+// the parent dies.
 
 #include "batch/child.hpp"
 
@@ -57,7 +57,7 @@ struct Pipe {
 };
 
 void close_all_but_ours(int messages, int words) {
-    // First, since there may be no number left for another one.
+    // First, since all numbers of descriptors may be in use.
     const auto [low, high] = std::minmax({static_cast<unsigned>(messages), static_cast<unsigned>(words)});
     if (low > kMessages) (void)::close_range(kMessages, low - 1, 0);
     if (high > low + 1) (void)::close_range(low + 1, high - 1, 0);
@@ -102,7 +102,7 @@ std::uint64_t own_bytes() {
     return (pages[1] - pages[2]) * page_bytes();
 }
 
-/// Before anything of ours has run: what every process of this program has.
+/// Measured before main(): what every process of this program has.
 const std::uint64_t kOwnAtStart = own_bytes();
 
 void bound_memory(std::optional<std::uint64_t> most) {
@@ -116,8 +116,8 @@ void bound_memory(std::optional<std::uint64_t> most) {
     (void)::setrlimit(RLIMIT_DATA, &limit);
 }
 
-/// Better one instance than the whole batch.
-void offer_oneself_when_memory_ends() {
+/// When memory runs out, the system is to kill this child and not the batch.
+void raise_oom_score() {
     const int file = ::open("/proc/self/oom_score_adj", O_WRONLY);
     if (file < 0) return;
     (void)!::write(file, "800", 3);
@@ -127,19 +127,19 @@ void offer_oneself_when_memory_ends() {
 void send_all(std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t count = ::write(static_cast<int>(kMessages), bytes.data(), bytes.size());
-        // Without a parent there is nobody to work for.
+        // The parent is gone, and nobody would read the result.
         if (count < 0 && errno != EINTR) ::_exit(kLeftByException);
         if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
     }
 }
 
-[[noreturn]] void live(pid_t parent, int messages, int words, std::optional<std::uint64_t> most_memory,
-                       const std::function<void(const Send&)>& work) {
+[[noreturn]] void run_child(pid_t parent, int messages, int words, std::optional<std::uint64_t> most_memory,
+                            const std::function<void(const Send&)>& work) {
     (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(0);  // it died before we could say that
+    if (::getppid() != parent) ::_exit(0);  // it died before prctl()
     for (const int signal : {SIGINT, SIGTERM}) (void)std::signal(signal, SIG_IGN);
     close_all_but_ours(messages, words);
-    offer_oneself_when_memory_ends();
+    raise_oom_score();
     bound_memory(most_memory);
     try {
         std::mutex mutex;
@@ -161,7 +161,7 @@ Child start_child(std::optional<std::uint64_t> most_memory, const std::function<
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
     if (pid < 0) throw std::system_error(errno, std::generic_category());
-    if (pid == 0) live(parent, messages.write, words.write, most_memory, work);
+    if (pid == 0) run_child(parent, messages.write, words.write, most_memory, work);
     return {pid, messages.take_reader(), words.take_reader(), inherited};
 }
 

@@ -22,9 +22,10 @@ struct Child {
 /// Sends bytes to the parent, whole. May be used from several threads.
 using Send = std::function<void(std::string_view bytes)>;
 
-/// Starts one. It dies with this process, is deaf to Ctrl-C (that is ours to pass on), reads nothing, prints
-/// nothing, and is the first to go when the system runs out of memory. With `most_memory` the system refuses
-/// it more data than about twice that, in case it grows faster than it is watched. Throws std::system_error.
+/// Starts one. It dies with this process, ignores Ctrl-C (this process decides what ends), reads nothing,
+/// prints nothing, and is the first to be killed when the system runs out of memory. With `most_memory` the
+/// system refuses it more data than about twice that, in case it grows faster than it is watched. Throws
+/// std::system_error.
 [[nodiscard]] Child start_child(std::optional<std::uint64_t> most_memory,
                                 const std::function<void(const Send&)>& work);
 

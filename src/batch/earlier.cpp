@@ -81,7 +81,7 @@ class Sorting {
         return Answer::Changed;
     }
 
-    /// Whether the row that the task left counts, more than a line that is to be kept otherwise.
+    /// Whether the row that the task left counts; `line` is the one that is kept otherwise, or null.
     bool take_row(std::size_t number, const Task& task, const io::ResultLine* line) {
         auto row = rows_->find(task.key);
         if (!row || answer_of(*row, task) != Answer::Kept) return false;
@@ -92,7 +92,7 @@ class Sorting {
         return true;
     }
 
-    /// Rows of tasks that this run does not ask for, and that results.jsonl has not.
+    /// Rows of tasks that this run does not ask for and results.jsonl does not have.
     void find_strays() {
         std::unordered_set<std::uint64_t> known;
         for (std::size_t i = 0; i < plan_.size(); ++i) known.insert(RowFiles::hash_of(plan_.key(i)));

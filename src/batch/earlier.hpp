@@ -19,9 +19,9 @@ struct Earlier {
     std::vector<io::ResultLine> lines{};
     std::size_t journaled = 0;             ///< how many of them are in results.jsonl
     std::vector<Kept> kept{};              ///< the tasks that need not be done again, in order
-    bool moved = false;                    ///< the lines name files otherwise than results.jsonl does
+    bool moved = false;                    ///< results.jsonl names the files by other paths
     std::size_t damaged = 0;               ///< lines that cannot be read
-    std::size_t changed = 0;               ///< tasks whose files are others now
+    std::size_t changed = 0;               ///< tasks whose instances have changed
     std::size_t others = 0;                ///< lines that answer no task of this run
     std::vector<io::ResultLine> strays{};  ///< of those, the ones that are not in results.jsonl yet
 };

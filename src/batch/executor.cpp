@@ -68,8 +68,8 @@ std::string last_words(std::string_view words) {
     return text;
 }
 
-/// Whether it has had all its time. On a crowded machine a search stops late because it cannot run, not
-/// because it does not want to: such waiting is made good, up to three times what it may take.
+/// Whether its time is over. On a busy machine a search stops late because it has no core. The time that it
+/// waited for one is not counted, up to three times what it may take.
 bool is_over(double taken, double limit, pid_t pid) {
     const double most = limit + grace_after(limit).count();
     return taken > most && (taken > 4 * most || taken - seconds_waited_for_cores(pid) > most);
@@ -121,7 +121,7 @@ bool Executor::start(std::size_t number, const Task& task) {
             send(framed(message_of({TaskEvent::Kind::Found, number, makespan, bound, {}, {}})));
         };
         Limits limits = settings_.limits;
-        // The search looks at the whole process, of which some is only a copy of ours.
+        // The search measures the whole process, part of which is only a copy of this one.
         if (limits.memory) *limits.memory += inherited_bytes();
         end_with(settings_.work(task, settings_.results, limits, listener));
     };
@@ -163,7 +163,7 @@ void Executor::listen(std::chrono::milliseconds time) {
             ++running;
             continue;
         }
-        // Whoever has closed its pipe is on its way out, or has lost its senses. The dying keep their status.
+        // A child that has closed its pipe is ending, or is broken. One that has ended keeps its status.
         (void)::kill(running->child.pid, SIGKILL);
         const Ending ending = reap(running->child);
         busy_ -= running->task.variant.threads;
@@ -200,7 +200,7 @@ void Executor::hear(Running& running) {
         });
         running.ended = !more;
     } catch (const InputError& error) {
-        // A child whose memory is spoilt may send anything.
+        // A child whose memory is corrupted may send anything.
         running.words += fmt::format("\n{}", error.what());
         running.line.reset();
         kill(running, io::Failure::Crash);
@@ -224,7 +224,7 @@ void Executor::watch_limits() {
     }
 }
 
-/// One that has a schedule is told so by its own watch, and has a moment to hand it in (synth/memory_watch).
+/// The child watches its memory too (synth/memory_watch); if it has a schedule, it gets a moment to send it.
 bool Executor::is_too_large(Running& running, Clock::time_point now) const {
     if (!settings_.limits.memory) return false;
     const std::uint64_t most = *settings_.limits.memory, held = resident_bytes(running.child);

@@ -106,24 +106,43 @@ class Search {
 
     void search(const fs::path& folder, const fs::path& root) {
         std::error_code error;
-        fs::directory_iterator it(folder, error);
+        const std::vector<Entry> entries = entries_of(folder, error);
         const fs::path whole = identity(folder), from_root = folder.lexically_relative(root);
         const std::string family = from_root == "." ? folder_name(root) : from_root.generic_string();
-        for (const fs::directory_iterator end; !error && it != end && !stop_.requested();
-             it.increment(error)) {
-            const std::string name = it->path().filename().string();
-            std::error_code ignored;
-            const bool is_link = it->is_symlink(ignored), is_folder = !is_link && it->is_directory(ignored);
+        for (const Entry& entry : entries) {
+            const fs::path path = folder / entry.name;
             // To follow every part of every path would take most of the time that a large folder takes.
-            if (is_instance_name(name))
+            if (is_instance_name(entry.name))
                 found_.push_back(
-                    {job_of(it->path(), family), (is_link ? identity(it->path()) : whole / name).string()});
-            if (is_folder && name != "schema" && !name.starts_with('.') && !holds_results(it->path()))
-                search(it->path(), root);
+                    {job_of(path, family), (entry.is_link ? identity(path) : whole / entry.name).string()});
+            if (entry.is_folder && entry.name != "schema" && !entry.name.starts_with('.') &&
+                !holds_results(path))
+                search(path, root);
         }
         if (!error) return;
         if (folder == root) throw InputError("cannot be searched: " + error.message(), {}, root.string());
         found_.push_back({job_of(folder, family), whole.string()});
+    }
+
+    /// What is in a folder.
+    struct Entry {
+        std::string name;
+        bool is_link, is_folder;
+    };
+    /// By name, so that most often nothing has to be sorted in the end: sorting a million jobs takes longer
+    /// than finding them.
+    [[nodiscard]] std::vector<Entry> entries_of(const fs::path& folder, std::error_code& error) const {
+        std::vector<Entry> entries;
+        fs::directory_iterator it(folder, error);
+        for (const fs::directory_iterator end; !error && it != end && !stop_.requested();
+             it.increment(error)) {
+            std::error_code ignored;
+            const bool is_link = it->is_symlink(ignored);
+            entries.push_back(
+                {it->path().filename().string(), is_link, !is_link && it->is_directory(ignored)});
+        }
+        std::ranges::sort(entries, {}, &Entry::name);
+        return entries;
     }
 
     const Stop& stop_;
@@ -148,10 +167,11 @@ std::vector<Job> expand(const std::vector<std::string>& paths, const Stop& stop)
     for (std::size_t i = 0; i < paths.size() && !stop.requested(); ++i) search.add(paths[i]);
     std::vector<Found> found = std::move(search).found();
     // Of a file that is found twice, the one with a .solu of its own counts.
-    std::ranges::stable_sort(found, [](const Found& a, const Found& b) {
+    const auto comes_before = [](const Found& a, const Found& b) {
         const int order = a.job.path.compare(b.job.path);
         return order != 0 ? order < 0 : a.job.solu.empty() < b.job.solu.empty();
-    });
+    };
+    if (!std::ranges::is_sorted(found, comes_before)) std::ranges::stable_sort(found, comes_before);
     std::unordered_set<std::string> seen;
     std::vector<Job> jobs;
     for (Found& each : found) {
@@ -202,7 +222,7 @@ std::vector<std::string> files_named_by(const std::string& solu) {
         std::error_code error;
         const fs::path file = folder / name;
         const fs::path below = folder / path.stem() / name;
-        // One that is nowhere will fail by itself.
+        // A file that does not exist becomes a failed row.
         files.push_back((fs::exists(below, error) && !fs::exists(file, error) ? below : file).string());
     }
     return files;

@@ -96,16 +96,19 @@ std::vector<std::string> ResultsFolder::put_aside() const {
 void ResultsFolder::sweep() const {
     std::optional<TaskLocks> locks;
     if (has_tasks() && !locks.emplace(path_).lock_all()) return;
-    std::error_code error;
     std::vector<fs::path> left;
+    const auto look_at = [&](const fs::directory_entry& entry) {
+        const std::string name = entry.path().filename().string();
+        std::error_code ignored;
+        if (name.starts_with(".tutti-") && name.ends_with(".tmp") && entry.is_regular_file(ignored))
+            left.push_back(entry.path());
+    };
+    std::error_code error;
+    fs::directory_iterator top(path_, error);
+    for (; !error && top != fs::directory_iterator(); top.increment(error)) look_at(*top);
     for (const char* folder : {"schedules", "tasks"}) {
-        fs::recursive_directory_iterator it(file(folder), error);
-        for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
-            const std::string name = it->path().filename().string();
-            std::error_code ignored;
-            if (name.starts_with(".tutti-") && name.ends_with(".tmp") && it->is_regular_file(ignored))
-                left.push_back(it->path());
-        }
+        fs::recursive_directory_iterator below(file(folder), error);
+        for (; !error && below != fs::recursive_directory_iterator(); below.increment(error)) look_at(*below);
     }
     for (const fs::path& path : left) fs::remove(path, error);
 }

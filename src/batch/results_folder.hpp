@@ -16,7 +16,7 @@ void make_folder(const std::filesystem::path& folder);
 class ResultsFolder {
   public:
     /// Makes the folder if need be and locks it. Throws InputError if that cannot be done, or if another run
-    /// is at it.
+    /// is writing into it.
     explicit ResultsFolder(const std::string& path);
     ResultsFolder(const ResultsFolder&) = delete;
     ResultsFolder& operator=(const ResultsFolder&) = delete;
@@ -33,8 +33,8 @@ class ResultsFolder {
     [[nodiscard]] std::vector<std::string> put_aside() const;
     /// Whether its tasks were listed, so that single ones may be running in other processes.
     [[nodiscard]] bool has_tasks() const;
-    /// Removes the beginnings of files that killed processes have left. Where single tasks are running, it
-    /// removes nothing. This process may run none.
+    /// Removes unfinished files that killed processes have left. It does nothing while single tasks are
+    /// running. Precondition: this process holds no task's lock.
     void sweep() const;
 
   private:

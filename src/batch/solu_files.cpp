@@ -50,7 +50,7 @@ SoluFiles::SoluFiles(const std::vector<Job>& jobs) {
             file->second.entries = io::read_solu(path);
             file->second.values = known_values(file->second.entries);
         } catch (const InputError& refused) {
-            // One that somebody named must be right. One that lies beside instances stops nothing.
+            // An error in a file that was named ends the run; in one beside instances it is a warning.
             if (!job.solu.empty()) throw;
             warnings_.push_back(fmt::format("{}; nothing is compared with this file", refused.what()));
             file->second.is_broken = true;

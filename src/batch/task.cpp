@@ -44,8 +44,8 @@ std::string name_with(const std::string& label, const Variant& variant, Told tol
 
 std::string details_of(const Variant& variant) { return name_with("", variant, unusual_in(variant)); }
 
-// Where odd characters or long names have to be changed, a hash keeps what is then alike apart: the place of
-// a task must not depend on what else there is.
+// Names that are too long or have odd characters are changed, and then may be equal. So they get a hash. (A
+// number would depend on what else is in the run.)
 std::string stem_of(const Job& job, const std::string& details) {
     constexpr std::size_t kLongest = 120, kLongestDetails = 100;
     std::string stem = "schedules/";

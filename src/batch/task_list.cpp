@@ -1,12 +1,10 @@
-// The list is text. Each line is a hash of 16 digits and a JSON object, and the lines are sorted, so that a
-// line is found by bisection: some twenty pages of the file are read for a list of a million lines.
+// The list is a file of sorted_lines: each line is a hash and a JSON object. There is a line for the settings
+// of the run, one for each instance (by its label), one for each variant (by its details), and none for their
+// combinations. A key is a label followed by details, and both may contain blanks; so the key is divided at
+// each of its blanks until both parts are found. Only tasks whose names clash (Plan::clashes) have lines of
+// their own, and these are looked for first.
 //
-// There is a line for each instance (by its label) and one for each variant (by its details), and none for
-// their combinations: a key is a label followed by details, so it is taken apart at each of its blanks until
-// both halves are found. Only tasks whose names clash (Plan::clashes) have lines of their own, and these are
-// looked for first.
-//
-// No line says where anything is written. A list that was tampered with can make a task read another file;
+// No line says where anything is written. A list that somebody has changed can make a task read another file;
 // the place of its schedule follows from its label by stem_of(), which never leaves the results folder.
 
 #include "batch/task_list.hpp"
@@ -16,22 +14,18 @@
 #include "batch/results_folder.hpp"
 #include "batch/row_files.hpp"
 #include "batch/run_file.hpp"
+#include "batch/sorted_lines.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/json_text.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <system_error>
+#include <unordered_map>
 
 namespace tutti::batch {
 namespace {
@@ -40,7 +34,7 @@ namespace fs = std::filesystem;
 using io::Json;
 using io::JsonView;
 
-constexpr std::size_t kHashDigits = 16;
+constexpr std::int64_t kFormat = 1;  ///< of the list; another version of tutti may have another one
 constexpr std::int64_t kMostCount = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::string_view kSettings = "settings", kJob = "job", kVariant = "variant", kTask = "task";
@@ -52,7 +46,7 @@ std::uint64_t hash_of(std::string_view kind, std::string_view name) {
 
 std::string list_path(const std::string& results) { return (tasks_folder(results) / "list").string(); }
 
-/// Paths as they are to stand in a file of a folder: those that are given whole stay so.
+/// Paths of files as a list in a folder has them: relative to that folder, but absolute ones as they are.
 class SeenFrom {
   public:
     explicit SeenFrom(const fs::path& folder) {
@@ -60,14 +54,24 @@ class SeenFrom {
         here_ = fs::current_path(error);
         base_ = fs::weakly_canonical(folder, error);
     }
-    [[nodiscard]] std::string operator()(const fs::path& path) const {
+    [[nodiscard]] std::string operator()(const fs::path& path) {
         if (path.is_absolute()) return path.string();
-        const bool climbs = std::ranges::find(path, fs::path("..")) != path.end();
-        return (climbs ? tidied(here_ / path) : here_ / path).lexically_proximate(base_).string();
+        const std::string& text = path.native();
+        const std::size_t name = text.rfind('/') + 1;
+        const auto [folder, is_new] = folders_.try_emplace(text.substr(0, name));
+        if (is_new) folder->second = relative(folder->first);
+        return folder->second + text.substr(name);
     }
 
   private:
+    [[nodiscard]] std::string relative(const fs::path& folder) const {
+        const bool climbs = std::ranges::find(folder, fs::path("..")) != folder.end();
+        const fs::path whole = climbs ? tidied(here_ / folder) : here_ / folder;
+        return (whole.lexically_proximate(base_) / "").string();
+    }
+
     fs::path here_, base_;
+    std::unordered_map<std::string, std::string> folders_;  ///< as given, and as the list has them
 };
 
 /// A path may hold any bytes, a JSON text only some.
@@ -90,7 +94,7 @@ std::string path_in(const JsonView& view) {
 }
 
 Json settings_json(const Plan& plan, const Limits& limits) {
-    Json json{{kSettings, 1}, {"threads", plan.threads()}, {"variants", plan.variants()}};
+    Json json{{kSettings, kFormat}, {"threads", plan.threads()}, {"variants", plan.variants()}};
     json["part"] = plan.shard().part;
     json["of"] = plan.shard().of;
     json["options"] = Json::object();
@@ -101,7 +105,7 @@ Json settings_json(const Plan& plan, const Limits& limits) {
     return json;
 }
 
-Json job_json(const Job& job, std::size_t number, const SeenFrom& seen_from_list) {
+Json job_json(const Job& job, std::size_t number, SeenFrom& seen_from_list) {
     return {{kJob, job.label()},
             {"number", number},
             {"family", job.family},
@@ -136,9 +140,9 @@ class Lines {
         std::ranges::sort(order_);
     }
 
-    void write(io::AtomicFile& file) const {
+    void write(io::AtomicFile& file) {
         for (const auto& [hash, index] : order_)
-            file.write(fmt::format("{:016x} {}\n", hash, io::json_line(line(index))));
+            file.write(line_with_hash(hash, io::json_line(line(index))) + "\n");
     }
 
   private:
@@ -149,7 +153,7 @@ class Lines {
         return numbered(plan_.jobs()[place / plan_.variants()].label() + details, numbers.key);
     }
 
-    [[nodiscard]] Json line(std::size_t index) const {
+    [[nodiscard]] Json line(std::size_t index) {
         if (index == 0) return settings_json(plan_, limits_);
         if (--index < jobs()) return job_json(plan_.jobs()[index], index, seen_from_list_);
         index -= jobs();
@@ -163,98 +167,24 @@ class Lines {
                 {"stem_number", numbers.stem}};
     }
 
-    const SeenFrom seen_from_list_;
+    SeenFrom seen_from_list_;
     const Plan& plan_;
     const Limits& limits_;
     std::vector<std::pair<std::uint64_t, std::size_t>> order_;  ///< hashes, and which line
     std::vector<std::size_t> clashes_;                          ///< their places
 };
 
-/// A list that is looked into. The file stays as it was when it was opened, also if a new one takes its
-/// place.
-class List {
-  public:
-    explicit List(const std::string& path) : path_(path) {
-        const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (file < 0)
-            throw InputError("there is no list of tasks; `tutti batch --list-tasks` makes one", {}, path);
-        struct stat status {};
-        if (::fstat(file, &status) == 0 && status.st_size > 0) {
-            size_ = static_cast<std::size_t>(status.st_size);
-            map_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-        }
-        const int error = errno;
-        ::close(file);
-        if (map_ == nullptr) throw InputError("expected a list of tasks, found an empty file", {}, path);
-        if (map_ == MAP_FAILED)
-            throw InputError("cannot be read: " + std::generic_category().message(error), {}, path);
-    }
-    List(const List&) = delete;
-    List& operator=(const List&) = delete;
-    ~List() {
-        if (map_ != nullptr && map_ != MAP_FAILED) ::munmap(map_, size_);
-    }
-
-    /// The object about something of that kind and name, if there is one.
-    [[nodiscard]] std::optional<Json> find(std::string_view kind, const std::string& name) const {
-        const std::uint64_t wanted = hash_of(kind, name);
-        for (std::size_t at = first_from(wanted); at < size_; at = end_of(at)) {
-            if (hash_at(at) != wanted) break;
-            Json json = object_at(at);
-            const auto found = json.find(kind);
-            if (found != json.end() && (kind == kSettings || *found == name)) return json;
-        }
-        return std::nullopt;
-    }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-  private:
-    [[nodiscard]] std::string_view text() const { return {static_cast<const char*>(map_), size_}; }
-    /// The place after the line that the byte belongs to.
-    [[nodiscard]] std::size_t end_of(std::size_t at) const {
-        const std::size_t end = text().find('\n', at);
-        return end == std::string_view::npos ? size_ : end + 1;
-    }
-    [[nodiscard]] std::uint64_t hash_at(std::size_t line) const {
-        std::uint64_t hash = 0;
-        const std::string_view digits = text().substr(line, kHashDigits);
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), hash, 16);
-        if (digits.size() != kHashDigits || error != std::errc() || end != digits.data() + kHashDigits)
-            throw InputError("expected a list of tasks, as tutti batch --list-tasks writes it", {}, path_);
-        return hash;
-    }
-    [[nodiscard]] Json object_at(std::size_t line) const {
-        const std::size_t begin = line + kHashDigits, end = end_of(line);
-        io::Source source = io::Source::of_text(std::string(text().substr(begin, end - begin)), path_);
+/// The object about something of that kind and name, if the list has one.
+std::optional<Json> find(const SortedLines& list, std::string_view kind, const std::string& name) {
+    for (const std::string& text : list.with_hash(hash_of(kind, name))) {
+        io::Source source = io::Source::of_text(text, list.path());
         Json json = io::parse_json(source);
         if (!json.is_object()) source.fail("expected an object");
-        return json;
+        const auto found = json.find(kind);
+        if (found != json.end() && (kind == kSettings || *found == name)) return json;
     }
-    /// The first line whose hash is not less.
-    [[nodiscard]] std::size_t first_from(std::uint64_t wanted) const {
-        // It begins at `low` or later, and not after `high`, where a line begins.
-        std::size_t low = 0, high = size_;
-        while (low < high) {
-            const std::size_t middle = low + (high - low) / 2;
-            const std::size_t line = middle == low ? low : end_of(middle - 1);
-            if (line >= high) {
-                // No line begins between the middle and high; the one before is looked at from low on.
-                if (hash_at(low) >= wanted) return low;
-                low = end_of(low);
-            } else if (hash_at(line) < wanted) {
-                low = end_of(line);
-            } else {
-                high = line;
-                if (line == low) return low;
-            }
-        }
-        return low;
-    }
-
-    std::string path_;
-    void* map_ = nullptr;
-    std::size_t size_ = 0;
-};
+    return std::nullopt;
+}
 
 Job job_in(const JsonView& view, const std::string& results) {
     const fs::path file = path_in(view.at("file"));
@@ -284,11 +214,12 @@ std::uint64_t count_in(const JsonView& view, std::string_view field, std::int64_
 }
 
 /// The task of that label and those details, if the list has both and its part of the run has the task.
-std::optional<Task> task_of_parts(const List& list, const JsonView& settings, const std::string& results,
-                                  const std::string& label, const std::string& details) {
-    const auto job = list.find(kJob, label);
+std::optional<Task> task_of_parts(const SortedLines& list, const JsonView& settings,
+                                  const std::string& results, const std::string& label,
+                                  const std::string& details) {
+    const auto job = find(list, kJob, label);
     if (!job) return std::nullopt;
-    const auto variant = list.find(kVariant, details);
+    const auto variant = find(list, kVariant, details);
     if (!variant) return std::nullopt;
     const std::uint64_t place = count_in(JsonView(*job), "number", 0) * count_in(settings, "variants", 1) +
                                 count_in(JsonView(*variant), "number", 0);
@@ -299,9 +230,9 @@ std::optional<Task> task_of_parts(const List& list, const JsonView& settings, co
     return task;
 }
 
-std::optional<Task> task_in(const List& list, const JsonView& settings, const std::string& results,
+std::optional<Task> task_in(const SortedLines& list, const JsonView& settings, const std::string& results,
                             const std::string& key) {
-    if (const auto clash = list.find(kTask, key)) {
+    if (const auto clash = find(list, kTask, key)) {
         const JsonView view(*clash);
         auto task =
             task_of_parts(list, settings, results, view.at(kJob).string(), view.at(kVariant).string());
@@ -328,11 +259,17 @@ void write_task_list(const std::string& results, const Plan& plan, const Limits&
 }
 
 ListedTask listed_task(const std::string& results, const std::string& key) {
-    const List list(list_path(results));
+    const std::string path = list_path(results);
+    if (std::error_code error; !fs::exists(path, error))
+        throw InputError("there is no list of tasks; `tutti batch --list-tasks` makes one", {}, path);
+    const SortedLines list(path);
     try {
-        const auto json = list.find(kSettings, {});
+        const auto json = find(list, kSettings, {});
         if (!json) throw InputError("expected a list of tasks, as tutti batch --list-tasks writes it");
         const JsonView settings(*json);
+        if (settings.at(kSettings).json() != kFormat)
+            throw InputError(
+                "another version of tutti wrote this list; tutti batch --list-tasks --resume writes it anew");
         auto task = task_in(list, settings, results, key);
         if (!task) throw InputError(fmt::format("there is no task '{}' in this list", key));
         Limits limits;
@@ -340,7 +277,7 @@ ListedTask listed_task(const std::string& results, const std::string& key) {
         if (settings.find("memory_limit")) limits.memory = count_in(settings, "memory_limit", 1);
         return {std::move(*task), limits};
     } catch (const InputError& error) {
-        throw error.in_file(list.path());
+        throw error.in_file(path);
     }
 }
 

@@ -7,8 +7,8 @@ namespace tutti::batch {
 /// Which tasks of a results folder are being run, by any process on any machine that shares the folder.
 /// A running task has locked one byte of the file tasks/lock, the byte that the hash of its key names. The
 /// system drops the locks of a process that ends, however it ends. Locks belong to the process, so one
-/// process has at most one object of this class for a folder. Where a file system has no locks, everything
-/// counts as locked by whoever asks.
+/// process has at most one object of this class for a folder. On a file system without locks every lock()
+/// succeeds.
 class TaskLocks {
   public:
     /// Makes the file if need be. Throws OutputError.

@@ -101,7 +101,8 @@ ExitCode list_tasks(const app::BatchOptions& options, const Talk& talk, const Pr
     };
     const batch::Listed listed = app::list_tasks(options, tell, watch);
     if (listed.interrupted && process.was_interrupted()) return ExitCode::Interrupted;
-    if (!talk.quiet) {
+    streams.out.flush();
+    if (!talk.quiet && streams.out.good()) {
         streams.err.print("{}{}; when they have been run: {} batch --resume -o {}\n",
                           text::count_text(listed.tasks - listed.kept, "task"),
                           listed.kept > 0 ? fmt::format(" to do, {} done before", listed.kept) : "",

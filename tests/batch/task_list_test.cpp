@@ -83,6 +83,18 @@ TEST_CASE("a folder without a list, and a list that is something else, are error
     }
 }
 
+TEST_CASE("a list of another version is an error that says what to do") {
+    const test::ScratchTree scratch;
+    write_task_list(scratch.at("out"), Plan(jobs_named({"a"}, "in"), {}), {});
+    std::string text = scratch.get("out/tasks/list");
+    const std::string ours = "\"settings\":1";
+    REQUIRE(text.find(ours) != text.npos);
+    text.replace(text.find(ours), ours.size(), "\"settings\":2");
+    scratch.put("out/tasks/list", text);
+    CHECK_THROWS_WITH_AS((void)listed_task(scratch.at("out"), "x/a"), doctest::Contains("another version"),
+                         InputError);
+}
+
 TEST_CASE("a list that was tampered with cannot make a task write outside the results folder") {
     const test::ScratchTree scratch;
     write_task_list(scratch.at("out"), Plan({{"in/a.json", "FAMILY", "a", {}}}, {}), {});

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The tasks of `tutti batch --list-tasks`, run by xargs, end with the rows of one run.
 
-The list is run twice at a time, shuffled, by two xargs in another working directory, while tasks are killed (kill -9) at random;
-a run that goes on with the folder is started and killed meanwhile. Names are such as a shell, xargs or a file system trips over.
-Nothing may be written but the results folder.
+The list is run twice at a time, shuffled, by two xargs in another working directory, while tasks are killed (kill -9) at random.
+A run that goes on with the folder, and a command that lists what is missing, are started and killed meanwhile; so is, before, the
+command that lists all. The names are difficult for a shell, for xargs or for a file system. Nothing may be written but the results
+folder.
 """
 import argparse
 import json
@@ -94,8 +95,16 @@ def main():
             return subprocess.run([program, "batch", *arguments], cwd=scratch, stderr=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, text=True, check=False, **more)
 
+        def started_and_killed(*arguments):
+            process = subprocess.Popen([program, "batch", *arguments], cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(choose.random() * 0.1)
+            end(process.pid)
+            process.wait()
+
         whole = tutti(*asked, "-o", "whole", "--no-report")
         expected, _ = rows(scratch / "whole")
+        for _ in range(4):
+            started_and_killed(*asked, "-o", "kil led", "--list-tasks")
         commands = tutti(*asked, "-o", "kil led", "--list-tasks").stdout.splitlines()
         if len(commands) != len(expected):
             sys.exit(f"{len(commands)} commands for {len(expected)} tasks")
@@ -117,11 +126,8 @@ def main():
                 kills += 1
             if kills == options.kills // 2:
                 kills += 1
-                going_on = subprocess.Popen([program, "batch", "--resume", "-o", "kil led", "--no-report"], cwd=scratch,
-                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(choose.random() * 0.2)
-                end(going_on.pid)
-                going_on.wait()
+                started_and_killed("--resume", "-o", "kil led", "--no-report")
+                started_and_killed("--resume", "-o", "kil led", "--list-tasks")
         last = tutti("--resume", "-o", "kil led", "--no-report")
         found, lines = rows(scratch / "kil led")
         if found != expected:

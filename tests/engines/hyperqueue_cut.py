@@ -1,5 +1,7 @@
-"""A HyperQueue server with two workers of one core in this process: hyperqueue_cut.py TASKS.TXT FOLDER COUNT. When COUNT rows are
-there, one worker loses its connection, as if its machine were gone. (The Python package has no worker that is a process of its own.)"""
+"""hyperqueue_cut.py TASKS.TXT FOLDER COUNT: runs the tasks with a HyperQueue server and two workers of one core.
+
+The Python package can start workers only as threads of this process, so none can be killed. Instead the connection of one worker is
+cut when COUNT rows are there; for the server this is the same as a machine that is lost."""
 import os
 import pathlib
 import socket
@@ -53,6 +55,7 @@ def main():
             cluster.start_worker(WorkerConfig(cores=1))
         workers = []
         while len(workers) < 2:
+            time.sleep(0.02)
             workers = [descriptor for port in listening() for descriptor in connections(port)]
         threading.Thread(target=cut, args=(folder / "out" / "tasks", count, workers[0]), daemon=True).start()
         sys.exit(not run(cluster.client(), tasks))

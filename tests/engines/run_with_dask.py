@@ -1,5 +1,4 @@
-"""The tasks of a list with Dask: python3 run_with_dask.py TASKS.TXT SCHEDULER_FILE. The scheduler and its workers are running already; a task
-whose worker is lost, or whose command fails, is given to another worker, three times at most."""
+"""run_with_dask.py TASKS.TXT SCHEDULER_FILE: a running Dask scheduler runs the tasks."""
 import subprocess
 import sys
 

@@ -1,5 +1,4 @@
-"""The tasks of a list with HyperQueue: python3 run_with_hyperqueue.py TASKS.TXT SERVER_DIRECTORY. The server and its workers are
-running already; a task whose worker is lost is given to another one."""
+"""run_with_hyperqueue.py TASKS.TXT SERVER_DIRECTORY: a running HyperQueue server runs the tasks."""
 import sys
 
 from hyperqueue import Client, Job

@@ -18,6 +18,7 @@ import os
 import pathlib
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -346,6 +347,88 @@ def file_names(run):
                                               run.check_file(f"{out}/table.txt"), run.check_file(f"{out}/results.jsonl"))
 
 
+def row_path(key):
+    """Where the row of a task is: the name is the hash FNV-1a of its key."""
+    digest = 0xCBF29CE484222325
+    for byte in key.encode():
+        digest = (digest ^ byte) * 0x100000001B3 % 2**64
+    return f"tasks/{digest >> 56:02x}/{digest:016x}.json"
+
+
+def listed_names(run):
+    """Tasks of files with such names: a line each, which a shell takes apart into the words that --json gives."""
+    ring = (TESTS / "cli/files/ring4.json").read_text()
+    for i, name in enumerate(FILE_NAMES + ["x' y\"z", "$(touch pwned)", "a seed=2", "--help", "~"]):
+        folder, out = f"listed{i}", f"out-listed{i}"
+        for content, suffix in ((ring, ".json"), ("{", ".bad.json")):
+            run.put(content, "", f"{folder}/{name}/{name}{suffix}")
+        yield lambda folder=folder, out=out: run_listed(run, folder, out)
+
+
+def run_listed(run, folder, out):
+    lines = run.run("batch", folder, "-o", out, "--seeds", "1,2", "--list-tasks").stdout.decode().splitlines()
+    objects = run.run("batch", folder, "-o", out, "--seeds", "1,2", "--list-tasks", "--json").stdout.decode().splitlines()
+    if len(lines) != 4 or [shlex.split(line) for line in lines] != [json.loads(each)["command"] for each in objects]:
+        run.complain(["batch", folder, "--list-tasks"], f"not four commands: {lines!r} {objects!r}")
+    for line, more in itertools.product(lines, ([], ["--json"])):
+        if run.run(*shlex.split(line)[1:], *more).returncode != 0:
+            run.complain(shlex.split(line)[1:], "not done")
+    run.run("results", "collect", out)
+    run.check_file(f"{out}/results.jsonl")
+    if len((run.work / out / "results.jsonl").read_text().splitlines()) != 4:
+        run.complain(["results", "collect", out], "not four rows")
+
+
+def prepared_tasks(run, folder):
+    """A folder with a list, its text, and the row that a task left."""
+    run.put((TESTS / "cli/files/ring4.json").read_text(), "", "family/ring4.json")
+    run.run("batch", "family", "-o", folder, "--list-tasks", "--heuristic", "symmetry", "--option", "tries=3", "--seeds", ",".join(map(str, range(1, 200))))
+    key = "family/ring4 heuristic=symmetry seed=2 tries=3"
+    run.run("batch", "--task", key, "-o", folder)
+    return (run.work / folder / "tasks/list").read_text(), key, json.loads((run.work / folder / row_path(key)).read_text())
+
+
+def task_rows(run):
+    """Rows that others have written: those of tasks of the run, and those of any other key."""
+    _, key, row = prepared_tasks(run, "out-rows")
+    row = {**RESULT_FIELDS, **row, "error": "an error", "failure": "limit"}
+    for number, content in enumerate(json_versions(json.dumps(row)), 1):
+        stray = json.loads(content)
+        if isinstance(stray.get("key"), str):
+            stray["key"] += f" {number}"
+            run.put(json.dumps(stray), "", "out-rows/" + row_path(stray["key"]))
+        if number < 200 and number != 2:
+            ours = json.loads(content)
+            ours.update({name: value for name, value in row.items() if name.startswith("asked") or name in ("digest", "options")})
+            ours.update({"key": key.replace("seed=2", f"seed={number}").replace(" seed=1 ", " "), "seed": number})
+            run.put(json.dumps(ours), "", "out-rows/" + row_path(ours["key"]))
+    run.run("batch", "--task", key.replace("seed=2", "seed=3"), "-o", "out-rows")
+    yield lambda: (run.run("results", "collect", "out-rows"), check_collected(run), run.run("batch", "--resume", "-o", "out-rows"),
+                   run.run("results", "show", "out-rows"), run.run("results", "show", "out-rows", "--csv"), run.on_terminal("results", "collect", "out-rows"))
+
+
+def check_collected(run):
+    text = (run.work / "out-rows/results.jsonl").read_text()
+    if text.count("alert(1)") < 20:
+        run.complain(["results", "collect", "out-rows"], "the hostile rows were not collected: this test tests nothing")
+    schedules = [json.loads(line)["schedule"] for line in text.splitlines()]
+    if any(schedule and not os.path.normpath(schedule).startswith("out-rows/schedules/") for schedule in schedules):
+        run.complain(["results", "collect", "out-rows"], "a schedule outside")
+
+
+def task_lists(run):
+    """Lists that others have written: whatever a line says of a task that it is found by."""
+    text, key, _ = prepared_tasks(run, "out-list")
+    lines = [line for line in text.splitlines() if '"settings"' in line or '"job"' in line or '" heuristic=symmetry seed=2 tries=3"' in line]
+    versions = [(line, content) for line in lines for content in json_versions(line[17:])]
+    for i, (line, content) in enumerate(versions):
+        folder = f"out-list{i}"
+        others = [other for other in lines if other != line]
+        run.put("\n".join(sorted([*others, line[:17] + content.decode("utf-8", "surrogatepass").replace("\n", " ")])) + "\n", "", f"{folder}/tasks/list")
+        yield lambda folder=folder: run.run("batch", "--task", key, "-o", folder)
+    yield lambda: (run.run("batch", "--task", OUTSIDE, "-o", "out-list"), run.run("batch", f"--task={TERMINAL}", "-o", "out-list"))
+
+
 def arguments(run):
     for poison in (TERMINAL, MARKUP):
         for line in ([poison], ["synth", f"--{poison}"], ["synth", "x", "--method", poison], ["synth", poison], ["synth", "x", f"-{poison}"],
@@ -355,7 +438,8 @@ def arguments(run):
             yield lambda line=line: run.run(*[word.replace("\x00", "") for word in line])
 
 
-CASES = [instances, named_instance, schedules, plans, conditions_and_networks, results, run_files, file_names, arguments]
+CASES = [instances, named_instance, schedules, plans, conditions_and_networks, results, run_files, file_names, listed_names, task_rows, task_lists,
+         arguments]
 
 
 def check_outside(run):
