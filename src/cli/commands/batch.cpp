@@ -77,6 +77,8 @@ app::BatchOptions batch_options(const Values& values) {
         values.refuse("--resume goes on with the results of a folder; expected --output DIR too");
     if (values.flag("list-tasks") && options.results.empty())
         values.refuse("--list-tasks prepares a folder; expected --output DIR too");
+    if (values.flag("list-tasks") && options.update_solu)
+        values.refuse("--list-tasks runs nothing; --update-solu is for the run that collects the rows");
     const bool nothing = options.asked.paths.empty() && !options.asked.set && !options.run && !options.resume;
     if (nothing) {
         values.refuse("expected folders or files with instances, --set FILE.test or --run FILE.json");
