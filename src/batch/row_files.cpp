@@ -78,7 +78,7 @@ std::optional<io::ResultLine> RowFiles::read(std::uint64_t hash) const {
 
 void RowFiles::write(io::ResultLine line) const {
     if (!line.schedule.empty()) line.schedule = fs::path(line.schedule).lexically_relative(results_).string();
-    if (fs::path(line.file).is_relative() || line.file.starts_with(results_.string()))
+    if (line.file.starts_with((results_ / "").string()))  // as task_list has it; others are absolute
         rename_file(line, fs::path(line.file).lexically_relative(results_).string());
     const fs::path path = path_of(hash_of(line.key));
     make_folder(path.parent_path());

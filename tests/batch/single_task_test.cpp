@@ -2,6 +2,7 @@
 
 #include "app/solve.hpp"
 #include "batch/batch.hpp"
+#include "batch/result_line.hpp"
 #include "batch/results_folder.hpp"
 #include "batch/row_files.hpp"
 #include "batch/task_locks.hpp"
@@ -285,6 +286,17 @@ TEST_CASE("a row that cannot be read, or that is about another task, is not beli
     std::ofstream(files[1]) << text;
     CHECK(folder.resume({.collect = true}, refuse_work).rows.empty());
     CHECK(folder.resume().complete());
+}
+
+TEST_CASE("a row keeps an absolute path, also of a folder whose name begins with that of the results") {
+    const test::ScratchTree scratch;
+    const RowFiles rows(scratch.at("out"));
+    Task task;
+    task.key = "x/a";
+    task.job = {scratch.at("out2/a.json"), "x", "a", {}};
+    rows.write(failed_line(task, {}, io::Failure::Limit, "no time"));
+    REQUIRE(rows.find("x/a"));
+    CHECK(rows.find("x/a")->file == scratch.at("out2/a.json"));
 }
 
 TEST_CASE("a run waits for a task that another process is running, and takes its row") {
