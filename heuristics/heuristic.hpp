@@ -58,6 +58,8 @@ struct OrbitHeuristic {
 /// A whole instance at once, in time linear in its sends.
 struct DirectHeuristic {
     std::string (*why_not)(const Instance&);
+    /// Whether it is tried before the portfolio.
+    bool (*is_tried)(const Instance&);
     std::optional<Schedule> (*run)(const Instance&, const Stop&);
 };
 

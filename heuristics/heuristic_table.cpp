@@ -5,6 +5,7 @@
 
 #include "heuristics/flood/flood_search.hpp"
 #include "heuristics/heuristic.hpp"
+#include "heuristics/levels/two_levels.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/paths/priced_paths.hpp"
 #include "heuristics/ring/ring.hpp"
@@ -34,6 +35,9 @@ std::optional<SpreadSolution> best_try(const SpreadProblem& problem, Rng& rng, c
 }
 
 std::string always(const SpreadProblem&) { return {}; }
+bool has_switches(const Instance& instance) { return instance.topology().switches() > 0; }
+/// It is tried in other places (src/synth).
+bool never(const Instance&) { return false; }
 
 using Traits = SpreadTraits;
 using Options = SearchOptions;
@@ -88,7 +92,13 @@ const std::array kTable{
         kRing,
         "each chunk is passed around a ring of NPUs, first come, first served; the first schedule where "
         "time is short",
-        DirectHeuristic{why_no_ring, ring_schedule}},
+        DirectHeuristic{why_no_ring, never, ring_schedule}},
+    Heuristic{"two-levels",
+              "between the nodes of a cluster in waves, then within them in rounds; rails, fat trees",
+              DirectHeuristic{why_no_two_levels, has_switches, two_levels}},
+    Heuristic{"crossbar-rounds",
+              "each chunk straight to every receiver, in rounds in which every NPU sends and receives once",
+              DirectHeuristic{why_no_crossbar_rounds, has_switches, crossbar_rounds}},
 };
 
 }  // namespace

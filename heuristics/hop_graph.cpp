@@ -16,6 +16,36 @@ constexpr std::size_t kPathsThrough = 4;
 constexpr std::size_t kPathsBetween = 8;
 constexpr std::size_t kMaxHops = std::size_t{1} << 22;
 
+/// Calls `take` for every link of a path, given in the direction of travel.
+template <class Take>
+void each_leg(const Instance& instance, std::span<const LinkId> legs, bool backwards, ChunkId chunk,
+              Take take) {
+    const Topology& topology = instance.topology();
+    Ticks offset;
+    for (std::size_t i = 0; i < legs.size();) {
+        // Links joined by cut-through switches move at the pace of the slowest.
+        std::size_t end = i;
+        Ticks pace;
+        do {
+            pace = std::max(pace, instance.beta(legs[end], chunk));
+            const Link& link = topology.link(legs[end++]);
+            if (end == legs.size() || !topology.is_cut_through(backwards ? link.src : link.dst)) break;
+        } while (true);
+        for (; i < end; ++i) {
+            const Link& link = topology.link(legs[i]);
+            take(LegTime{legs[i], backwards ? link.dst : link.src, offset, instance.busy(legs[i], pace)});
+            offset += instance.alpha(legs[i]);
+        }
+        offset += pace;
+    }
+}
+
+/// From the start of a path to its arrival, given its last leg.
+Ticks end_of(const Instance& instance, const LegTime& last) {
+    const bool pays_alpha = instance.topology().busy() == Busy::Beta;
+    return last.offset + last.busy + (pays_alpha ? instance.alpha(last.link) : Ticks(0));
+}
+
 }  // namespace
 
 /// Finds the hops from each stop, reusing its tables.
@@ -150,29 +180,6 @@ HopGraph HopGraph::reversed() const {
     return result;
 }
 
-template <class Take>
-void HopGraph::each_leg(HopId id, ChunkId chunk, Take take) const {
-    const Topology& topology = instance_->topology();
-    const auto legs = this->legs(id);
-    Ticks offset;
-    for (std::size_t i = 0; i < legs.size();) {
-        // Links joined by cut-through switches move at the pace of the slowest.
-        std::size_t end = i;
-        Ticks pace;
-        do {
-            pace = std::max(pace, instance_->beta(legs[end], chunk));
-            const Link& link = topology.link(legs[end++]);
-            if (end == legs.size() || !topology.is_cut_through(backwards_ ? link.src : link.dst)) break;
-        } while (true);
-        for (; i < end; ++i) {
-            const Link& link = topology.link(legs[i]);
-            take({legs[i], backwards_ ? link.dst : link.src, offset, instance_->busy(legs[i], pace)});
-            offset += instance_->alpha(legs[i]);
-        }
-        offset += pace;
-    }
-}
-
 Ticks HopGraph::transit(HopId id, ChunkId chunk) const {
     const std::uint32_t first = leg_begin_[id.index()];
     if (leg_begin_[id.index() + 1] - first == 1) {
@@ -180,16 +187,21 @@ Ticks HopGraph::transit(HopId id, ChunkId chunk) const {
         return instance_->alpha(link) + instance_->beta(link, chunk);
     }
     Ticks end;
-    each_leg(id, chunk, [&](const LegTime& leg) {
-        const bool pays_alpha = instance_->topology().busy() == Busy::Beta;
-        end = leg.offset + leg.busy + (pays_alpha ? instance_->alpha(leg.link) : Ticks(0));
-    });
+    each_leg(*instance_, legs(id), backwards_, chunk,
+             [&](const LegTime& leg) { end = end_of(*instance_, leg); });
     return end;
 }
 
 void HopGraph::leg_times(HopId id, ChunkId chunk, std::vector<LegTime>& times) const {
     times.clear();
-    each_leg(id, chunk, [&](const LegTime& leg) { times.push_back(leg); });
+    each_leg(*instance_, legs(id), backwards_, chunk, [&](const LegTime& leg) { times.push_back(leg); });
+}
+
+Ticks path_times(const Instance& instance, std::span<const LinkId> links, ChunkId chunk,
+                 std::vector<LegTime>& times) {
+    times.clear();
+    each_leg(instance, links, false, chunk, [&](const LegTime& leg) { times.push_back(leg); });
+    return end_of(instance, times.back());
 }
 
 }  // namespace tutti::heuristics

@@ -32,6 +32,11 @@ struct LegTime {
     Ticks busy;
 };
 
+/// When a path through switches uses its links if the chunk leaves every switch as soon as it may, into
+/// `times`. Returns the time from the start to the arrival. Precondition: `links` is not empty.
+Ticks path_times(const Instance& instance, std::span<const LinkId> links, ChunkId chunk,
+                 std::vector<LegTime>& times);
+
 /// The network as the heuristics use it. **Stops** are nodes where a chunk may wait: NPUs and switches with
 /// unlimited buffers. The other switches (cut-through, limited buffer) are passed in rigid hops, which leave
 /// a switch at the earliest tick that the rules allow: a schedule of hops can never break V11 or V12,
@@ -100,8 +105,6 @@ class HopGraph {
     HopGraph() = default;
     void index_hops(std::span<const NodeId> own, std::span<const NodeId> other,
                     std::vector<std::uint32_t>& begin, std::vector<HopEnd>& list) const;
-    template <class Take>
-    void each_leg(HopId id, ChunkId chunk, Take take) const;
 
     [[nodiscard]] bool is_stop(NodeId node) const;
 

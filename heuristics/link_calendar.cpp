@@ -14,22 +14,35 @@ Ticks LinkCalendar::earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ti
         return earliest(*link, ready, instance.busy(*link, instance.beta(*link, chunk)));
     }
     graph.leg_times(hop, chunk, times_);
+    return earliest(times_, chunk, ready);
+}
+
+namespace {
+
+/// When the chunk leaves the switch that the leg comes from; in reversed time the end of the leg's booking.
+Ticks passage(const LegTime& leg, bool backwards) { return backwards ? leg.offset + leg.busy : leg.offset; }
+
+}  // namespace
+
+Ticks LinkCalendar::earliest(std::span<const LegTime> legs, ChunkId chunk, Ticks ready,
+                             bool backwards) const {
     while (true) {
         // Delay the start until all legs find their links free.
-        for (std::size_t agreed = 0, leg = 0; agreed < times_.size(); leg = (leg + 1) % times_.size()) {
-            const LegTime& time = times_[leg];
+        for (std::size_t agreed = 0, leg = 0; agreed < legs.size(); leg = (leg + 1) % legs.size()) {
+            const LegTime& time = legs[leg];
             const Ticks start = earliest(time.link, ready + time.offset, time.busy) - time.offset;
             agreed = start == ready ? agreed + 1 : 1;
             ready = start;
         }
-        if (!meets_itself(chunk, ready)) return ready;
+        if (!meets_itself(legs, chunk, ready, backwards)) return ready;
         ready += Ticks(1);
     }
 }
 
-bool LinkCalendar::meets_itself(ChunkId chunk, Ticks start) const {
-    for (std::size_t i = 1; i < times_.size(); ++i) {
-        if (passages_.contains(times_[i].from, chunk, start + times_[i].offset)) return true;
+bool LinkCalendar::meets_itself(std::span<const LegTime> legs, ChunkId chunk, Ticks start,
+                                bool backwards) const {
+    for (std::size_t i = 1; i < legs.size(); ++i) {
+        if (passages_.contains(legs[i].from, chunk, start + passage(legs[i], backwards))) return true;
     }
     return false;
 }
@@ -40,10 +53,14 @@ void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks s
         return book(*link, start, start + instance.busy(*link, instance.beta(*link, chunk)));
     }
     graph.leg_times(hop, chunk, times_);
-    for (std::size_t i = 0; i < times_.size(); ++i) {
-        const auto& [link, from, offset, busy] = times_[i];
+    book(times_, chunk, start);
+}
+
+void LinkCalendar::book(std::span<const LegTime> legs, ChunkId chunk, Ticks start, bool backwards) {
+    for (std::size_t i = 0; i < legs.size(); ++i) {
+        const auto& [link, from, offset, busy] = legs[i];
         book(link, start + offset, start + offset + busy);
-        if (i > 0) passages_.insert(from, chunk, start + offset);
+        if (i > 0) passages_.insert(from, chunk, start + passage(legs[i], backwards));
     }
 }
 

@@ -3,6 +3,7 @@
 #include "core/busy_intervals.hpp"
 #include "heuristics/hop_graph.hpp"
 
+#include <span>
 #include <vector>
 
 namespace tutti::heuristics {
@@ -21,8 +22,13 @@ class LinkCalendar {
     [[nodiscard]] Ticks earliest(LinkId link, Ticks ready, Ticks length) const {
         return busy_[link.index()].earliest(ready, length);
     }
+    /// The same for a path whose links are used as `legs` says. With `backwards` the legs' offsets count from
+    /// the end of the path in reversed time, in which all bookings of this calendar then are.
+    [[nodiscard]] Ticks earliest(std::span<const LegTime> legs, ChunkId chunk, Ticks ready,
+                                 bool backwards = false) const;
     /// Precondition: the links are free then.
     void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
+    void book(std::span<const LegTime> legs, ChunkId chunk, Ticks start, bool backwards = false);
     /// Whether nothing is booked on the link at that tick.
     [[nodiscard]] bool is_free(LinkId link, Ticks tick) const {
         return earliest(link, tick, Ticks(1)) == tick;
@@ -34,7 +40,8 @@ class LinkCalendar {
 
   private:
     void book(LinkId link, Ticks begin, Ticks end);
-    [[nodiscard]] bool meets_itself(ChunkId chunk, Ticks start) const;
+    [[nodiscard]] bool meets_itself(std::span<const LegTime> legs, ChunkId chunk, Ticks start,
+                                    bool backwards) const;
 
     /// The triples of switch, chunk and tick: a hash set with open addressing.
     class Passages {

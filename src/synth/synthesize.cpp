@@ -247,6 +247,37 @@ class Synthesis {
         return false;
     }
 
+    /// The constructions that take a whole instance at once: a good first schedule in little time.
+    void construct() {
+        if (is_too_large_to_hold()) return;
+        for (const auto& heuristic : heuristics::heuristics()) {
+            const auto* direct = heuristic.as<heuristics::DirectHeuristic>();
+            const bool is_asked =
+                alone_ == nullptr ? direct != nullptr && direct->is_tried(instance_) : alone_ == &heuristic;
+            if (is_asked && gap_left() && !stop_.requested()) construct_by(heuristic, *direct);
+        }
+    }
+    void construct_by(const heuristics::Heuristic& heuristic, const heuristics::DirectHeuristic& direct) {
+        const double begin = clock_.seconds();
+        Candidate candidate{.heuristic = std::string(heuristic.name)};
+        auto schedule = direct.run(instance_, stop_);
+        candidate.seconds = clock_.seconds() - begin;
+        if (!schedule) {
+            candidate.why_none = direct.why_not(instance_);
+            if (candidate.why_none.empty())
+                candidate.why_none = stop_.requested() ? "stopped" : "it found no path";
+            return enter({std::move(candidate)});
+        }
+        const Verdict verdict = judge(instance_, *schedule, result_.bound, kGreedy);
+        candidate.makespan = schedule->makespan;
+        candidate.sends = schedule->sends.size();
+        tell(fmt::format("{} {} in {} sends, {:.3f} s", heuristic.name, schedule->makespan.count(),
+                         schedule->sends.size(), clock_.seconds()));
+        if (result_.method.empty() || schedule->makespan < result_.schedule.makespan)
+            accept(std::move(*schedule), verdict, kGreedy, candidate.heuristic);
+        enter({std::move(candidate)});
+    }
+
     /// Where there is a time limit, it is used.
     void search_until_stopped() {
         const auto left = stop_.remaining();
@@ -276,7 +307,11 @@ class Synthesis {
             if (search_in_lockstep()) return;
         }
         if (alone_ == nullptr || is_alone<heuristics::DirectHeuristic>()) {
-            if (search_by_rings()) return;
+            const bool is_ring = alone_ != nullptr && alone_->name == heuristics::kRing;
+            if (!is_ring) construct();
+            if (is_ring || (alone_ == nullptr && gap_left())) {
+                if (search_by_rings()) return;
+            }
             if (alone_ != nullptr && result_.method.empty()) throw LimitError(why_nothing());
             if (alone_ != nullptr || !gap_left()) return;
         }

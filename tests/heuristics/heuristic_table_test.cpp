@@ -2,6 +2,7 @@
 // it says why.
 
 #include "core/generators/mesh_torus.hpp"
+#include "core/generators/rail.hpp"
 #include "core/generators/ring.hpp"
 #include "heuristics/greedy.hpp"
 #include "heuristics/portfolio.hpp"
@@ -49,6 +50,9 @@ std::map<std::string_view, Sample> samples() {
     const Instance ring = on(generators::ring(6, {Ticks(1), Ticks(2), {}}), CollectiveKind::AllGather);
     const Instance plain_star =
         test::on_all(test::star(4, {}), {test::collective(CollectiveKind::AllGather)});
+    const Instance rails =
+        on(generators::rail({3, 2, {Ticks(1), Ticks(1), {}}, {Ticks(2), Ticks(3), {}}, {}}),
+           CollectiveKind::AllReduce);
     test::Net tree(3);
     tree.link(0, 1).link(0, 2);
     const Instance one_way = test::on_all(tree, {test::collective(CollectiveKind::Broadcast)});
@@ -61,7 +65,9 @@ std::map<std::string_view, Sample> samples() {
             {"tree-insertion", {starry}},
             {"ruin-and-recreate", {gather, plain_star, "switch"}},
             {"pipelined-all-reduce", {all_reduce, gather, "no sums"}},
-            {"ring", {all_reduce, one_way, "no path"}}};
+            {"ring", {all_reduce, one_way, "no path"}},
+            {"two-levels", {rails, plain_star, "one level"}},
+            {"crossbar-rounds", {plain_star, gather, "no switches"}}};
 }
 
 }  // namespace
@@ -92,8 +98,7 @@ TEST_CASE(
         }
         if (heuristic.as<heuristics::OrbitHeuristic>() != nullptr)
             continue;  // tests/heuristics/quotient_test
-        if (heuristic.as<heuristics::DirectHeuristic>() != nullptr)
-            continue;  // tests/heuristics/ring_test
+        if (heuristic.as<heuristics::DirectHeuristic>() != nullptr) continue;  // tests/heuristics/ring_test
         heuristics::GreedyRequest request;
         request.alone = &heuristic;
         const auto made = heuristics::greedy_search(sample.fits, request);

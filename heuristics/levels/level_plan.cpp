@@ -1,0 +1,294 @@
+// Two levels in order: between parts, then within them.
+//
+// All-gather, seen from a chunk: it goes from its NPU to one NPU in each other part, the wave k to the part k
+// further on, and from there to the others of that part. Waves are placed first, for all chunks: they use
+// slow links, and nothing may delay them. Then the messages within parts, in the order in which their chunks
+// arrive, the chunks of the part itself first. If a wave takes as long as the rounds within a part or longer,
+// the waves follow each other without a gap, and only the rounds of the last one come after it: no schedule
+// is shorter. A chunk with one target is the same with one message each; there, waves whose chunks have far
+// to go within the part come first, and the last wave needs no round.
+//
+// The NPU that a chunk enters a part through has the same place there as the sender in its own part: on rails
+// that is the only one in reach, on other fabrics it spreads the load. Where that is not possible (a failed
+// NIC, groups of scattered members), or where its port has much more to carry than another, the chunk is
+// first handed to the NPU of its part whose port has the least to carry, or enters through such a one. So
+// NPUs that are not in the group relay where they may.
+//
+// Reductions are spreads backwards in time. Complexity: O(messages * (log messages + members of a part)).
+
+#include "heuristics/levels/level_plan.hpp"
+
+#include <algorithm>
+
+namespace tutti::heuristics {
+namespace {
+
+constexpr std::size_t kLookAtStop = 256;  ///< messages between two looks
+
+ChunkId largest_chunk(const Instance& instance) {
+    ChunkId largest(0);
+    for (std::size_t c = 1; c < instance.chunks(); ++c) {
+        if (instance.demand(ChunkId(c)).bytes > instance.demand(largest).bytes) largest = ChunkId(c);
+    }
+    return largest;
+}
+
+}  // namespace
+
+Cluster::Cluster(const Instance& instance)
+    : instance_(instance),
+      routes_(instance, largest_chunk(instance)),
+      levels_(levels_of(instance.topology(), routes_)) {
+    for (const Group& group : instance.groups())
+        numberings_.emplace_back(group.members, levels_, instance.topology().npus());
+}
+
+LevelPlan::LevelPlan(Cluster& cluster, std::size_t level, Direction direction, MessagePlacer& placer,
+                     const Stop& stop)
+    : cluster_(cluster),
+      instance_(cluster.instance()),
+      level_(level),
+      direction_(direction),
+      placer_(placer),
+      stop_(stop),
+      loads_(instance_.topology().links().size()),
+      out_load_(instance_.topology().npus()),
+      in_load_(instance_.topology().npus()) {
+    find_parts();
+}
+
+void LevelPlan::find_parts() {
+    const std::size_t npus = instance_.topology().npus();
+    part_of_.resize(npus);
+    for (std::size_t n = 0; n < npus; ++n)
+        part_of_[n] = level_ == 0 ? static_cast<Part>(n) : cluster_.levels()[level_ - 1][n];
+    members_.resize(npus == 0 ? 0 : *std::ranges::max_element(part_of_) + 1);
+    for (std::size_t n = 0; n < npus; ++n) members_[part_of_[n]].push_back(NodeId(n));
+}
+
+const LevelPlan::Targets& LevelPlan::targets_of(std::span<const NodeId> targets) {
+    const auto [entry, is_new] = known_targets_.try_emplace({targets.data(), targets.size()});
+    Targets& result = entry->second;
+    if (!is_new) return result;
+    result.nodes.assign(targets.begin(), targets.end());
+    std::ranges::stable_sort(result.nodes, {}, [&](NodeId npu) { return part_of(npu); });
+    for (std::uint32_t i = 0; i < result.nodes.size(); ++i) {
+        const Part part = part_of(result.nodes[i]);
+        if (result.parts.empty() || result.parts.back().part != part) result.parts.push_back({part, i, i});
+        result.parts.back().end = i + 1;
+    }
+    return result;
+}
+
+LevelPlan::Slot LevelPlan::new_slot(Ticks since) {
+    since_.push_back(since);
+    return static_cast<Slot>(since_.size() - 1);
+}
+
+bool LevelPlan::is_source(NodeId npu, std::uint32_t item) const {
+    return std::ranges::find(items_[item].sources, npu) != items_[item].sources.end();
+}
+
+bool LevelPlan::may_carry(NodeId npu, std::uint32_t item) const {
+    return instance_.may_carry(npu, instance_.demands().collective(items_[item].chunk));
+}
+
+/// A source in the part, if any, else one of them.
+NodeId LevelPlan::source_for(std::uint32_t item, Part part) const {
+    const auto sources = items_[item].sources;
+    const auto own = std::ranges::find(sources, part, [&](NodeId npu) { return part_of(npu); });
+    return own != sources.end() ? *own : sources[item % sources.size()];
+}
+
+std::optional<MessageRoutes::Ends> LevelPlan::way(NodeId from, NodeId to) const {
+    return direction_ == Direction::Forwards ? cluster_.routes().ends(from, to, loads_)
+                                             : cluster_.routes().ends(to, from, loads_);
+}
+
+/// Parts to enter, in the order of the waves.
+void LevelPlan::find_entries() {
+    for (std::uint32_t i = 0; i < items_.size(); ++i) {
+        const LevelItem& item = items_[i];
+        const Numbering& numbering = cluster_.numbering(item.chunk);
+        const Targets& targets = targets_of(item.targets);
+        for (const Targets::InPart& in : targets.parts) {
+            const NodeId source = source_for(i, in.part);
+            if (part_of(source) == in.part) continue;
+            const auto nodes = targets.of(in);
+            Numbering::Round round = numbering.outer(source, nodes.front(), level_);
+            if (item.targets.size() == 1) {
+                const auto inner = numbering.inner(source, nodes.front(), level_);
+                const auto rounds = numbering.inner_rounds(level_);
+                round += (rounds - 1 - inner) * numbering.outer_rounds(level_);
+            }
+            entries_.push_back({round, 0, i, in.part, nodes});
+        }
+    }
+    std::ranges::stable_sort(entries_, {}, &Entry::round);
+    take_turns();
+}
+
+/// Within a round every source sends its first chunk, then every source its second.
+void LevelPlan::take_turns() {
+    std::vector<std::pair<Numbering::Round, std::uint32_t>> last(instance_.topology().npus(), {0, 0});
+    for (Entry& entry : entries_) {
+        auto& [round, turns] = last[source_for(entry.item, entry.part).index()];
+        if (round != entry.round) turns = 0;
+        round = entry.round;
+        entry.turn = turns++;
+    }
+    std::ranges::stable_sort(entries_, {},
+                             [](const Entry& entry) { return std::pair(entry.round, entry.turn); });
+}
+
+std::optional<NodeId> LevelPlan::entrance(NodeId from, const Entry& entry) const {
+    const Numbering& numbering = cluster_.numbering(items_[entry.item].chunk);
+    const auto& members = members_[entry.part];
+    std::optional<NodeId> best;
+    for (const NodeId npu : members) {
+        if (numbering.is_aligned(from, npu, level_) && way(from, npu)) best = npu;
+    }
+    for (const NodeId npu : members) {
+        if (best && in_load_[npu.index()] >= in_load_[best->index()]) continue;
+        if (!may_carry(npu, entry.item)) continue;
+        // Another one must be worth the message within the part.
+        const bool is_target = std::ranges::binary_search(entry.targets, npu);
+        if (best && !is_target) {
+            const auto inside = way(npu, entry.targets.front());
+            if (!inside || in_load_[npu.index()] + inside->time >= in_load_[best->index()]) continue;
+        }
+        if (way(from, npu)) best = npu;
+    }
+    return best;
+}
+
+std::optional<LevelPlan::Gates> LevelPlan::gates(NodeId source, const Entry& entry) const {
+    std::optional<Gates> best;
+    Ticks cost;
+    if (const auto in = entrance(source, entry)) {
+        best = Gates{source, *in};
+        cost = std::max(out_load_[source.index()], in_load_[in->index()]);
+    }
+    for (const NodeId npu : members_[part_of(source)]) {
+        if (npu == source || (best && out_load_[npu.index()] >= cost) || !may_carry(npu, entry.item))
+            continue;
+        const auto feeding = way(source, npu);
+        if (!feeding || (best && out_load_[npu.index()] + feeding->time >= cost)) continue;
+        const auto in = entrance(npu, entry);
+        if (!in) continue;
+        const Ticks load = std::max(out_load_[npu.index()], in_load_[in->index()]) + feeding->time;
+        if (best && load >= cost) continue;
+        best = Gates{npu, *in};
+        cost = load;
+    }
+    return best;
+}
+
+bool LevelPlan::enter(const Entry& entry, bool delays_own) {
+    const LevelItem& item = items_[entry.item];
+    const NodeId source = source_for(entry.item, entry.part);
+    const auto found = gates(source, entry);
+    if (!found) {
+        why_not_ = "a part of the network cannot be reached from another through switches";
+        return false;
+    }
+    const auto [exit, in] = *found;
+    Slot slot = source_slot_[entry.item];
+    if (exit != source) {
+        const auto [fed, is_new] = fed_.try_emplace({entry.item, exit}, kNowhere);
+        if (is_new) {
+            const auto end = send(entry.item, source, exit, slot);
+            if (!end) return false;
+            fed->second = new_slot(*end);
+        }
+        slot = fed->second;
+    }
+    const auto ends = way(exit, in);
+    const Ticks pace = std::max(instance_.beta(ends->out, item.chunk), instance_.beta(ends->in, item.chunk));
+    out_load_[exit.index()] += pace;
+    in_load_[in.index()] += pace;
+    const auto end = send(entry.item, exit, in, slot);
+    if (!end) return false;
+    if (delays_own && own_ready_[entry.item] == item.ready) own_ready_[entry.item] = *end;
+    if (entry.targets.size() > 1 || entry.targets.front() != in)
+        add_inner(entry.item, in, new_slot(*end), entry.targets);
+    return true;
+}
+
+void LevelPlan::add_inner(std::uint32_t item, NodeId from, Slot slot, std::span<const NodeId> targets) {
+    const Numbering& numbering = cluster_.numbering(items_[item].chunk);
+    for (const NodeId to : targets) {
+        if (to != from)
+            inner_.push_back({since_[slot], numbering.inner(from, to, level_), item, slot, from, to});
+    }
+}
+
+/// What the item's own parts need, except what was done to leave them.
+void LevelPlan::add_own_part(std::uint32_t item) {
+    const Targets& targets = targets_of(items_[item].targets);
+    std::vector<NodeId> rest;
+    for (const Targets::InPart& in : targets.parts) {
+        const NodeId source = source_for(item, in.part);
+        if (part_of(source) != in.part) continue;
+        rest.clear();
+        for (const NodeId npu : targets.of(in)) {
+            if (!is_source(npu, item) && !(fed_.size() > 0 && fed_.contains({item, npu})))
+                rest.push_back(npu);
+        }
+        if (!rest.empty()) add_inner(item, source, new_slot(own_ready_[item]), rest);
+    }
+}
+
+std::optional<Ticks> LevelPlan::send(std::uint32_t number, NodeId from, NodeId to, Slot slot) {
+    const LevelItem& item = items_[number];
+    const auto ends = way(from, to);
+    if (!ends) {
+        why_not_ = "two NPUs of a part have no path through switches";
+        return std::nullopt;
+    }
+    path_.clear();
+    cluster_.routes().append_path(*ends, loads_, path_);
+    for (const LinkId link : path_) loads_[link.index()] += instance_.beta(link, item.chunk);
+    Ticks ready = since_[slot];
+    Op op = Op::Copy;
+    const bool at_source = from == item.sources.front();
+    if (item.last && at_source && to == item.last->npu) {
+        const Ticks early = std::max(item.last->others, item.last->sent);
+        if (placer_.earliest(item.chunk, path_, early) < item.last->come) {
+            ready = early;
+            op = Op::Reduce;
+        }
+    }
+    const auto span = placer_.place(item.chunk, path_, ready, op);
+    if (direction_ == Direction::Backwards && at_source) root_messages_.push_back({number, to, span});
+    return span.end;
+}
+
+bool LevelPlan::place_inner() {
+    std::ranges::stable_sort(inner_, {},
+                             [](const Inner& inner) { return std::pair(inner.ready, inner.round); });
+    for (std::size_t i = 0; i < inner_.size(); ++i) {
+        if (i % kLookAtStop == 0 && stop_.requested()) return false;
+        const Inner& inner = inner_[i];
+        if (!send(inner.item, inner.from, inner.to, inner.slot)) return false;
+    }
+    return true;
+}
+
+std::string LevelPlan::spread(std::span<const LevelItem> items, bool delays_own) {
+    items_ = items;
+    for (const LevelItem& item : items) {
+        source_slot_.push_back(new_slot(item.ready));
+        own_ready_.push_back(item.ready);
+    }
+    find_entries();
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        if (i % kLookAtStop == 0 && stop_.requested()) return "stopped";
+        if (!enter(entries_[i], delays_own)) return why_not_;
+    }
+    for (std::uint32_t i = 0; i < items.size(); ++i) add_own_part(i);
+    if (!place_inner()) return why_not_.empty() ? "stopped" : why_not_;
+    return {};
+}
+
+}  // namespace tutti::heuristics

@@ -1,0 +1,155 @@
+#pragma once
+
+#include "heuristics/levels/levels.hpp"
+#include "heuristics/levels/message_placer.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tutti::heuristics {
+
+/// The contributor whose part of a sum reaches the root last, and what the root can do about it: send it the
+/// sum of all others before its own part has come, to be added.
+struct LastContributor {
+    NodeId npu;
+    Ticks others;  ///< when all other contributions are at the root
+    Ticks sent;    ///< when it starts to send its own
+    Ticks come;    ///< when its own is at the root
+};
+
+/// A chunk to be spread over the levels. The lists belong to the instance or the caller.
+struct LevelItem {
+    ChunkId chunk;
+    std::span<const NodeId> sources;
+    Ticks ready;
+    std::span<const NodeId> targets;           ///< sorted; may name sources too
+    std::optional<LastContributor> last = {};  ///< at the only source
+};
+
+/// What a chunk needs to know about its way back: a message of it that ends at its only source, backwards.
+struct RootMessage {
+    std::uint32_t item;
+    NodeId npu;  ///< the other end
+    MessagePlacer::Span span;
+};
+
+/// A network with its levels, and who is where: shared by all plans of an instance.
+class Cluster {
+  public:
+    explicit Cluster(const Instance& instance);
+    [[nodiscard]] const Instance& instance() const { return instance_; }
+    [[nodiscard]] const std::vector<Partition>& levels() const { return levels_; }
+    [[nodiscard]] MessageRoutes& routes() { return routes_; }
+    /// Of the group of the chunk's collective.
+    [[nodiscard]] const Numbering& numbering(ChunkId chunk) const {
+        return numberings_[instance_.collective_of(chunk).group.index()];
+    }
+
+  private:
+    const Instance& instance_;
+    MessageRoutes routes_;
+    std::vector<Partition> levels_;
+    std::vector<Numbering> numberings_;  ///< by group
+};
+
+/// Spreads chunks over two levels: between parts first, then within them.
+class LevelPlan {
+  public:
+    using Direction = MessagePlacer::Direction;
+    /// `level` 0: every NPU is a part; else the parts are those of partition `level - 1`.
+    /// With `delays_own`, a chunk leaves for its own part only when it has reached another one: backwards
+    /// that completes sums early, except for what comes from the other part.
+    LevelPlan(Cluster& cluster, std::size_t level, Direction direction, MessagePlacer& placer,
+              const Stop& stop);
+
+    /// Places messages that spread all items. A message why not, if some part cannot be reached or it was
+    /// stopped; else empty.
+    [[nodiscard]] std::string spread(std::span<const LevelItem> items, bool delays_own);
+    /// Of all items, in the order of their placing.
+    [[nodiscard]] const std::vector<RootMessage>& root_messages() const { return root_messages_; }
+
+  private:
+    using Part = std::uint32_t;
+    using Slot = std::uint32_t;  ///< a chunk at an NPU: since when it is there
+    static constexpr Slot kNowhere = UINT32_MAX;
+
+    /// The targets of an item, part by part.
+    struct Targets {
+        struct InPart {
+            Part part;
+            std::uint32_t begin, end;  ///< positions in nodes
+        };
+        std::vector<NodeId> nodes;
+        std::vector<InPart> parts;
+        [[nodiscard]] std::span<const NodeId> of(const InPart& in) const {
+            return std::span(nodes).subspan(in.begin, in.end - in.begin);
+        }
+    };
+    /// A chunk has to enter a part.
+    struct Entry {
+        Numbering::Round round;
+        std::uint32_t turn;  ///< among those of the same round and source
+        std::uint32_t item;
+        Part part;
+        std::span<const NodeId> targets;  ///< those in the part
+    };
+    /// A message within a part.
+    struct Inner {
+        Ticks ready;
+        Numbering::Round round;
+        std::uint32_t item;
+        Slot slot;
+        NodeId from, to;
+    };
+
+    void find_parts();
+    const Targets& targets_of(std::span<const NodeId> targets);
+    void find_entries();
+    void take_turns();
+    bool enter(const Entry& entry, bool delays_own);
+    /// The NPU through which the chunk leaves its part, and the one through which it enters the other.
+    struct Gates {
+        NodeId exit, entrance;
+    };
+    [[nodiscard]] std::optional<Gates> gates(NodeId source, const Entry& entry) const;
+    [[nodiscard]] std::optional<NodeId> entrance(NodeId from, const Entry& entry) const;
+    void add_own_part(std::uint32_t item);
+    void add_inner(std::uint32_t item, NodeId from, Slot slot, std::span<const NodeId> targets);
+    bool place_inner();
+    /// Places a message and returns its end; none: there is no path.
+    std::optional<Ticks> send(std::uint32_t item, NodeId from, NodeId to, Slot slot);
+    /// Forwards: the way from `from` to `to`; backwards: the way that is mirrored to that.
+    [[nodiscard]] std::optional<MessageRoutes::Ends> way(NodeId from, NodeId to) const;
+    [[nodiscard]] bool may_carry(NodeId npu, std::uint32_t item) const;
+    [[nodiscard]] NodeId source_for(std::uint32_t item, Part part) const;
+    [[nodiscard]] bool is_source(NodeId npu, std::uint32_t item) const;
+    Slot new_slot(Ticks since);
+    [[nodiscard]] Part part_of(NodeId npu) const { return part_of_[npu.index()]; }
+
+    Cluster& cluster_;
+    const Instance& instance_;
+    const std::size_t level_;
+    const Direction direction_;
+    MessagePlacer& placer_;
+    const Stop& stop_;
+    Partition part_of_;
+    std::vector<std::vector<NodeId>> members_;  ///< by part
+    std::map<std::pair<const NodeId*, std::size_t>, Targets> known_targets_;
+    std::span<const LevelItem> items_;
+    std::vector<Entry> entries_;
+    std::vector<Slot> source_slot_;                         ///< by item
+    std::vector<Ticks> own_ready_;                          ///< by item: when it may leave for its own part
+    std::map<std::pair<std::uint32_t, NodeId>, Slot> fed_;  ///< by item: NPUs that got it to send it on
+    std::vector<Inner> inner_;
+    std::vector<Ticks> since_;               ///< by slot
+    std::vector<Ticks> loads_;               ///< by link
+    std::vector<Ticks> out_load_, in_load_;  ///< by NPU: of messages between parts
+    std::vector<LinkId> path_;
+    std::vector<RootMessage> root_messages_;
+    std::string why_not_;
+};
+
+}  // namespace tutti::heuristics
