@@ -28,6 +28,10 @@ class Families {
     [[nodiscard]] std::vector<Bound> simple(const Stop& stop);
     /// The worst cut: about a second at the most, whatever the instance.
     [[nodiscard]] Bound cut(const Stop& stop);
+    /// Two waves over the border of a part: a few tenths of a second at the most.
+    [[nodiscard]] Bound wave(const Stop& stop);
+    /// All messages over links of certain lengths: about a second at the most.
+    [[nodiscard]] Bound trees(const Stop& stop);
     /// The dual of a multicommodity flow, by multiplicative weights: about half a second at the most.
     [[nodiscard]] Bound flow(const Stop& stop);
 
@@ -38,7 +42,7 @@ class Families {
 /// The fast ones: latency, ingress, egress, volume, and for all-to-alls the regular cuts. Near-linear.
 [[nodiscard]] std::vector<Bound> simple_bounds(const Instance& instance, const Stop& stop = {});
 
-/// Those, and cut and flow.
+/// Those, and all the others of Families.
 [[nodiscard]] std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop = {});
 
 }  // namespace tutti::bounds

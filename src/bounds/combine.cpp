@@ -45,6 +45,14 @@ Bound Families::cut(const Stop& stop) {
     return timed([&] { return bounds::cut(*traffic_, stop); });
 }
 
+Bound Families::wave(const Stop& stop) {
+    return timed([&] { return bounds::wave(*traffic_, stop); });
+}
+
+Bound Families::trees(const Stop& stop) {
+    return timed([&] { return bounds::trees(*traffic_, stop); });
+}
+
 Bound Families::flow(const Stop& stop) {
     return timed([&] { return lengths(*traffic_, stop); });
 }
@@ -56,7 +64,7 @@ std::vector<Bound> simple_bounds(const Instance& instance, const Stop& stop) {
 std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop) {
     Families families(instance);
     std::vector<Bound> bounds = families.simple(stop);
-    for (Bound bound : {families.cut(stop), families.flow(stop)}) {
+    for (Bound bound : {families.cut(stop), families.wave(stop), families.trees(stop), families.flow(stop)}) {
         // Of one kind the better one is enough.
         const auto same = std::ranges::find(bounds, bound.kind, &Bound::kind);
         if (same == bounds.end()) {

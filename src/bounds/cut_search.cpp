@@ -10,12 +10,14 @@
 //
 // A demand of all to all has no single receiver that tells; its bad cuts are mostly regular. So tried are
 // also blocks of the numbering (generators number nodes by dimension, so that these are halves and planes of
-// a torus, nodes and rails of a cluster) and balls around some nodes.
+// a torus, nodes and rails of a cluster) and balls around some nodes. Before them come the parts that the
+// network itself suggests (parts.cpp): the way into a node or a leaf with its switches, and out of it.
 
 #include "bounds/cut_search.hpp"
 
 #include "bounds/cut_rating.hpp"
 #include "bounds/max_flow.hpp"
+#include "bounds/parts.hpp"
 
 #include <algorithm>
 
@@ -52,6 +54,17 @@ std::vector<bool> with_switches(const Topology& topology, std::vector<bool> insi
 
 bool visit_both(const CutVisit& visit, const std::vector<bool>& set) {
     return visit(set) && visit(complement(set));
+}
+
+bool visit_parts(const Traffic& traffic, const Stop& stop, const CutVisit& visit) {
+    Suspects parts = suspects(traffic, stop);
+    for (auto& inside : parts.entered) {
+        if (!visit(std::move(inside))) return false;
+    }
+    for (auto& outside : parts.left) {
+        if (!visit(complement(std::move(outside)))) return false;
+    }
+    return true;
 }
 
 bool visit_balls(const Traffic& traffic, const CutVisit& visit) {
@@ -212,6 +225,7 @@ bool visit_blocks(const Topology& topology, const CutVisit& visit) {
 
 void search_cuts(const Traffic& traffic, const Stop& stop, const CutVisit& visit) {
     const auto both = [&](const std::vector<bool>& set) { return visit_both(visit, set); };
+    if (!visit_parts(traffic, stop, visit)) return;
     if (!visit_blocks(traffic.topology(), both) || !visit_balls(traffic, visit)) return;
     std::size_t pairs = 0;
     for (const ChunkClass& c : traffic.classes()) {

@@ -25,12 +25,20 @@ namespace tutti::bounds {
 /// prove clearly more than `above`; else 0. O(sets * links + chunk classes).
 [[nodiscard]] Bound block_cuts(Traffic& traffic, Ticks above, const Stop& stop);
 
+/// What must still happen behind the border of a part once the last chunks have crossed it; 0 where no parts
+/// show. O(parts looked at * (links * paces log nodes + ticks * ports log T)).
+[[nodiscard]] Bound wave(Traffic& traffic, const Stop& stop);
+
 /// All transfers against all links. O(chunk classes * receivers + different holder sets * links).
 [[nodiscard]] Bound volume(Traffic& traffic, const Stop& stop);
 
 /// The dual of a multicommodity flow, by multiplicative weights. O(phases * different holder sets * links log
 /// nodes).
 [[nodiscard]] Bound lengths(Traffic& traffic, const Stop& stop);
+
+/// As lengths, but every chunk pays for all messages that it needs; 0 where a round would take too long.
+/// O(rounds * NPUs * (links * paces log nodes + NPUs)).
+[[nodiscard]] Bound trees(Traffic& traffic, const Stop& stop);
 
 /// The room of every link for any chunk at all (docs/bounds.md, "The room of all links together").
 [[nodiscard]] std::vector<struct LinkWindow> rooms_of_all_links(const Traffic& traffic);

@@ -69,6 +69,45 @@ struct TimedLengthsCertificate {
         target;  ///< only what this node must receive is counted; none: every chunk's most expensive receiver
 };
 
+/// Two waves over the border of a set of NPUs. Forwards: the chunks that are not inside before `split` must
+/// still get to all their receivers inside. Backwards, in time left to the end: the contributions of chunks
+/// that have left the set for the last time at `split` before the end must have been collected by then.
+struct WaveCertificate {
+    std::vector<NodeId> inside;  ///< sorted: the NPUs, and the switches on their side of the border
+    bool backwards = false;
+    Ticks split;
+    Bytes bytes;  ///< chunks of at least that size count
+};
+
+/// A length for every link, as LengthsCertificate, but per busy tick, and a chunk pays for all messages that
+/// its receivers (of a reduction: and its contributions) need, not for one path.
+struct TreesCertificate {
+    std::vector<std::int64_t> length;  ///< per link, >= 0
+};
+
+/// What one NPU alone has cannot be everywhere at once: the number of parts (or NPUs in parts) that know of
+/// it grows only as fast as those that know can send. Backwards: sums that one NPU alone wants.
+struct GrowthCertificate {
+    NodeId root;
+    std::vector<std::uint32_t> part;  ///< of each NPU
+    bool backwards = false;
+    bool nested = false;      ///< parts are informed NPU by NPU, not at once
+    bool last_chunk = false;  ///< only the chunk that leaves the root last is followed
+    Bytes bytes;              ///< chunks of at least that size count
+};
+
+/// Chunks from one NPU to one other: the start, the time on the way and the time left after the arrival of
+/// each add up to at most the makespan. The sums over all chunks are bounded from below.
+struct SumCertificate {
+    Bytes bytes;  ///< chunks of at least that size count
+};
+
+/// A message of a reduction carries no more contributions than its sender can have received before.
+struct ContributionsCertificate {
+    NodeId receiver;
+    Bytes bytes;  ///< chunks of at least that size count
+};
+
 /// A solver's claim that no schedule has makespan <= horizon. Solving again is the only check.
 struct SolverProof {
     std::string solver;      ///< "OR-Tools CP-SAT 9.15.6755"
@@ -77,12 +116,14 @@ struct SolverProof {
     Ticks horizon;
 };
 
-using Certificate = std::variant<std::monostate, PathCertificate, CutCertificate, VolumeCertificate,
-                                 LengthsCertificate, TimedLengthsCertificate, SolverProof>;
+using Certificate =
+    std::variant<std::monostate, PathCertificate, CutCertificate, VolumeCertificate, LengthsCertificate,
+                 TimedLengthsCertificate, WaveCertificate, TreesCertificate, GrowthCertificate,
+                 SumCertificate, ContributionsCertificate, SolverProof>;
 
 struct Bound {
     std::string kind;  ///< "latency", "ingress", "egress", "cut", "volume", "flow", "time-expanded",
-                       ///< "solver", "trivial"
+                       ///< "wave", "trees", "growth", "sum", "contributions", "solver", "trivial"
     Ticks value;
     Certificate certificate;
     double seconds = 0;  ///< what finding it took

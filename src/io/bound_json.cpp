@@ -55,6 +55,33 @@ Json certificate_json(const TimedLengthsCertificate& timed) {
     return json;
 }
 
+Json certificate_json(const WaveCertificate& wave) {
+    return Json{{"type", "wave"},
+                {"inside", numbers(wave.inside)},
+                {"backwards", wave.backwards},
+                {"split", wave.split.count()},
+                {"bytes", wave.bytes.count}};
+}
+
+Json certificate_json(const TreesCertificate& trees) {
+    return Json{{"type", "trees"}, {"length", trees.length}};
+}
+
+Json certificate_json(const GrowthCertificate& growth) {
+    return Json{{"type", "growth"},           {"root", growth.root.value()},
+                {"part", growth.part},        {"backwards", growth.backwards},
+                {"nested", growth.nested},    {"last_chunk", growth.last_chunk},
+                {"bytes", growth.bytes.count}};
+}
+
+Json certificate_json(const SumCertificate& sum) { return Json{{"type", "sum"}, {"bytes", sum.bytes.count}}; }
+
+Json certificate_json(const ContributionsCertificate& contributions) {
+    return Json{{"type", "contributions"},
+                {"receiver", contributions.receiver.value()},
+                {"bytes", contributions.bytes.count}};
+}
+
 Json certificate_json(const SolverProof& proof) {
     return Json{{"type", "solver"},
                 {"solver", proof.solver},

@@ -76,6 +76,42 @@ class Sentence {
             "This is the dual of a linear program over time.",
             count_of(timed.weights.size(), "weight"), time(timed.horizon));
     }
+    std::string operator()(const WaveCertificate& wave) const {
+        const std::string who = fmt::format("{} nodes ({})", wave.inside.size(), some_of(wave.inside));
+        if (wave.backwards) {
+            return fmt::format(
+                "Some chunks leave {} for the last time {} before the end or earlier, and what they sum up "
+                "must have been collected there by then: that takes {}.",
+                who, time(wave.split), time(value_));
+        }
+        return fmt::format(
+            "Some chunks enter {} at {} or later, and must still get to all their receivers there: that "
+            "takes {}.",
+            who, time(wave.split), time(value_));
+    }
+    std::string operator()(const TreesCertificate& trees) const {
+        const auto used = std::ranges::count_if(trees.length, [](std::int64_t length) { return length > 0; });
+        return fmt::format(
+            "Give {} a length: the messages that all chunks need together keep them busy for longer than "
+            "they can be in less than {}.",
+            count_of(static_cast<std::uint64_t>(used), "link"), time(value_));
+    }
+    std::string operator()(const GrowthCertificate& growth) const {
+        return fmt::format("What {} alone {} {}: that takes {}.", name_of(topology_, growth.root),
+                           growth.backwards ? "wants" : "has",
+                           growth.backwards ? "is collected only as fast as those who pass it on can receive"
+                                            : "spreads only as fast as those who have it can send",
+                           time(value_));
+    }
+    std::string operator()(const SumCertificate&) const {
+        return fmt::format(
+            "Before its start, on its way and after its arrival the average chunk spends at least {}.",
+            time(value_));
+    }
+    std::string operator()(const ContributionsCertificate& contributions) const {
+        return fmt::format("{} cannot have received all contributions to its sums before {}.",
+                           name_of(topology_, contributions.receiver), time(value_));
+    }
     std::string operator()(const SolverProof& proof) const {
         return fmt::format("{} found that no schedule ends by {}.", proof.solver, time(proof.horizon));
     }

@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace tutti::report {
 namespace {
 
@@ -80,7 +83,9 @@ std::vector<Bound> bounds_for(const Instance& instance, const ViewOptions& optio
     const auto& claim = options.claim;
     if (!claim) return options.bounds(instance, makespan, stop);
     // What was claimed by something else (a solver, a linear program) will not be found again.
-    const bool is_ours = claim->kind == "cut" || claim->kind == "flow";
+    constexpr std::array<std::string_view, 7> kOurs{"cut", "wave", "trees",        "growth",
+                                                    "sum", "flow", "contributions"};
+    const bool is_ours = std::ranges::find(kOurs, claim->kind) != kOurs.end();
     return options.bounds(instance, is_ours ? claim->value : Ticks(0), stop);
 }
 

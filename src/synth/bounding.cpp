@@ -60,6 +60,8 @@ Bounding::Bounding(const Instance& instance, const SearchOptions& options)
     : instance_(instance),
       options_(options),
       stages_{{"cut", &Bounding::cut},
+              {"wave", &Bounding::wave},
+              {"trees", &Bounding::trees},
               {"flow", &Bounding::flow},
               {"flow (linear program)", &Bounding::flow_program},
               {"time-expanded", &Bounding::time_expanded}} {}
@@ -121,6 +123,8 @@ void Bounding::enter(Bound bound) {
 }
 
 void Bounding::cut(Stage& /*stage*/, const Stop& stop) { enter(families().cut(stop)); }
+void Bounding::wave(Stage& /*stage*/, const Stop& stop) { enter(families().wave(stop)); }
+void Bounding::trees(Stage& /*stage*/, const Stop& stop) { enter(families().trees(stop)); }
 void Bounding::flow(Stage& /*stage*/, const Stop& stop) { enter(families().flow(stop)); }
 
 void Bounding::flow_program(Stage& stage, const Stop& stop) {

@@ -44,6 +44,8 @@ class Bounding {
     };
 
     void cut(Stage& stage, const Stop& stop);
+    void wave(Stage& stage, const Stop& stop);
+    void trees(Stage& stage, const Stop& stop);
     void flow(Stage& stage, const Stop& stop);
     [[nodiscard]] bounds::Families& families();
     void flow_program(Stage& stage, const Stop& stop);

@@ -24,6 +24,15 @@ struct CertificateCheck {
     Objection operator()(const TimedLengthsCertificate& timed) const {
         return check_timed_lengths(instance, timed, value);
     }
+    Objection operator()(const WaveCertificate& wave) const { return check_wave(instance, wave, value); }
+    Objection operator()(const TreesCertificate& trees) const { return check_trees(instance, trees, value); }
+    Objection operator()(const GrowthCertificate& growth) const {
+        return check_growth(instance, growth, value);
+    }
+    Objection operator()(const SumCertificate& sum) const { return check_sum(instance, sum, value); }
+    Objection operator()(const ContributionsCertificate& contributions) const {
+        return check_contributions(instance, contributions, value);
+    }
     Objection operator()(const SolverProof& proof) const { return check_solver_proof(proof, value); }
 };
 

@@ -20,6 +20,12 @@ using Objection = std::optional<std::string>;
                                       Ticks value);
 [[nodiscard]] Objection check_timed_lengths(const Instance& instance, const TimedLengthsCertificate& timed,
                                             Ticks value);
+[[nodiscard]] Objection check_wave(const Instance& instance, const WaveCertificate& wave, Ticks value);
+[[nodiscard]] Objection check_trees(const Instance& instance, const TreesCertificate& trees, Ticks value);
+[[nodiscard]] Objection check_growth(const Instance& instance, const GrowthCertificate& growth, Ticks value);
+[[nodiscard]] Objection check_sum(const Instance& instance, const SumCertificate& sum, Ticks value);
+[[nodiscard]] Objection check_contributions(const Instance& instance,
+                                            const ContributionsCertificate& contributions, Ticks value);
 [[nodiscard]] Objection check_solver_proof(const SolverProof& proof, Ticks value);
 
 }  // namespace tutti::verify

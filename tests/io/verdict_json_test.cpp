@@ -79,5 +79,11 @@ TEST_CASE("a bound is written with its certificate") {
         R"({"kind":"solver","value":9,"certificate":{"type":"solver","solver":"S 1.0","parameters":"seed 1","encoding":"time-indexed","horizon":8}})");
     CHECK(json_line(bound_json({"volume", Ticks(9), VolumeCertificate{70, Bytes{8}}})) ==
           R"({"kind":"volume","value":9,"certificate":{"type":"volume","transfers":70,"bytes":8}})");
+    CHECK(json_line(bound_json({"trees", Ticks(9), TreesCertificate{{0, 3}}})) ==
+          R"({"kind":"trees","value":9,"certificate":{"type":"trees","length":[0,3]}})");
+    const WaveCertificate wave{{NodeId(0), NodeId(2)}, true, Ticks(4), Bytes{8}};
+    CHECK(
+        json_line(bound_json({"wave", Ticks(9), wave})) ==
+        R"({"kind":"wave","value":9,"certificate":{"type":"wave","inside":[0,2],"backwards":true,"split":4,"bytes":8}})");
     CHECK(bound_json({"trivial", Ticks(0), {}})["certificate"].is_null());
 }

@@ -297,6 +297,22 @@ std::vector<Certificate> attempts(const Instance& instance, Rng& rng, std::int64
         all.emplace_back(some);
         all.emplace_back(VolumeCertificate{1 + rng.below(3 * instance.chunks()), smallest});
     }
+    for (int i = 0; i < 6; ++i) {
+        TreesCertificate some;
+        for (std::size_t e = 0; e < topology.links().size(); ++e)
+            some.length.push_back(static_cast<std::int64_t>(rng.below(i == 0 ? 1 : 4)) + (i == 0));
+        all.emplace_back(some);
+    }
+    for (int i = 0; i < 12; ++i) {
+        WaveCertificate some;
+        for (std::size_t v = 0; v < topology.nodes(); ++v) {
+            if (rng.below(2) == 0) some.inside.emplace_back(v);
+        }
+        some.backwards = rng.below(2) == 0;
+        some.split = Ticks(static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(makespan) + 2)));
+        some.bytes = smallest;
+        all.emplace_back(some);
+    }
     return all;
 }
 

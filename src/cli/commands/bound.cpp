@@ -71,6 +71,34 @@ class InWords {
                            text::count_text(timed.weights.size(), "weight"), timed.horizon.count());
     }
 
+    std::string operator()(const WaveCertificate& wave) const {
+        return fmt::format("{} {} nodes {}, what crosses {}", wave.backwards ? "out of" : "into",
+                           wave.inside.size(), some_of(wave.inside),
+                           wave.backwards ? fmt::format("{} before the end", wave.split.count())
+                                          : fmt::format("from {} on", wave.split.count()));
+    }
+
+    std::string operator()(const TreesCertificate& trees) const {
+        const auto used = std::ranges::count_if(trees.length, [](std::int64_t length) { return length > 0; });
+        return fmt::format("trees over {} with lengths",
+                           text::count_text(static_cast<std::uint64_t>(used), "link"));
+    }
+
+    std::string operator()(const GrowthCertificate& growth) const {
+        const std::uint64_t parts =
+            growth.part.empty() ? 0 : std::uint64_t{*std::ranges::max_element(growth.part)} + 1;
+        return fmt::format("{} {} {}{}{}", growth.backwards ? "to" : "from", name_of(topology_, growth.root),
+                           text::count_text(parts, "part"), growth.nested ? ", NPU by NPU" : "",
+                           growth.last_chunk ? ", for the last chunk" : "");
+    }
+
+    std::string operator()(const SumCertificate&) const { return "waiting and ways of all chunks"; }
+
+    std::string operator()(const ContributionsCertificate& contributions) const {
+        return fmt::format("contributions that {} can have received",
+                           name_of(topology_, contributions.receiver));
+    }
+
     std::string operator()(const SolverProof& proof) const {
         return fmt::format("{}: no schedule by {}", proof.solver, proof.horizon.count());
     }
@@ -131,8 +159,10 @@ Command bound_command() {
         "  latency          the slowest of all fastest ways from a holder to a receiver\n"
         "  ingress, egress  what must pass through the links of one NPU\n"
         "  cut              what must pass from some nodes to the others\n"
+        "  wave             what follows in a part once the last chunks have entered it\n"
         "  volume           all transfers, over all links\n"
         "  flow             all ways, over links of certain lengths\n"
+        "  trees            all messages, over links of certain lengths\n"
         "  time-expanded    ways through time, over links that are dear at certain ticks\n"
         "Those that would take too long are skipped, which it says: the same as with synth and\n"
         "verify, so that all name the same bound. A schedule whose makespan meets a bound is\n"

@@ -1,0 +1,444 @@
+// Lengths, as in `flow`, but a chunk pays for a whole tree.
+//
+// Where no switch copies or adds, everything moves in messages from one NPU to the next, and each message has
+// its links to itself. Let links have lengths >= 0 per busy tick. A message costs at least the cheapest way
+// between its ends. Take any x > 0 and join all NPUs between which, in one direction or the other, a message
+// costs less than x. Messages between two components cost x or more. How many must there be?
+// - A plain chunk comes into every component that has a receiver but no holder. On the receiver's chain of
+//   messages from a holder take the last one that enters; they are different, as they enter different
+//   components.
+// - A reduction. For each contribution and receiver take one chain of messages that brought it there. Say
+// that
+//   a component knows a contribution once a chain has carried it into the component (or it is of there).
+//   Let t* be the first time at which some component, P, knows all. Every other component with a holder has
+//   by then sent a message out, on the way to P: different ones, all ended in P by t*, or elsewhere before t*
+//   (some further message follows). Every other component with a receiver completes at t* or later, with an
+//   arrival outside P. So these are others. Together (components with holders - 1) + (components with
+//   receivers - 1).
+// A chunk's messages cost at least the integral of that number over x, because a message of cost y counts for
+// all x <= y. The integral is Kruskal's algorithm: all components merge along a minimum spanning tree, and a
+// merge at cost w that saves d messages adds w * d. A chunk with one holder and one receiver costs at least
+// the cheapest chain of messages; that holds with every kind of switch.
+//
+// All these messages lie on chains that end at a receiver. So each of them starts on link e no sooner than a
+// chunk can be there, and ends its busy time early enough for the way from there to a receiver: the busy
+// times of e fit into a window, and are disjoint. The sum of length * window must be at least the sum of
+// costs. Where all chunks are of one size and all busy times on e are multiples of the least, the window is
+// rounded down to one.
+//
+// Finding lengths: a game. One player mixes link classes (symmetric links share a length, link_classes), the
+// other answers with the cheapest trees; the answers so far make a matrix, whose best mix gives the next
+// lengths (column generation; the simplex method of matrix_game on some tens of rows). All of that is
+// rounded; lengths then become integers, and what they prove is computed in integers. The best round counts.
+// Where all NPUs take part this ends at the best lengths. Where some only relay, components without holder
+// and receiver merge for nothing, costs are no longer concave in the lengths, and it may end early: so the
+// game is played twice, with classes of the network alone (a rail is a rail, whoever is on it), then with
+// those of the demands too.
+//
+// Complexity: a round takes a search per NPU (and size), O(NPUs^2) for the spanning tree and O(NPUs) for each
+// class of chunks. Measured: 3 to 30 rounds; 64 NPUs behind a fat tree 0.1 s.
+
+#include "bounds/families.hpp"
+#include "bounds/link_classes.hpp"
+#include "bounds/link_window.hpp"
+#include "bounds/matrix_game.hpp"
+#include "bounds/message_costs.hpp"
+#include "bounds/paced_paths.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace tutti::bounds {
+namespace {
+
+constexpr std::size_t kMostTreeWork = 150'000'000;  ///< links relaxed and the like
+constexpr int kMostTreeRounds = 60;
+constexpr std::size_t kMostLinkClasses = 120;
+constexpr std::int64_t kLongestLength = 1'000'000'000;
+
+/// When a link may be busy with what counts: from `first` to `tail` before the end, in multiples of `unit`.
+struct BusyWindow {
+    Ticks first = kNever, tail = kNever;
+    std::int64_t unit = 1;
+
+    [[nodiscard]] std::int64_t length(std::int64_t end) const {
+        if (first == kNever || tail == kNever) return 0;
+        const std::int64_t all = end - first.count() - tail.count();
+        return all <= 0 ? 0 : all / unit * unit;
+    }
+};
+
+class BusyWindows {
+  public:
+    explicit BusyWindows(const Traffic& traffic)
+        : traffic_(traffic), topology_(traffic.topology()), network_(traffic.instance(), smallest()) {
+        std::vector<Ticks> since(topology_.npus(), kNever), until(topology_.npus(), kNever);
+        for (const ChunkClass& c : traffic.classes()) {
+            const Demand demand = traffic.demand(c);
+            one_size_ = one_size_ && demand.bytes == smallest();
+            for (const NodeId node : demand.holders)
+                since[node.index()] = std::min(since[node.index()], traffic.release(c));
+            for (const NodeId node : demand.receivers) until[node.index()] = Ticks(0);
+        }
+        const auto anywhere = [](NodeId) { return true; };
+        const auto from = network_.times(starts(since), Direction::Forwards, anywhere);
+        const auto to = network_.times(starts(until), Direction::Backwards, anywhere);
+        for (std::size_t l = 0; l < topology_.links().size(); ++l)
+            windows.push_back(window(LinkId(l), from, to));
+    }
+
+    /// The least end by which the lengths times the windows reach `cost`; none if they never do.
+    [[nodiscard]] std::optional<Ticks> least_end(const std::vector<std::int64_t>& length, Wide cost) const {
+        constexpr std::int64_t kLatest = std::int64_t{1} << 61;
+        std::int64_t low = 0, high = 1;
+        while (!enough(length, cost, high)) {
+            low = high + 1;
+            if (high >= kLatest) return std::nullopt;
+            high *= 2;
+        }
+        while (low < high) {
+            const std::int64_t middle = low + (high - low) / 2;
+            (enough(length, cost, middle) ? high : low) = enough(length, cost, middle) ? middle : middle + 1;
+        }
+        return Ticks(high);
+    }
+
+    std::vector<BusyWindow> windows;  ///< per link
+
+  private:
+    [[nodiscard]] Bytes smallest() const { return traffic_.smallest().bytes; }
+
+    static std::vector<TimedNode> starts(const std::vector<Ticks>& times) {
+        std::vector<TimedNode> nodes;
+        for (std::size_t n = 0; n < times.size(); ++n) {
+            if (times[n] != kNever) nodes.push_back({NodeId(n), times[n]});
+        }
+        return nodes;
+    }
+
+    [[nodiscard]] BusyWindow window(LinkId id, const PacedTimes& from, const PacedTimes& to) const {
+        const Instance& instance = traffic_.instance();
+        const InnerLink over = network_.over(from, to, id);
+        BusyWindow result;
+        if (over.pace == kNever) return result;
+        result.first = over.before;
+        // The end of the busy time is the pace after the start; what follows it does without the pace.
+        result.tail = network_.after_pace(to, id);
+        if (topology_.busy() == Busy::AlphaPlusBeta) result.tail -= instance.alpha(id);
+        result.unit = unit(id);
+        return result;
+    }
+
+    /// What all busy times of the link are multiples of.
+    [[nodiscard]] std::int64_t unit(LinkId id) const {
+        if (!one_size_) return 1;
+        const Ticks own = topology_.beta(id, smallest());
+        const Link& link = topology_.link(id);
+        if (!topology_.is_cut_through(link.src) && !topology_.is_cut_through(link.dst))
+            return traffic_.instance().busy(id, own).count();
+        if (topology_.busy() == Busy::AlphaPlusBeta) return 1;
+        for (const Ticks pace : network_.paces()) {
+            if (pace > own && pace.count() % own.count() != 0) return 1;
+        }
+        return own.count();
+    }
+
+    [[nodiscard]] bool enough(const std::vector<std::int64_t>& length, Wide cost, std::int64_t end) const {
+        Wide sum = 0;
+        for (std::size_t l = 0; l < length.size() && sum < cost; ++l) {
+            if (length[l] > 0) sum += Wide{length[l]} * windows[l].length(end);
+        }
+        return sum >= cost;
+    }
+
+    const Traffic& traffic_;
+    const Topology& topology_;
+    PacedNetwork network_;
+    bool one_size_ = true;
+};
+
+/// What the chunks of one size (and one set of carriers) need at the least.
+class TreePrices {
+  public:
+    TreePrices(const Traffic& traffic, const Passage& passage, std::vector<const ChunkClass*> trees,
+               std::vector<const ChunkClass*> chains)
+        : traffic_(traffic),
+          costs_(passage),
+          trees_(std::move(trees)),
+          chains_(std::move(chains)),
+          npus_(traffic.topology().npus()) {
+        for (std::size_t n = 0; n < npus_; ++n) {
+            if (passage.admits(NodeId(n))) carriers_.emplace_back(n);
+        }
+        std::ranges::stable_sort(chains_, {}, [&](const ChunkClass* c) { return holder(*c); });
+    }
+
+    [[nodiscard]] std::int64_t longest_length() const { return costs_.longest_length(); }
+    [[nodiscard]] std::size_t work() const {
+        const std::size_t searches =
+            (trees_.empty() ? 0 : 2 * carriers_.size()) + (chains_.empty() ? 0 : npus_);
+        return searches * costs_.work() + trees_.size() * npus_ + 10 * chains_.size() + npus_ * npus_;
+    }
+
+    /// The sum of all costs; adds the busy times of the cheapest messages to the loads. None: out of reach.
+    std::optional<Wide> price(const std::vector<std::int64_t>& length, std::vector<double>& load) {
+        costs_.set_lengths(length);
+        Wide sum = 0;
+        if (!trees_.empty()) {
+            const auto tree_cost = price_trees(load);
+            if (!tree_cost) return std::nullopt;
+            sum += *tree_cost;
+        }
+        std::optional<NodeId> searched;
+        for (const ChunkClass* c : chains_) {
+            if (searched != holder(*c)) costs_.search(*(searched = holder(*c)), true);
+            const NodeId to = traffic_.demand(*c).receivers.front();
+            if (costs_.cost(to) >= MessageCosts::kFar) return std::nullopt;
+            sum += Wide{costs_.cost(to)} * Wide{c->count};
+            costs_.add_path(to, static_cast<double>(c->count), load);
+        }
+        return sum;
+    }
+
+  private:
+    struct Edge {
+        NodeId from, to;  ///< in the cheaper direction
+        std::int64_t cost = MessageCosts::kFar;
+        double uses = 0;
+    };
+
+    [[nodiscard]] NodeId holder(const ChunkClass& c) const { return traffic_.demand(c).holders.front(); }
+
+    std::optional<Wide> price_trees(std::vector<double>& load) {
+        std::vector<Edge> tree = spanning_tree();
+        std::ranges::stable_sort(tree, {}, &Edge::cost);
+        Wide sum = 0;
+        for (const ChunkClass* c : trees_) {
+            const auto cost = price_class(*c, tree);
+            if (!cost) return std::nullopt;
+            sum += *cost;
+        }
+        std::ranges::stable_sort(tree, {}, &Edge::from);
+        std::optional<NodeId> searched;
+        for (const Edge& edge : tree) {
+            if (edge.uses == 0) continue;
+            if (searched != edge.from) costs_.search(*(searched = edge.from), false);
+            costs_.add_path(edge.to, edge.uses, load);
+        }
+        return sum;
+    }
+
+    /// Prim's algorithm; the costs of messages from an NPU are searched when it joins, those to it before.
+    std::vector<Edge> spanning_tree() {
+        const std::size_t count = carriers_.size();
+        std::vector<std::int64_t> cost(count * count, MessageCosts::kFar);
+        for (std::size_t i = 0; i < count; ++i) {
+            costs_.search(carriers_[i], false);
+            for (std::size_t j = 0; j < count; ++j) cost[i * count + j] = costs_.cost(carriers_[j]);
+        }
+        std::vector<Edge> nearest(count), tree;
+        std::vector<bool> in(count, false);
+        std::size_t last = 0;
+        for (std::size_t round = 1; round < count; ++round) {
+            in[last] = true;
+            std::size_t next = count;
+            for (std::size_t j = 0; j < count; ++j) {
+                if (in[j]) continue;
+                const std::int64_t there = cost[last * count + j], back = cost[j * count + last];
+                if (std::min(there, back) < nearest[j].cost) {
+                    nearest[j] = there <= back ? Edge{carriers_[last], carriers_[j], there}
+                                               : Edge{carriers_[j], carriers_[last], back};
+                }
+                if (next == count || nearest[j].cost < nearest[next].cost) next = j;
+            }
+            tree.push_back(nearest[next]);
+            last = next;
+        }
+        return tree;
+    }
+
+    /// Components merge along the tree, the cheapest edge first; each merge that spares messages costs.
+    std::optional<Wide> price_class(const ChunkClass& c, std::vector<Edge>& tree) {
+        const Demand demand = traffic_.demand(c);
+        up_.resize(npus_);
+        std::iota(up_.begin(), up_.end(), 0U);
+        holds_.assign(npus_, false);
+        wants_.assign(npus_, false);
+        for (const NodeId node : demand.holders) holds_[node.index()] = true;
+        for (const NodeId node : demand.receivers) wants_[node.index()] = true;
+        Wide sum = 0;
+        for (Edge& edge : tree) {
+            const std::uint32_t a = root(edge.from.value()), b = root(edge.to.value());
+            if (edge.cost >= MessageCosts::kFar) break;
+            const int spared = messages_spared(demand.reduction, a, b);
+            sum += Wide{edge.cost} * spared;
+            edge.uses += static_cast<double>(c.count) * spared;
+            up_[a] = b;
+            holds_[b] = holds_[a] || holds_[b];
+            wants_[b] = wants_[a] || wants_[b];
+        }
+        return sum * Wide{c.count};
+    }
+
+    [[nodiscard]] int messages_spared(bool reduction, std::uint32_t a, std::uint32_t b) const {
+        if (reduction) return (holds_[a] && holds_[b] ? 1 : 0) + (wants_[a] && wants_[b] ? 1 : 0);
+        const auto lacks = [&](bool wants, bool holds) { return wants && !holds ? 1 : 0; };
+        return lacks(wants_[a], holds_[a]) + lacks(wants_[b], holds_[b]) -
+               lacks(wants_[a] || wants_[b], holds_[a] || holds_[b]);
+    }
+
+    std::uint32_t root(std::uint32_t i) {
+        while (up_[i] != i) i = up_[i] = up_[up_[i]];
+        return i;
+    }
+
+    const Traffic& traffic_;
+    MessageCosts costs_;
+    std::vector<const ChunkClass*> trees_, chains_;
+    std::size_t npus_;
+    std::vector<NodeId> carriers_;
+    std::vector<std::uint32_t> up_;
+    std::vector<bool> holds_, wants_;
+};
+
+/// The game between lengths and trees.
+class LengthGame {
+  public:
+    LengthGame(const Traffic& traffic, std::vector<TreePrices> prices, const Stop& stop)
+        : traffic_(traffic),
+          prices_(std::move(prices)),
+          windows_(traffic),
+          effort_(kMostTreeWork, stop),
+          longest_(kLongestLength) {
+        for (const TreePrices& price : prices_) longest_ = std::min(longest_, price.longest_length());
+    }
+
+    Bound run() {
+        Bound best{"trees", Ticks(0), {}, 0};
+        classes_ = link_classes(traffic_, Looks::Network, kMostLinkClasses);
+        play(best);
+        LinkClasses finer = link_classes(traffic_, Looks::NetworkAndDemands, kMostLinkClasses);
+        if (finer != classes_) {
+            classes_ = std::move(finer);
+            play(best);
+        }
+        if (auto* trees = std::get_if<TreesCertificate>(&best.certificate)) reduce(trees->length);
+        return best;
+    }
+
+  private:
+    void play(Bound& best) {
+        std::vector<std::int64_t> length(classes_.of.size(), 1);
+        std::vector<std::vector<double>> answers;  // per round and class: how long its links are busy
+        for (int round = 0; round < kMostTreeRounds && longest_ > 0; ++round) {
+            if (!effort_.spend(work())) break;
+            std::vector<double> load(length.size(), 0);
+            const auto cost = price(length, load);
+            if (!cost) break;
+            // Trees may avoid all links with a length. They prove nothing, but are an answer.
+            if (*cost > 0) {
+                const auto end = windows_.least_end(length, *cost);
+                if (!end) break;
+                if (*end > best.value) best = {"trees", *end, TreesCertificate{length}, 0};
+            }
+            answers.push_back(by_class(load));
+            if (std::ranges::max(answers.back()) == 0) break;
+            auto next = lengths(answers, best.value);
+            if (next == length) break;
+            length = std::move(next);
+        }
+    }
+
+    [[nodiscard]] std::size_t work() const {
+        std::size_t sum = 0;
+        for (const TreePrices& price : prices_) sum += price.work();
+        return sum;
+    }
+
+    std::optional<Wide> price(const std::vector<std::int64_t>& length, std::vector<double>& load) {
+        Wide sum = 0;
+        for (TreePrices& each : prices_) {
+            const auto cost = each.price(length, load);
+            if (!cost) return std::nullopt;
+            sum += *cost;
+        }
+        return sum;
+    }
+
+    [[nodiscard]] std::vector<double> by_class(const std::vector<double>& load) const {
+        std::vector<double> sums(classes_.count, 0);
+        for (std::size_t l = 0; l < load.size(); ++l) sums[classes_.of[l]] += load[l];
+        return sums;
+    }
+
+    /// The best answer to all trees so far, if the schedule ended at about `end`.
+    [[nodiscard]] std::vector<std::int64_t> lengths(const std::vector<std::vector<double>>& answers,
+                                                    Ticks end) const {
+        std::vector<double> room(classes_.count, 0);
+        for (std::size_t l = 0; l < classes_.of.size(); ++l)
+            room[classes_.of[l]] += static_cast<double>(windows_.windows[l].length(end.count()));
+        std::vector<std::vector<double>> payoff = answers;
+        for (auto& column : payoff) {
+            for (std::size_t k = 0; k < column.size(); ++k) column[k] /= std::max(room[k], 1.0);
+        }
+        const std::vector<double> mix = best_mix(payoff);
+        std::vector<double> ideal(mix.size());
+        for (std::size_t k = 0; k < mix.size(); ++k) ideal[k] = mix[k] / std::max(room[k], 1.0);
+        const double top = *std::ranges::max_element(ideal);
+        std::vector<std::int64_t> length;
+        for (const std::uint32_t k : classes_.of)
+            length.push_back(std::llround(ideal[k] / top * static_cast<double>(longest_)));
+        return length;
+    }
+
+    static void reduce(std::vector<std::int64_t>& lengths) {
+        std::int64_t divisor = 0;
+        for (const std::int64_t length : lengths) divisor = std::gcd(divisor, length);
+        for (std::int64_t& length : lengths) length /= std::max<std::int64_t>(divisor, 1);
+    }
+
+    const Traffic& traffic_;
+    std::vector<TreePrices> prices_;
+    BusyWindows windows_;
+    LinkClasses classes_;
+    Effort effort_;
+    std::int64_t longest_;
+};
+
+bool is_chain(const Demand& demand) { return demand.holders.size() == 1 && demand.receivers.size() == 1; }
+
+}  // namespace
+
+Bound trees(Traffic& traffic, const Stop& stop) {
+    const Topology& topology = traffic.topology();
+    if (traffic.classes().empty() || topology.links().empty()) return {"trees", Ticks(0), {}, 0};
+    bool copies = false, adds = false;
+    for (const SwitchRule& rule : topology.parts().switches) {
+        copies = copies || rule.copy;
+        adds = adds || rule.reduce;
+    }
+    std::map<const Passage*, std::pair<std::vector<const ChunkClass*>, std::vector<const ChunkClass*>>>
+        sorted;
+    for (const ChunkClass& c : traffic.classes()) {
+        const Demand demand = traffic.demand(c);
+        auto& [of_trees, of_chains] = sorted[&traffic.passage(c)];
+        if (is_chain(demand)) {
+            of_chains.push_back(&c);
+        } else if (!copies && !(demand.reduction && adds)) {
+            of_trees.push_back(&c);
+        }
+    }
+    std::vector<TreePrices> prices;
+    std::size_t work = 0;
+    for (auto& [passage, classes] : sorted) {
+        if (classes.first.empty() && classes.second.empty()) continue;
+        prices.emplace_back(traffic, *passage, std::move(classes.first), std::move(classes.second));
+        work += prices.back().work();
+    }
+    if (prices.empty() || work > kMostTreeWork / 3) return {"trees", Ticks(0), {}, 0};
+    return LengthGame(traffic, std::move(prices), stop).run();
+}
+
+}  // namespace tutti::bounds

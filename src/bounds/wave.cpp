@@ -1,0 +1,245 @@
+// Two waves over the border of a part. `cut` says when the last chunk enters a node; `ingress` how long its
+// NPUs take to receive. Here one follows the other.
+//
+// Forwards. S is a set of NPUs, C the chunks that must enter it (a receiver inside; plain: no holder inside;
+// a reduction: a holder outside), R(c) the receivers of c inside. Let E(t) bound how many chunks of C can
+// have come to any NPU of S from outside by t. For any tick t0, at least left = |C| - E(t0 - 1) chunks come
+// from outside at t0 or later. Before that, none of their receivers inside has them (of a reduction: has the
+// contributions from outside). So each of these R(c) receivers gets an arrival at t0 or later: from outside,
+// or from an NPU of S that has it, a message later. Arrivals over the last link p of a message are at least
+// its busy time apart, so by T there are at most floor((T - s_p) / busy) + 1 of them. Which chunks are left
+// is not known, so those with the fewest receivers are assumed.
+//
+// E(t) counts arrivals over the ports of S that messages from outside can end at, or transfers over the links
+// into S with its switches, whichever is less.
+//
+// Backwards, for reductions with a holder in S and a receiver outside, in time left to the end. On the way of
+// each contribution of S to one receiver outside look at the last message that leaves S; tau is the latest of
+// their starts. E(t) bounds how many chunks can have tau >= T - t. So at least left chunks have tau <= T -
+// t0, and each of their R(c) holders inside has started a first message by then: one that leaves S, or, a
+// message earlier, one to an NPU of S. Starts on one link are its busy time apart.
+//
+// Nothing here asks what switches do: a switch that copies or adds still ends messages at ports, one arrival
+// each. Sizes and releases may differ: times are those of the smallest counted chunk and the first release.
+//
+// Tried is every t0 at which E grows, for the worst parts of each natural partition. Complexity: some
+// searches per part, then O(ticks * ports log T).
+
+#include "bounds/families.hpp"
+#include "bounds/link_window.hpp"
+#include "bounds/paced_paths.hpp"
+#include "bounds/parts.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tutti::bounds {
+namespace {
+
+constexpr std::size_t kMostWaveWork = 50'000'000;
+constexpr std::size_t kMostSizes = 4;
+
+class Wave {
+  public:
+    /// `inside` per node: the NPUs of S and the switches on its side.
+    Wave(const Traffic& traffic, const PacedNetwork& network, const std::vector<bool>& inside,
+         Direction direction, Effort& effort)
+        : traffic_(traffic),
+          topology_(traffic.topology()),
+          network_(network),
+          inside_(inside),
+          forwards_(direction == Direction::Forwards),
+          effort_(effort) {}
+
+    /// The best bound above `best`, if any.
+    void improve(Bytes bytes, Bound& best) {
+        if (!count(bytes) || !effort_.spend(4 * network_.work())) return;
+        find_windows();
+        for (const Ticks split : splits()) {
+            if (!effort_.spend(1 + ports_.size())) return;
+            try_split(split, bytes, best);
+        }
+    }
+
+  private:
+    [[nodiscard]] bool is_inside(NodeId node) const { return inside_[node.index()]; }
+
+    /// The chunks that count, by their receivers (backwards: holders) inside, and where they are outside.
+    bool count(Bytes bytes) {
+        std::vector<Ticks> far(topology_.npus(), kNever);
+        for (const ChunkClass& c : traffic_.classes()) {
+            const Demand demand = traffic_.demand(c);
+            if (demand.bytes < bytes || (!forwards_ && !demand.reduction)) continue;
+            if (!effort_.spend(demand.holders.size() + demand.receivers.size())) return false;
+            const auto& near = forwards_ ? demand.receivers : demand.holders;
+            const auto& others = forwards_ ? demand.holders : demand.receivers;
+            const auto in = [&](NodeId node) { return is_inside(node); };
+            const auto here = static_cast<std::uint64_t>(std::ranges::count_if(near, in));
+            const auto there = std::ranges::count_if(others, in);
+            const bool must = demand.reduction ? there < std::ssize(others) : there == 0;
+            if (here == 0 || !must) continue;
+            for (const NodeId node : others) {
+                if (is_inside(node)) continue;
+                const Ticks since = forwards_ ? traffic_.release(c) : Ticks(0);
+                far[node.index()] = std::min(far[node.index()], since);
+            }
+            chunks_ += c.count;
+            by_receivers_[here] += c.count;
+            release_ = std::min(release_, traffic_.release(c));
+            if (passages_.empty() || passages_.back() != &traffic_.passage(c))
+                passages_.push_back(&traffic_.passage(c));
+        }
+        for (std::size_t n = 0; n < far.size(); ++n) {
+            if (far[n] != kNever) far_.push_back({NodeId(n), far[n]});
+        }
+        std::ranges::sort(passages_);
+        passages_.erase(std::ranges::unique(passages_).begin(), passages_.end());
+        return chunks_ > 0;
+    }
+
+    [[nodiscard]] bool carries(NodeId node) const {
+        return std::ranges::any_of(passages_, [&](const Passage* p) { return p->admits(node); });
+    }
+
+    void find_windows() {
+        const Direction on = forwards_ ? Direction::Forwards : Direction::Backwards;
+        const Direction back = forwards_ ? Direction::Backwards : Direction::Forwards;
+        std::vector<TimedNode> near;
+        for (std::size_t n = 0; n < topology_.npus(); ++n) {
+            if (inside_[n] && carries(NodeId(n))) near.push_back({NodeId(n), Ticks(0)});
+        }
+        const auto is_npu_inside = [&](NodeId n) { return topology_.is_npu(n) && is_inside(n); };
+        const auto is_npu_outside = [&](NodeId n) { return topology_.is_npu(n) && !is_inside(n); };
+        const auto from_far =
+            network_.times(far_, on, [&](NodeId n) { return carries(n) && !is_npu_inside(n); });
+        const auto from_near =
+            network_.times(near, on, [&](NodeId n) { return carries(n) && !is_npu_outside(n); });
+        const auto to_near = network_.times(near, back, [&](NodeId n) { return carries(n); });
+        for (std::size_t l = 0; l < topology_.links().size(); ++l) {
+            const LinkId id(l);
+            const Link& link = topology_.link(id);
+            if (!carries(link.src) || !carries(link.dst)) continue;
+            const NodeId end = forwards_ ? link.dst : link.src, other = forwards_ ? link.src : link.dst;
+            if (is_inside(end) && !is_inside(other)) {
+                const auto over =
+                    forwards_ ? network_.over(from_far, to_near, id) : network_.over(to_near, from_far, id);
+                if (over.pace != kNever)
+                    border_.push_back({over.before, over.after, network_.busy(id, over.pace)});
+            }
+            if (is_npu_inside(end)) add_port(id, on, from_far, from_near);
+        }
+    }
+
+    void add_port(LinkId id, Direction on, const PacedTimes& from_far, const PacedTimes& from_near) {
+        const EndLink outer = network_.at_end(from_far, id, on);
+        const EndLink inner = network_.at_end(from_near, id, on);
+        if (outer.time != kNever)
+            outer_ports_.push_back({outer.time, Ticks(0), network_.busy(id, outer.pace)});
+        const Ticks pace = std::min(outer.pace, inner.pace);
+        if (pace != kNever) ports_.push_back({outer.time, inner.time, network_.busy(id, pace)});
+    }
+
+    [[nodiscard]] static std::uint64_t sum_of_sends(const std::vector<LinkWindow>& windows, Ticks end) {
+        std::uint64_t sends = 0;
+        for (const LinkWindow& window : windows) sends += static_cast<std::uint64_t>(window.sends(end));
+        return sends;
+    }
+    [[nodiscard]] std::uint64_t crossed(Ticks end) const {
+        return std::min(sum_of_sends(outer_ports_, end), sum_of_sends(border_, end));
+    }
+
+    /// The ticks at which one more chunk may have crossed, while some are left.
+    [[nodiscard]] std::vector<Ticks> splits() {
+        std::vector<Ticks> ticks;
+        std::vector<std::pair<Ticks, Ticks>> known;
+        for (const auto* windows : {&outer_ports_, &border_}) {
+            for (const LinkWindow& window : *windows)
+                known.emplace_back(window.first + window.last, window.busy);
+        }
+        std::ranges::sort(known);
+        known.erase(std::ranges::unique(known).begin(), known.end());
+        for (const auto& [first, busy] : known) {
+            Ticks tick = first;
+            for (std::uint64_t i = 0; i < chunks_; ++i, tick += busy) {
+                if (!effort_.spend(1 + outer_ports_.size() + border_.size())) return ticks;
+                if (crossed(tick - Ticks(1)) >= chunks_) break;
+                ticks.push_back(tick);
+            }
+        }
+        std::ranges::sort(ticks);
+        ticks.erase(std::ranges::unique(ticks).begin(), ticks.end());
+        return ticks;
+    }
+
+    /// How many arrivals (backwards: starts) the chunks that are left need at the least.
+    [[nodiscard]] std::uint64_t needed(std::uint64_t left) const {
+        std::uint64_t sum = 0;
+        for (const auto& [receivers, chunks] : by_receivers_) {
+            const std::uint64_t some = std::min(left, chunks);
+            sum += some * receivers;
+            left -= some;
+        }
+        return sum;
+    }
+
+    void try_split(Ticks split, Bytes bytes, Bound& best) {
+        const std::uint64_t before = crossed(split - Ticks(1));
+        if (before >= chunks_) return;
+        const Wide need{needed(chunks_ - before)};
+        std::vector<LinkWindow> windows;
+        for (const LinkWindow& port : ports_) {
+            // `first` of a port is the time from outside, `last` that of a message from inside.
+            const Ticks outer = port.first == kNever ? kNever : std::max(split, port.first);
+            const Ticks since = std::min(outer, sum(split, port.last));
+            windows.push_back({since, forwards_ ? Ticks(0) : release_, port.busy});
+        }
+        if (enough(windows, need, best.value)) return;
+        const auto end = least_end(windows, need);
+        if (!end) return;
+        WaveCertificate certificate{{}, !forwards_, split, bytes};
+        for (std::size_t n = 0; n < inside_.size(); ++n) {
+            if (inside_[n]) certificate.inside.emplace_back(n);
+        }
+        best = {"wave", *end, std::move(certificate), 0};
+    }
+
+    const Traffic& traffic_;
+    const Topology& topology_;
+    const PacedNetwork& network_;
+    const std::vector<bool>& inside_;
+    const bool forwards_;
+    Effort& effort_;
+    std::uint64_t chunks_ = 0;
+    std::map<std::uint64_t, std::uint64_t> by_receivers_;  ///< chunks with so many ends inside
+    Ticks release_ = kNever;
+    std::vector<TimedNode> far_;
+    std::vector<const Passage*> passages_;
+    std::vector<LinkWindow> outer_ports_, border_;
+    std::vector<LinkWindow> ports_;  ///< first: from outside; last: from inside
+};
+
+}  // namespace
+
+Bound wave(Traffic& traffic, const Stop& stop) {
+    Bound best{"wave", Ticks(0), {}, 0};
+    if (traffic.classes().empty()) return best;
+    const Suspects parts = suspects(traffic, stop);
+    if (parts.entered.empty() && parts.left.empty()) return best;
+    std::vector<Bytes> sizes;
+    for (const ChunkClass& c : traffic.classes()) {
+        const Bytes bytes = traffic.demand(c).bytes;
+        if (std::ranges::find(sizes, bytes) == sizes.end() && sizes.size() < kMostSizes)
+            sizes.push_back(bytes);
+    }
+    Effort effort(kMostWaveWork, stop);
+    for (const Bytes bytes : sizes) {
+        const PacedNetwork network(traffic.instance(), bytes);
+        for (const auto& part : parts.entered)
+            Wave(traffic, network, part, Direction::Forwards, effort).improve(bytes, best);
+        for (const auto& part : parts.left)
+            Wave(traffic, network, part, Direction::Backwards, effort).improve(bytes, best);
+    }
+    return best;
+}
+
+}  // namespace tutti::bounds

@@ -1,0 +1,131 @@
+// Every chunk pays for all messages that it needs, over links of certain lengths.
+
+#include "bounds/bounds.hpp"
+#include "bounds/matrix_game.hpp"
+#include "tests/support/builders.hpp"
+#include "verify/certificate.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace tutti;
+using namespace tutti::test;
+
+namespace {
+
+Bound trees_of(const Instance& instance) { return bounds::Families(instance).trees({}); }
+
+bool proves(const Instance& instance, std::vector<std::int64_t> length, std::int64_t value) {
+    const Bound bound{"trees", Ticks(value), TreesCertificate{std::move(length)}, 0};
+    return !verify::check_certificate(instance, bound);
+}
+
+/// Three nodes of two NPUs, a tick apart, and two rails of ten ticks: links 0 to 5 inside, 6 to 17 the rails.
+Net rails(const SwitchRule& rule) {
+    Net net(6);
+    for (const std::size_t node : {0, 2, 4}) net.both(node, node + 1);
+    for (const std::size_t rail : {0, 1}) {
+        const std::size_t hub = net.add_switch(rule);
+        for (const std::size_t node : {0, 2, 4}) net.both(node + rail, hub, 0, 10);
+    }
+    return net;
+}
+
+std::vector<std::int64_t> on_rails() {
+    std::vector<std::int64_t> length(18, 1);
+    std::fill_n(length.begin(), 6, 0);
+    return length;
+}
+
+}  // namespace
+
+TEST_CASE("an all-reduce needs two messages per node but one, for every chunk, over the rails") {
+    // Six chunks, four messages each between nodes: four for each of the six ports.
+    const Instance instance = on_all(rails({.cut_through = true}), {collective(CollectiveKind::AllReduce)});
+    const Bound bound = trees_of(instance);
+    CHECK(bound.value == Ticks(40));
+    CHECK_FALSE(verify::check_certificate(instance, bound));
+    CHECK(proves(instance, on_rails(), 40));
+    CHECK_FALSE(proves(instance, on_rails(), 41));
+}
+
+TEST_CASE("a certificate of trees has a length >= 0 for every link, and not too large") {
+    const Instance instance = on_all(rails({.cut_through = true}), {collective(CollectiveKind::AllReduce)});
+    std::vector<std::int64_t> length = on_rails();
+    length.pop_back();
+    CHECK_FALSE(proves(instance, length, 1));
+    length.push_back(-1);
+    CHECK_FALSE(proves(instance, length, 1));
+    length.back() = INT64_MAX;
+    CHECK_FALSE(proves(instance, length, 1));
+    CHECK_FALSE(proves(instance, std::vector<std::int64_t>(18, 0), 1));
+    length.back() = 0;  // one port without a length makes its messages cheaper
+    CHECK_FALSE(proves(instance, length, 40));
+}
+
+TEST_CASE("trees say nothing where switches copy or add") {
+    for (const SwitchRule& rule : {SwitchRule{.copy = true}, SwitchRule{.reduce = true}}) {
+        const Instance instance = on_all(rails(rule), {collective(CollectiveKind::AllReduce)});
+        CHECK(trees_of(instance).value == Ticks(0));
+        CHECK_FALSE(proves(instance, on_rails(), 1));
+    }
+    // A switch that only adds leaves plain chunks alone.
+    CHECK(trees_of(on_all(rails({.reduce = true}), {collective(CollectiveKind::AllGather)})).value >
+          Ticks(0));
+}
+
+TEST_CASE("chunks from one NPU to one other pay for a chain of messages, whatever switches do") {
+    for (const SwitchRule& rule : {SwitchRule{}, SwitchRule{.copy = true, .reduce = true}}) {
+        const Instance instance = on_all(rails(rule), {collective(CollectiveKind::AllToAll)});
+        // 4 of 5 chunks of each NPU go to another node, over a port of ten ticks; a stored hop follows.
+        CHECK(trees_of(instance).value >= Ticks(40));
+        CHECK_FALSE(verify::check_certificate(instance, trees_of(instance)));
+    }
+}
+
+TEST_CASE("a chunk that enters a leaf keeps a port busy for the slower uplink's time") {
+    // Two leaves of two NPUs under two spines, ports of beta 1, uplinks of beta 2. Each NPU gets three
+    // chunks; one message per chunk comes from the other leaf, and costs both its ports 2.
+    Net net(4);
+    std::vector<std::size_t> leaf, spine;
+    for (int i = 0; i < 2; ++i) leaf.push_back(net.add_switch({.cut_through = true}));
+    for (int i = 0; i < 2; ++i) spine.push_back(net.add_switch({.cut_through = true}));
+    for (std::size_t npu = 0; npu < 4; ++npu) net.both(npu, leaf[npu / 2]);
+    for (const std::size_t low : leaf) {
+        for (const std::size_t high : spine) net.both(low, high, 0, 2);
+    }
+    const Instance instance = on_all(net, {collective(CollectiveKind::AllGather)});
+    CHECK(trees_of(instance).value == Ticks(4));
+    CHECK_FALSE(verify::check_certificate(instance, trees_of(instance)));
+}
+
+TEST_CASE("with one message in flight a message keeps its links for alpha too") {
+    Net net = star(4, {.cut_through = true}, 3, 1);
+    net.one_in_flight();
+    const Instance instance = on_all(net, {collective(CollectiveKind::AllReduce)});
+    // 24 messages, each four ticks on a port out and one in; the last alpha is after the last busy time.
+    const Bound bound = trees_of(instance);
+    CHECK(bound.value == Ticks(6 * 4 + 3));
+    CHECK_FALSE(verify::check_certificate(instance, bound));
+}
+
+TEST_CASE("NPUs that only relay have rails too") {
+    // The job has one NPU of each node, but the other rail may carry half of its messages.
+    const Instance instance =
+        on_group(rails({.cut_through = true}), {0, 2, 4}, {collective(CollectiveKind::AllReduce)});
+    // Twelve messages for six ports; to the relays and from them it is a tick each.
+    const Bound bound = trees_of(instance);
+    CHECK(bound.value == Ticks(22));
+    CHECK_FALSE(verify::check_certificate(instance, bound));
+    CHECK(proves(instance, on_rails(), 22));
+    CHECK_FALSE(proves(instance, on_rails(), 23));
+    Collective closed = collective(CollectiveKind::AllReduce);
+    closed.forwarding = Forwarding::Group;
+    CHECK(trees_of(on_group(rails({.cut_through = true}), {0, 2, 4}, {closed})).value == Ticks(40));
+}
+
+TEST_CASE("the best mix of a matrix game") {
+    const auto mix = bounds::best_mix({{2, 0}, {0, 1}});
+    CHECK(mix[0] == doctest::Approx(1.0 / 3));
+    CHECK(mix[1] == doctest::Approx(2.0 / 3));
+    CHECK(bounds::best_mix({{1, 5}, {1, 5}})[1] == doctest::Approx(1));
+}
