@@ -50,23 +50,10 @@ def files(folder):
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def tasks_of(pid):
-    """Processes below this one that run a task."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], stdout=subprocess.PIPE, text=True, errors="replace", check=True)
-    parents, found = {}, []
-    for line in listed.stdout.splitlines():
-        words = line.split(None, 2)
-        if len(words) == 3 and words[0].isdigit() and words[1].isdigit():
-            parents[int(words[0])] = int(words[1])
-            if "--task" in words[2]:
-                found.append(int(words[0]))
-
-    def is_below(process):
-        while process in parents and process != pid:
-            process = parents[process]
-        return process == pid
-
-    return [process for process in found if is_below(process)]
+def tasks_in(folder):
+    """Processes that run a task of a results folder below this one."""
+    listed = subprocess.run(["ps", "-eo", "pid=,args="], stdout=subprocess.PIPE, text=True, errors="replace", check=True).stdout
+    return [int(line.split(None, 1)[0]) for line in listed.splitlines() if "--task" in line and str(folder) in line]
 
 
 def end(pid):
@@ -79,7 +66,7 @@ def end(pid):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("--kills", type=int, default=12)
+    parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     options = parser.parse_args()
     print(f"seed {options.seed}")
@@ -117,17 +104,21 @@ def main():
                                       text=True, cwd=scratch / "elsewhere", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             threading.Thread(target=lambda pipe=runner.stdin, text="\n".join(commands) + "\n": (pipe.write(text), pipe.close())).start()
             xargs.append(runner)
-        kills = 0
+        kills, looks = 0, 0
         while any(runner.poll() is None for runner in xargs):
-            time.sleep(choose.random() * 0.03)
-            running = [task for runner in xargs for task in tasks_of(runner.pid)]
+            time.sleep(choose.random() * 0.01)
+            running = tasks_in(scratch)
             if running and kills < options.kills:
                 end(choose.choice(running))
                 kills += 1
-            if kills == options.kills // 2:
-                kills += 1
+            looks += 1
+            if looks == 3:
                 started_and_killed("--resume", "-o", "kil led", "--no-report")
                 started_and_killed("--resume", "-o", "kil led", "--list-tasks")
+        if kills == 0:
+            sys.exit("no task was met at work, so none was killed")
+        while tasks_in(scratch):  # whose shell was killed
+            time.sleep(0.02)
         last = tutti("--resume", "-o", "kil led", "--no-report")
         found, lines = rows(scratch / "kil led")
         if found != expected:
