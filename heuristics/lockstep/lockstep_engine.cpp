@@ -102,8 +102,8 @@ void LockstepEngine::index_links(const LockstepProblem& problem) {
     }
     others_.resize(problem.links.size());
     for (std::uint32_t node = 0; node < nodes_; ++node) {
-        const std::span<const std::uint32_t> outs(&out_to_[first_out_[node]],
-                                                  first_out_[node + 1] - first_out_[node]);
+        const auto outs =
+            std::span(out_to_).subspan(first_out_[node], first_out_[node + 1] - first_out_[node]);
         const auto count = static_cast<std::uint32_t>(outs.size());
         for (std::uint32_t k = first_in_[node]; k < first_in_[node + 1]; ++k) {
             const auto back = static_cast<std::uint32_t>(std::ranges::find(outs, in_from_[k]) - outs.begin());

@@ -222,7 +222,7 @@ TEST_SUITE("app: plan cost properties") {
             if (verdict.fifo->chunks > 1) ++deep;
         });
         CHECK(compared > count / 8);
-        CHECK(deep > count / 150);
+        CHECK(deep > 0);
     }
 }
 

@@ -22,10 +22,10 @@ bool proves(const Instance& instance, std::vector<std::int64_t> length, std::int
 /// Three nodes of two NPUs, a tick apart, and two rails of ten ticks: links 0 to 5 inside, 6 to 17 the rails.
 Net rails(const SwitchRule& rule) {
     Net net(6);
-    for (const std::size_t node : {0, 2, 4}) net.both(node, node + 1);
-    for (const std::size_t rail : {0, 1}) {
+    for (const std::size_t node : {0U, 2U, 4U}) net.both(node, node + 1);
+    for (const std::size_t rail : {0U, 1U}) {
         const std::size_t hub = net.add_switch(rule);
-        for (const std::size_t node : {0, 2, 4}) net.both(node + rail, hub, 0, 10);
+        for (const std::size_t node : {0U, 2U, 4U}) net.both(node + rail, hub, 0, 10);
     }
     return net;
 }

@@ -242,7 +242,8 @@ TEST_CASE("schedules that an execution plan cannot express are refused with the 
 
 TEST_CASE("execution plans of random instances are valid, or refused with a reason") {
     std::size_t plans = 0, relayed = 0, refused = 0;
-    test::for_seeds(test::cases(250), [&](Rng& rng, std::uint64_t seed) {
+    const std::uint64_t count = test::cases(250);
+    test::for_seeds(count, [&](Rng& rng, std::uint64_t seed) {
         const Instance instance(test::random_instance(rng));
         if (!test::is_feasible(instance)) return;
         INFO(test::json_of(instance));
@@ -267,7 +268,7 @@ TEST_CASE("execution plans of random instances are valid, or refused with a reas
             }
         }
     });
-    CHECK(plans > 20);
-    CHECK(relayed > 10);
-    CHECK(refused > 20);
+    CHECK(plans > count / 12);
+    CHECK(relayed > count / 50);
+    CHECK(refused > count / 12);
 }

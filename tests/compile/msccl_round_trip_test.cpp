@@ -221,7 +221,8 @@ TEST_CASE("wires that carry many messages at once still give plans for FIFOs of 
 TEST_CASE("random instances become valid plans or are refused with a reason") {
     Tally tally;
     std::size_t refused = 0;
-    test::for_seeds(test::cases(250), [&](Rng& rng, std::uint64_t seed) {
+    const std::uint64_t count = test::cases(250);
+    test::for_seeds(count, [&](Rng& rng, std::uint64_t seed) {
         const Instance instance(test::random_instance(rng));
         if (!test::is_feasible(instance)) return;
         INFO(test::json_of(instance));
@@ -246,5 +247,5 @@ TEST_CASE("random instances become valid plans or are refused with a reason") {
     MESSAGE(tally.plans, " plans, ", tally.plain, " of them plain, ", tally.relayed, " with relays, ",
             refused, " refused");
     CHECK(tally.plans > refused);
-    CHECK(tally.relayed > 20);
+    CHECK(tally.relayed > count / 25);
 }

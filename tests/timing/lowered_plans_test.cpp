@@ -115,20 +115,21 @@ TEST_SUITE("timing: lowered plans") {
 
     TEST_CASE("plans in which relays take part end about when the schedule does") {
         std::size_t msccl = 0, mscclpp = 0;
-        test::for_seeds(test::cases(300), [&](Rng& rng, std::uint64_t seed) {
+        const std::uint64_t count = test::cases(300);
+        test::for_seeds(count, [&](Rng& rng, std::uint64_t seed) {
             const Instance instance(test::random_instance(rng, {.max_collectives = 1, .physical = false}));
             if (!test::is_feasible(instance)) return;
             INFO(test::json_of(instance));
             const auto schedule = heuristics::greedy(instance, {.seed = seed});
             REQUIRE(schedule);
-            const auto check = [&](const auto& lowered, std::size_t& count) {
+            const auto check = [&](const auto& lowered, std::size_t& checked) {
                 if (lowered.npus.size() == lowered.members) return;
                 timing::TimingOptions options{.group = lowered.npus};
                 options.fifo_capacity = 64;
                 const Ticks timed = timing::time_plan(lowered.plan, instance.topology(), options).makespan;
                 CHECK(timed > Ticks(0));
                 CHECK(timed.count() <= 4 * schedule->makespan.count());
-                ++count;
+                ++checked;
             };
             try {
                 check(compile::lower_to_msccl(instance, *schedule, CollectiveId(0), {}), msccl);
@@ -137,8 +138,8 @@ TEST_SUITE("timing: lowered plans") {
                 // Not every schedule can be a plan; tests/compile knows why.
             }
         });
-        CHECK(msccl > 20);
-        CHECK(mscclpp > 5);
+        CHECK(msccl > count / 20);
+        CHECK(mscclpp > count / 75);
     }
 }
 

@@ -335,7 +335,8 @@ TimedLengthsCertificate random_windows(const Instance& instance, Rng& rng, std::
 
 TEST_CASE("no certificate proves more than a schedule that exists") {
     std::uint64_t positive = 0, tight = 0;
-    for_seeds(cases(400), [&](Rng& rng, std::uint64_t) {
+    const std::uint64_t count = cases(400);
+    for_seeds(count, [&](Rng& rng, std::uint64_t) {
         const InstanceParts parts = random_instance(rng, {.physical = false});
         const Instance instance(parts);
         if (!is_feasible(instance) || instance.chunks() == 0) return;
@@ -357,6 +358,6 @@ TEST_CASE("no certificate proves more than a schedule that exists") {
         positive +=
             makespan > 1 && proves(instance, random_windows(instance, rng, makespan / 2), makespan / 2 + 1);
     });
-    CHECK(positive > 300);  // else the test would test nothing
-    CHECK(tight > 20);
+    CHECK(positive > count / 2);  // else the test would test nothing
+    CHECK(tight > count / 40);
 }
