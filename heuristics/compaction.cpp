@@ -90,6 +90,30 @@ Ticks makespan_of(const std::vector<Move>& moves) {
     return last;
 }
 
+Schedule schedule_of(const Instance& instance, const std::vector<Move>& moves) {
+    Schedule schedule{instance.name(), makespan_of(moves), {}};
+    const Topology& topology = instance.topology();
+    schedule.sends.reserve(moves.size());
+    std::vector<LegTime> legs;
+    for (const auto& [graph, transfer, op] : moves) {
+        const auto link = graph->only_link(transfer.hop);
+        if (link && topology.is_npu(topology.link(*link).dst)) {
+            schedule.sends.push_back({transfer.chunk, *link, transfer.start, op});
+            continue;
+        }
+        graph->leg_times(transfer.hop, transfer.chunk, legs);
+        for (const LegTime& leg : legs) {
+            // A switch that does not reduce forwards a contribution unchanged.
+            const NodeId to = topology.link(leg.link).dst;
+            const bool passes = topology.is_switch(to) && (&leg != &legs.back() || !topology.rule(to).reduce);
+            schedule.sends.push_back(
+                {transfer.chunk, leg.link, transfer.start + leg.offset, passes ? Op::Copy : op});
+        }
+    }
+    put_in_order(schedule, topology.links().size());
+    return schedule;
+}
+
 std::vector<Move> retimed(std::vector<Move> moves) {
     if (moves.empty()) return moves;
     const Instance& instance = moves.front().graph->instance();

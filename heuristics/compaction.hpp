@@ -19,6 +19,9 @@ struct Move {
 /// The last arrival.
 [[nodiscard]] Ticks makespan_of(const std::vector<Move>& moves);
 
+/// The sends of the moves, leg by leg, in order.
+[[nodiscard]] Schedule schedule_of(const Instance& instance, const std::vector<Move>& moves);
+
 /// Starts every transfer as early as its chunk, its links and the releases allow, in the order of the given
 /// starts, with the same dependencies. The given starts may overlap on links. O(moves log moves).
 [[nodiscard]] std::vector<Move> retimed(std::vector<Move> moves);

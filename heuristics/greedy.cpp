@@ -53,7 +53,7 @@ class Greedy {
             overlap();
             if (request_.effort == Effort::Quick) break;
         }
-        if (has_moves_) result_.schedule = schedule(moves_);
+        if (has_moves_) result_.schedule = schedule_of(instance_, moves_);
         return std::move(result_);
     }
 
@@ -324,31 +324,6 @@ class Greedy {
         for (const Transfer& transfer : sums->spread) moves_.push_back({&graph_, transfer, Op::Copy});
     }
 
-    [[nodiscard]] Schedule schedule(const std::vector<Move>& moves) const {
-        Schedule schedule{instance_.name(), makespan_of(moves), {}};
-        const Topology& topology = instance_.topology();
-        schedule.sends.reserve(moves.size());
-        std::vector<LegTime> legs;
-        for (const auto& [graph, transfer, op] : moves) {
-            const auto link = graph->only_link(transfer.hop);
-            if (link && topology.is_npu(topology.link(*link).dst)) {
-                schedule.sends.push_back({transfer.chunk, *link, transfer.start, op});
-                continue;
-            }
-            graph->leg_times(transfer.hop, transfer.chunk, legs);
-            for (const LegTime& leg : legs) {
-                // A switch that does not reduce forwards a contribution unchanged.
-                const NodeId to = topology.link(leg.link).dst;
-                const bool passes =
-                    topology.is_switch(to) && (&leg != &legs.back() || !topology.rule(to).reduce);
-                schedule.sends.push_back(
-                    {transfer.chunk, leg.link, transfer.start + leg.offset, passes ? Op::Copy : op});
-            }
-        }
-        put_in_order(schedule, topology.links().size());
-        return schedule;
-    }
-
     const Instance& instance_;
     const GreedyRequest& request_;
     Effort phases_;
@@ -392,6 +367,7 @@ std::optional<Schedule> greedy(const Instance& instance, const GreedyRequest& re
 std::string why_not(const Instance& instance, const Heuristic& heuristic) {
     if (const auto* orbits = heuristic.as<OrbitHeuristic>()) return orbits->why_not(instance);
     if (const auto* direct = heuristic.as<DirectHeuristic>()) return direct->why_not(instance);
+    if (const auto* exchange = heuristic.as<ExchangeHeuristic>()) return exchange->why_not(instance);
     Rng rng(1);
     const GreedyRequest request;
     return Greedy(instance, request, false, rng).why_not(heuristic);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/schedule.hpp"
+#include "heuristics/exchange/exchanges.hpp"
 #include "heuristics/spread.hpp"
 #include "heuristics/trees/pipelined_all_reduce.hpp"
 #include "symmetry/symmetric_schedule.hpp"
@@ -63,11 +64,19 @@ struct DirectHeuristic {
     std::optional<Schedule> (*run)(const Instance&, const Stop&);
 };
 
+/// A textbook algorithm on a whole instance: its messages in rounds or along trees.
+struct ExchangeHeuristic {
+    std::string (*why_not)(const Instance&);
+    std::optional<Schedule> (*run)(const Exchanges&, Ticks target, const Stop&);
+};
+
 /// A row of the table.
 struct Heuristic {
     std::string_view name;
     std::string_view help;  ///< one sentence
-    std::variant<OrbitHeuristic, PhaseHeuristic, Improvement, FlowHeuristic, DirectHeuristic> how;
+    std::variant<OrbitHeuristic, PhaseHeuristic, Improvement, FlowHeuristic, DirectHeuristic,
+                 ExchangeHeuristic>
+        how;
 
     template <class How>
     [[nodiscard]] const How* as() const {
@@ -87,5 +96,6 @@ inline constexpr std::string_view kTreeInsertion = "tree-insertion";
 inline constexpr std::string_view kRuinAndRecreate = "ruin-and-recreate";
 inline constexpr std::string_view kPipelinedAllReduce = "pipelined-all-reduce";
 inline constexpr std::string_view kRing = "ring";
+inline constexpr std::string_view kGrownTrees = "grown-trees";
 
 }  // namespace tutti::heuristics

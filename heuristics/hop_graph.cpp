@@ -134,6 +134,7 @@ class HopGraph::RigidSearch {
 bool HopGraph::is_stop(NodeId node) const {
     const Topology& topology = instance_->topology();
     if (topology.is_npu(node)) return true;
+    if (use_ == Use::Message) return false;
     const SwitchRule& rule = topology.rule(node);
     if (rule.cut_through || rule.buffer) return false;
     return use_ == Use::Spread || rule.reduce || !rule.copy;

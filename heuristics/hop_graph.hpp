@@ -50,8 +50,8 @@ class HopGraph {
   public:
     /// What the hops are for. When reductions gather, two different sums of one chunk must not wait at a
     /// switch that copies but does not reduce, because the second overwrites the first. So for gathering such
-    /// switches are passed in rigid hops.
-    enum class Use { Spread, Gather };
+    /// switches are passed in rigid hops. A message goes from NPU to NPU: every switch is passed.
+    enum class Use { Spread, Gather, Message };
 
     /// The instance must outlive the graph.
     explicit HopGraph(const Instance& instance, Use use = Use::Spread);

@@ -6,6 +6,7 @@
 #include "synth/synthesize.hpp"
 
 #include "core/stoppable_source.hpp"
+#include "heuristics/exchange/grown_trees.hpp"
 #include "heuristics/greedy.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/portfolio.hpp"
@@ -36,6 +37,10 @@ constexpr std::array<Method, 6> kMethods{{
     {"z3", "exact, with Z3 alone (satisfiability modulo theories)"},
 }};
 
+/// The share of the remaining time for the textbook algorithms; they rarely need it.
+constexpr double kExchangeShare = 0.2;
+/// And for trees of sums that are improved until then; the rest is for the other heuristics.
+constexpr double kGrowthShare = 0.5;
 constexpr const char* kGreedy = "greedy";
 const std::string kSymmetry(heuristics::kSymmetry);
 constexpr const char* kStoppedBeforeProof =
@@ -60,6 +65,13 @@ std::uint64_t least_sends(const Instance& instance) {
         sends += demand.receivers.size() + (demand.reduction ? demand.holders.size() : 0);
     }
     return sends;
+}
+
+bool has_sums(const Instance& instance) {
+    for (std::size_t c = 0; c < instance.chunks(); ++c) {
+        if (instance.demand(ChunkId(c)).reduction) return true;
+    }
+    return false;
 }
 
 class Synthesis {
@@ -278,17 +290,79 @@ class Synthesis {
         enter({std::move(candidate)});
     }
 
+    /// The textbook algorithms, where there are sums or one of them is asked for.
+    void search_by_exchanges() {
+        const auto left = stop_.remaining();
+        const bool all = alone_ == nullptr;
+        if (!heuristics::Exchanges::why_not(instance_).empty() || (all && !has_sums(instance_))) return;
+        const Stop stop = all && left ? stop_.within(*left * kExchangeShare) : stop_;
+        const heuristics::Exchanges exchanges(instance_, stop);
+        std::vector<Candidate> tried;
+        for (const heuristics::Heuristic& heuristic : heuristics::heuristics()) {
+            const auto* exchange = heuristic.as<heuristics::ExchangeHeuristic>();
+            if (exchange == nullptr || (alone_ != nullptr && alone_ != &heuristic)) continue;
+            if (!gap_left()) break;
+            const double begin = clock_.seconds();
+            Candidate candidate{.heuristic = std::string(heuristic.name)};
+            candidate.why_none = exchange->why_not(instance_);
+            auto schedule = candidate.why_none.empty() ? exchange->run(exchanges, result_.bound.value, stop)
+                                                       : std::nullopt;
+            if (schedule) {
+                candidate.makespan = schedule->makespan;
+                candidate.sends = schedule->sends.size();
+                if (result_.method.empty() || schedule->makespan < result_.schedule.makespan) {
+                    const Verdict verdict = judge(instance_, *schedule, result_.bound, candidate.heuristic);
+                    accept(std::move(*schedule), verdict, kGreedy, candidate.heuristic);
+                }
+            } else if (candidate.why_none.empty()) {
+                candidate.why_none = stop.requested() ? "stopped" : "the network does not fit it";
+            }
+            candidate.seconds = clock_.seconds() - begin;
+            tried.push_back(std::move(candidate));
+        }
+        if (!result_.method.empty())
+            tell(fmt::format("textbook {}, {:.3f} s", candidates_text(tried), clock_.seconds()));
+        enter(std::move(tried));
+    }
+
     /// Where there is a time limit, it is used.
     void search_until_stopped() {
         const auto left = stop_.remaining();
         if (!left || result_.schedule.sends.empty()) return;
-        if (is_alone<heuristics::DirectHeuristic>()) return;  // it would only do the same again
+        if (is_alone<heuristics::DirectHeuristic>() || is_alone<heuristics::ExchangeHeuristic>())
+            return;  // it would only do the same again
         const bool symmetry_alone = is_alone<heuristics::OrbitHeuristic>();
         if (has_symmetry_)
             (void)search_by_symmetry(UINT64_MAX,
                                      symmetry_alone ? stop_ : stop_.within(*left * options_.symmetry_share));
+        if (!symmetry_alone) grow_exchange();
         if (gap() && !stop_.requested() && !symmetry_alone) search_greedily(heuristics::Effort::Anytime);
         if (!gap()) conclude(fmt::format("{} meets the bound ({})", result_.method, result_.bound.kind));
+    }
+
+    /// Local search on the trees of sums, for a part of the time that is left.
+    void grow_exchange() {
+        const auto left = stop_.remaining();
+        if (alone_ != nullptr || !gap() || !left || !has_sums(instance_) ||
+            !heuristics::Exchanges::why_not(instance_).empty())
+            return;
+        const double begin = clock_.seconds();
+        const Stop stop = stop_.within(*left * kGrowthShare);
+        const heuristics::Exchanges exchanges(instance_, stop);
+        auto schedule =
+            heuristics::grow_exchange(exchanges, result_.bound.value, ~request_.seed, UINT64_MAX, stop);
+        if (!schedule) return;
+        Candidate candidate{.heuristic = std::string(heuristics::kGrownTrees),
+                            .makespan = schedule->makespan};
+        candidate.seconds = clock_.seconds() - begin;
+        candidate.sends = schedule->sends.size();
+        if (schedule->makespan < result_.schedule.makespan) {
+            const Verdict verdict = judge(instance_, *schedule, result_.bound, candidate.heuristic);
+            tell(fmt::format("grown    {} in {} sends, {:.3f} s", schedule->makespan.count(),
+                             schedule->sends.size(), clock_.seconds()));
+            accept(std::move(*schedule), verdict, kGreedy, candidate.heuristic);
+        }
+        enter({std::move(candidate)});
     }
 
     template <class How>
@@ -312,6 +386,11 @@ class Synthesis {
             if (is_ring || (alone_ == nullptr && gap_left())) {
                 if (search_by_rings()) return;
             }
+            if (alone_ != nullptr && result_.method.empty()) throw LimitError(why_nothing());
+            if (alone_ != nullptr || !gap_left()) return;
+        }
+        if (alone_ == nullptr || is_alone<heuristics::ExchangeHeuristic>()) {
+            search_by_exchanges();
             if (alone_ != nullptr && result_.method.empty()) throw LimitError(why_nothing());
             if (alone_ != nullptr || !gap_left()) return;
         }

@@ -1,0 +1,150 @@
+// The textbook all-reduces along trees, and how they compare with the others, as plans for the two schedulers
+// of this directory: sum_trees and rounds.
+//
+// | algorithm | plan of a chunk | messages | latencies |
+// | --- | --- | --- | --- |
+// | recursive doubling | rounds of pairs | n log n | log n |
+// | recursive multiplying | rounds of larger meetings | n sum(r - 1) | number of radices |
+// | all pairs | one meeting of all | n (n-1) | 1 |
+// | halving and doubling | a binomial tree at the chunk's root | 2 (n-1) | up to 2 log n |
+// | direct | a star at the chunk's root | 2 (n-1) | 2 |
+// | ring both ways | the ring without an edge | 2 (n-1) | n |
+// | double trees | a balanced binary tree | 2 (n-1) | 4 log n |
+// | two levels | a tree in each part, one over their leaders | 2 (n-1) | 4 and more |
+//
+// Which one is best depends on the size of the chunks, so all are tried that are not too large. Chunks differ
+// in their root, or in the order of their rounds, so that they use different links at a time. On a 4-cube
+// with alpha 100, beta 1 and 16 chunks, recursive doubling takes 407, the bound, where trees took 808.
+
+#include "heuristics/exchange/tree_exchanges.hpp"
+
+#include "heuristics/exchange/best_exchange.hpp"
+
+#include <algorithm>
+
+namespace tutti::heuristics {
+namespace {
+
+std::size_t place_in(const std::vector<NodeId>& order, NodeId node) {
+    return static_cast<std::size_t>(std::ranges::find(order, node) - order.begin());
+}
+
+TreeEdges halving_tree(std::span<const NodeId> order, std::size_t root) {
+    return binomial_tree(order, root, true);
+}
+TreeEdges doubling_tree(std::span<const NodeId> order, std::size_t root) {
+    return binomial_tree(order, root, false);
+}
+
+/// The tree over every order of the ranks.
+void add_orders(std::vector<TreeMaker>& makers, const Exchanges& exchanges, TreeOf tree_of) {
+    std::size_t orders = 0;
+    for (const Exchanges::Set& set : exchanges.sets()) orders = std::max(orders, set.orders.size());
+    for (std::size_t o = 0; o < orders; ++o) {
+        makers.emplace_back([o, tree_of](const Exchanges::Set& set, NodeId root) {
+            const auto& order = set.orders[o % set.orders.size()];
+            return tree_of(order, place_in(order, root));
+        });
+    }
+}
+
+void add_levels(std::vector<TreeMaker>& makers, const Exchanges& exchanges) {
+    std::size_t levels = 0;
+    for (const Exchanges::Set& set : exchanges.sets()) levels = std::max(levels, set.levels.size());
+    const std::vector<std::pair<TreeOf, TreeOf>> shapes{
+        {star_tree, star_tree},    {star_tree, halving_tree},    {star_tree, ring_tree},
+        {halving_tree, star_tree}, {halving_tree, halving_tree}, {ring_tree, ring_tree}};
+    for (std::size_t level = 0; level < levels; ++level) {
+        for (const auto& [inner, outer] : shapes) {
+            makers.emplace_back(
+                [level, inner = inner, outer = outer](const Exchanges::Set& set, NodeId root) {
+                    if (set.levels.empty()) return star_tree(set.members, place_in(set.members, root));
+                    return two_level_tree(set.levels[level % set.levels.size()], root, inner, outer);
+                });
+        }
+    }
+}
+
+std::optional<Schedule> best_of(const std::vector<TreeMaker>& makers, const Exchanges& exchanges,
+                                Ticks target, const Stop& stop) {
+    BestExchange best(exchanges, target, stop);
+    const std::size_t messages = exchanges.tree_messages();
+    const auto batches = batches_of(exchanges);
+    const bool several = std::ranges::any_of(batches, [](std::uint32_t batch) { return batch > 0; });
+    for (const TreeMaker& maker : makers) {
+        if (!best.goes_on(messages)) break;
+        const auto trees = trees_of(exchanges, maker);
+        // With one batch all chunks are summed up before any is distributed.
+        best.take(schedule_sum_trees(exchanges.graph(), trees, {}, stop));
+        SumTreeOrder order{.shifted = false};
+        if (best.goes_on(messages)) best.take(schedule_sum_trees(exchanges.graph(), trees, order, stop));
+        order = {.batches = batches};
+        if (several && best.goes_on(messages))
+            best.take(schedule_sum_trees(exchanges.graph(), trees, order, stop));
+    }
+    return best.schedule();
+}
+
+}  // namespace
+
+std::vector<SumTree> trees_of(const Exchanges& exchanges, const TreeMaker& maker) {
+    std::vector<SumTree> trees;
+    for (const Exchanges::Set& set : exchanges.sets()) {
+        for (std::size_t i = 0; i < set.chunks.size(); ++i) {
+            trees.push_back({set.chunks[i], set.members.size() < 2 ? TreeEdges{} : maker(set, set.roots[i])});
+        }
+    }
+    return trees;
+}
+
+std::vector<std::uint32_t> batches_of(const Exchanges& exchanges) {
+    std::vector<std::uint32_t> batches;
+    for (const Exchanges::Set& set : exchanges.sets()) {
+        for (std::size_t i = 0; i < set.chunks.size(); ++i)
+            batches.push_back(static_cast<std::uint32_t>(i / set.members.size()));
+    }
+    return batches;
+}
+
+std::vector<TreeMaker> textbook_trees(const Exchanges& exchanges) {
+    std::vector<TreeMaker> makers;
+    for (const TreeOf tree : {star_tree, halving_tree, doubling_tree, ring_tree, binary_tree})
+        add_orders(makers, exchanges, tree);
+    add_levels(makers, exchanges);
+    return makers;
+}
+
+std::optional<Schedule> direct_exchange(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    std::vector<TreeMaker> makers;
+    makers.emplace_back([](const Exchanges::Set& set, NodeId root) {
+        return star_tree(set.members, place_in(set.members, root));
+    });
+    return best_of(makers, exchanges, target, stop);
+}
+
+std::optional<Schedule> halving_doubling(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    std::vector<TreeMaker> makers;
+    add_orders(makers, exchanges, halving_tree);
+    add_orders(makers, exchanges, doubling_tree);
+    return best_of(makers, exchanges, target, stop);
+}
+
+std::optional<Schedule> two_way_ring(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    std::vector<TreeMaker> makers;
+    add_orders(makers, exchanges, ring_tree);
+    return best_of(makers, exchanges, target, stop);
+}
+
+std::optional<Schedule> double_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    std::vector<TreeMaker> makers;
+    add_orders(makers, exchanges, binary_tree);
+    return best_of(makers, exchanges, target, stop);
+}
+
+std::optional<Schedule> two_level_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    std::vector<TreeMaker> makers;
+    add_levels(makers, exchanges);
+    return best_of(makers, exchanges, target, stop);
+}
+
+}  // namespace tutti::heuristics
