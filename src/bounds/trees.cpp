@@ -33,7 +33,8 @@
 // Where all NPUs take part this ends at the best lengths. Where some only relay, components without holder
 // and receiver merge for nothing, costs are no longer concave in the lengths, and it may end early: so the
 // game is played twice, with classes of the network alone (a rail is a rail, whoever is on it), then with
-// those of the demands too.
+// those of the demands too; and before, lengths are tried that are equal on all links between the parts of a
+// cluster (4 nodes of 8 GPUs with one failed NIC: 1.54 ms by the game alone, 2.08 ms with these).
 //
 // Complexity: a round takes a search per NPU (and size), O(NPUs^2) for the spanning tree and O(NPUs) for each
 // class of chunks. Measured: 3 to 30 rounds; 64 NPUs behind a fat tree 0.1 s.
@@ -44,6 +45,7 @@
 #include "bounds/matrix_game.hpp"
 #include "bounds/message_costs.hpp"
 #include "bounds/paced_paths.hpp"
+#include "bounds/parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -310,6 +312,7 @@ class LengthGame {
         : traffic_(traffic),
           prices_(std::move(prices)),
           windows_(traffic),
+          stop_(stop),
           effort_(kMostTreeWork, stop),
           longest_(kLongestLength) {
         for (const TreePrices& price : prices_) longest_ = std::min(longest_, price.longest_length());
@@ -317,6 +320,7 @@ class LengthGame {
 
     Bound run() {
         Bound best{"trees", Ticks(0), {}, 0};
+        for (const Partition& partition : natural_partitions(traffic_, stop_)) price_borders(partition, best);
         classes_ = link_classes(traffic_, Looks::Network, kMostLinkClasses);
         play(best);
         LinkClasses finer = link_classes(traffic_, Looks::NetworkAndDemands, kMostLinkClasses);
@@ -329,20 +333,41 @@ class LengthGame {
     }
 
   private:
+    /// Equal lengths on all links that leave or enter a part.
+    void price_borders(const Partition& partition, Bound& best) {
+        const Topology& topology = traffic_.topology();
+        std::vector<std::uint32_t> part(topology.nodes(), partition.parts);
+        for (std::uint32_t k = 0; k < partition.parts; ++k) {
+            const std::vector<bool> side = side_of(topology, partition, k);
+            for (std::size_t n = 0; n < side.size(); ++n) {
+                if (side[n]) part[n] = k;
+            }
+        }
+        std::vector<std::int64_t> length;
+        for (const Link& link : topology.links())
+            length.push_back(part[link.src.index()] == part[link.dst.index()] ? 0 : 1);
+        std::vector<double> load(length.size(), 0);
+        if (longest_ > 0 && effort_.spend(work())) (void)improve(length, load, best);
+    }
+
+    /// What these lengths prove; adds the loads of the trees. False if that is nothing that can be used.
+    bool improve(const std::vector<std::int64_t>& length, std::vector<double>& load, Bound& best) {
+        const auto cost = price(length, load);
+        if (!cost) return false;
+        // Trees may avoid all links with a length. They prove nothing, but are an answer.
+        if (*cost == 0) return true;
+        const auto end = windows_.least_end(length, *cost);
+        if (end && *end > best.value) best = {"trees", *end, TreesCertificate{length}, 0};
+        return end.has_value();
+    }
+
     void play(Bound& best) {
         std::vector<std::int64_t> length(classes_.of.size(), 1);
         std::vector<std::vector<double>> answers;  // per round and class: how long its links are busy
         for (int round = 0; round < kMostTreeRounds && longest_ > 0; ++round) {
             if (!effort_.spend(work())) break;
             std::vector<double> load(length.size(), 0);
-            const auto cost = price(length, load);
-            if (!cost) break;
-            // Trees may avoid all links with a length. They prove nothing, but are an answer.
-            if (*cost > 0) {
-                const auto end = windows_.least_end(length, *cost);
-                if (!end) break;
-                if (*end > best.value) best = {"trees", *end, TreesCertificate{length}, 0};
-            }
+            if (!improve(length, load, best)) break;
             answers.push_back(by_class(load));
             if (std::ranges::max(answers.back()) == 0) break;
             auto next = lengths(answers, best.value);
@@ -403,6 +428,7 @@ class LengthGame {
     std::vector<TreePrices> prices_;
     BusyWindows windows_;
     LinkClasses classes_;
+    const Stop stop_;
     Effort effort_;
     std::int64_t longest_;
 };

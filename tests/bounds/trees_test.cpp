@@ -123,6 +123,40 @@ TEST_CASE("NPUs that only relay have rails too") {
     CHECK(trees_of(on_group(rails({.cut_through = true}), {0, 2, 4}, {closed})).value == Ticks(40));
 }
 
+TEST_CASE("with a failed rail all other rails still count") {
+    // Four nodes of four NPUs; NPU 3 has no rail. Data-parallel groups beside tensor-parallel ones.
+    const SwitchRule fast{.cut_through = true};
+    Net net(16);
+    std::vector<std::size_t> rails;
+    for (std::size_t k = 0; k < 4; ++k) {
+        const std::size_t inside = net.add_switch(fast);
+        for (std::size_t npu = 4 * k; npu < 4 * k + 4; ++npu) net.both(npu, inside);
+    }
+    for (std::size_t rail = 0; rail < 4; ++rail) {
+        const std::size_t hub = net.add_switch(fast);
+        for (std::size_t npu = rail; npu < 16; npu += 4) {
+            if (npu != 3) net.both(npu, hub, 0, 10);
+        }
+    }
+    InstanceParts parts;
+    parts.name = "test";
+    parts.topology = net.parts();
+    for (std::size_t k = 0; k < 4; ++k) {
+        const std::string name = std::to_string(k);
+        parts.groups.push_back({"dp" + name, nodes({k, k + 4, k + 8, k + 12})});
+        parts.groups.push_back({"tp" + name, nodes({4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3})});
+        parts.collectives.push_back(collective(CollectiveKind::AllReduce, "ar" + name));
+        parts.collectives.back().group = GroupId(2 * k);
+        parts.collectives.push_back(collective(CollectiveKind::AllGather, "ag" + name));
+        parts.collectives.back().group = GroupId(2 * k + 1);
+    }
+    const Instance instance(std::move(parts));
+    // 16 sums, six messages between nodes for each, two rails for each: 192 over 30 links are seven on one.
+    const Bound bound = trees_of(instance);
+    CHECK(bound.value >= Ticks(7 * 10));
+    CHECK_FALSE(verify::check_certificate(instance, bound));
+}
+
 TEST_CASE("the best mix of a matrix game") {
     const auto mix = bounds::best_mix({{2, 0}, {0, 1}});
     CHECK(mix[0] == doctest::Approx(1.0 / 3));
