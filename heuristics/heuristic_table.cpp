@@ -5,6 +5,7 @@
 
 #include "heuristics/flood/flood_search.hpp"
 #include "heuristics/heuristic.hpp"
+#include "heuristics/levels/broadcast.hpp"
 #include "heuristics/levels/two_levels.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/paths/priced_paths.hpp"
@@ -36,6 +37,7 @@ std::optional<SpreadSolution> best_try(const SpreadProblem& problem, Rng& rng, c
 
 std::string always(const SpreadProblem&) { return {}; }
 bool has_switches(const Instance& instance) { return instance.topology().switches() > 0; }
+bool has_broadcasts(const Instance& instance) { return why_no_broadcast_rounds(instance).empty(); }
 /// It is tried in other places (src/synth).
 bool never(const Instance&) { return false; }
 
@@ -99,6 +101,9 @@ const std::array kTable{
     Heuristic{"crossbar-rounds",
               "each chunk straight to every receiver, in rounds in which every NPU sends and receives once",
               DirectHeuristic{why_no_crossbar_rounds, has_switches, crossbar_rounds}},
+    Heuristic{"broadcast-rounds",
+              "broadcasts, and reductions to one NPU, by exchanges along dimensions or pushed in time",
+              DirectHeuristic{why_no_broadcast_rounds, has_broadcasts, broadcast_rounds}},
     Heuristic{"switch-sums", "switches add what arrives at one tick, and copy it to all who want it",
               ExchangeHeuristic{why_no_switch_sums, switch_sums}},
     Heuristic{"recursive-doubling", "all-reduce: pairs exchange their sums, in log n rounds",

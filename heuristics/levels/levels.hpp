@@ -42,6 +42,8 @@ class Numbering {
     [[nodiscard]] bool is_aligned(NodeId a, NodeId b, std::size_t level) const {
         return is_member(a) && is_member(b) && inner(a, b, level) == 0;
     }
+    /// Among the members, those of one part one after the other. Precondition: is_member(npu).
+    [[nodiscard]] std::uint32_t position(NodeId npu) const { return place_[npu.index()]; }
     [[nodiscard]] bool is_member(NodeId npu) const { return place_[npu.index()] != kNone; }
 
   private:

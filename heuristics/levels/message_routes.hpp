@@ -32,6 +32,9 @@ class MessageRoutes {
     /// emptiest.
     void append_path(const Ends& ends, std::span<const Ticks> loads, std::vector<LinkId>& links);
 
+    /// Of the sample chunk.
+    [[nodiscard]] Ticks beta(LinkId link) const { return betas_[link.index()]; }
+
     /// Calls `take` with the time from all NPUs of one kind of port to all NPUs of another, and with the
     /// lists of them; also for single links between NPUs.
     template <class Take>

@@ -5,6 +5,7 @@
 #include "core/stop.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace tutti::bounds {
@@ -30,8 +31,17 @@ class Families {
     [[nodiscard]] Bound cut(const Stop& stop);
     /// Two waves over the border of a part: a few tenths of a second at the most.
     [[nodiscard]] Bound wave(const Stop& stop);
-    /// All messages over links of certain lengths: about a second at the most.
-    [[nodiscard]] Bound trees(const Stop& stop);
+    /// All messages over links of certain lengths: about a second at the most. None: it would take longer.
+    [[nodiscard]] std::optional<Bound> trees(const Stop& stop);
+    /// How fast what one NPU has can be in many places: half a second at the most. None: it would take
+    /// longer.
+    [[nodiscard]] std::optional<Bound> growth(const Stop& stop);
+    /// Start, way and time left of all chunks together: some tenths of a second at the most. None: it would
+    /// take longer.
+    [[nodiscard]] std::optional<Bound> sum(const Stop& stop);
+    /// How much messages of a reduction can carry by when: some tenths of a second at the most. None: it
+    /// would take longer.
+    [[nodiscard]] std::optional<Bound> contributions(const Stop& stop);
     /// The dual of a multicommodity flow, by multiplicative weights: about half a second at the most.
     [[nodiscard]] Bound flow(const Stop& stop);
 

@@ -7,18 +7,25 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <type_traits>
 
 namespace tutti::bounds {
 namespace {
 
 constexpr std::array kSimple{latency, ingress, egress, volume};
 
+/// The bound with the time that it took.
 template <class Find>
-Bound timed(const Find& find) {
+auto timed(const Find& find) {
     const auto begin = std::chrono::steady_clock::now();
-    Bound bound = find();
-    bound.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return bound;
+    auto found = find();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if constexpr (std::is_same_v<decltype(found), Bound>) {
+        found.seconds = seconds;
+    } else if (found) {
+        found->seconds = seconds;
+    }
+    return found;
 }
 
 std::vector<Bound> sorted(std::vector<Bound> bounds) {
@@ -49,8 +56,20 @@ Bound Families::wave(const Stop& stop) {
     return timed([&] { return bounds::wave(*traffic_, stop); });
 }
 
-Bound Families::trees(const Stop& stop) {
+std::optional<Bound> Families::trees(const Stop& stop) {
     return timed([&] { return bounds::trees(*traffic_, stop); });
+}
+
+std::optional<Bound> Families::growth(const Stop& stop) {
+    return timed([&] { return bounds::growth(*traffic_, stop); });
+}
+
+std::optional<Bound> Families::sum(const Stop& stop) {
+    return timed([&] { return sum_of_times(*traffic_, stop); });
+}
+
+std::optional<Bound> Families::contributions(const Stop& stop) {
+    return timed([&] { return bounds::contributions(*traffic_, stop); });
 }
 
 Bound Families::flow(const Stop& stop) {
@@ -64,15 +83,23 @@ std::vector<Bound> simple_bounds(const Instance& instance, const Stop& stop) {
 std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop) {
     Families families(instance);
     std::vector<Bound> bounds = families.simple(stop);
-    for (Bound bound : {families.cut(stop), families.wave(stop), families.trees(stop), families.flow(stop)}) {
+    const auto add = [&](std::optional<Bound> bound) {
+        if (!bound || (bound->value == Ticks(0) && bound->kind != "cut" && bound->kind != "flow")) return;
         // Of one kind the better one is enough.
-        const auto same = std::ranges::find(bounds, bound.kind, &Bound::kind);
+        const auto same = std::ranges::find(bounds, bound->kind, &Bound::kind);
         if (same == bounds.end()) {
-            bounds.push_back(std::move(bound));
-        } else if (bound.value > same->value) {
-            *same = std::move(bound);
+            bounds.push_back(std::move(*bound));
+        } else if (bound->value > same->value) {
+            *same = std::move(*bound);
         }
-    }
+    };
+    add(families.cut(stop));
+    add(families.wave(stop));
+    add(families.trees(stop));
+    add(families.growth(stop));
+    add(families.sum(stop));
+    add(families.contributions(stop));
+    add(families.flow(stop));
     return sorted(std::move(bounds));
 }
 

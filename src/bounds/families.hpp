@@ -36,9 +36,21 @@ namespace tutti::bounds {
 /// nodes).
 [[nodiscard]] Bound lengths(Traffic& traffic, const Stop& stop);
 
-/// As lengths, but every chunk pays for all messages that it needs; 0 where a round would take too long.
+/// As lengths, but every chunk pays for all messages that it needs; none where a round would take too long.
 /// O(rounds * NPUs * (links * paces log nodes + NPUs)).
-[[nodiscard]] Bound trees(Traffic& traffic, const Stop& stop);
+[[nodiscard]] std::optional<Bound> trees(Traffic& traffic, const Stop& stop);
+
+/// How fast what one NPU alone has (or wants) can be in many places; none where that would take too long.
+/// O(partitions * NPUs * links * paces log nodes).
+[[nodiscard]] std::optional<Bound> growth(Traffic& traffic, const Stop& stop);
+
+/// Start, way and time left of all chunks from one NPU to one other; none where that would take too long.
+/// O(sending NPUs * links * paces log nodes + chunks log links).
+[[nodiscard]] std::optional<Bound> sum_of_times(Traffic& traffic, const Stop& stop);
+
+/// How many contributions messages can carry by when; none where that would take too long.
+/// O(NPUs * links * paces log nodes).
+[[nodiscard]] std::optional<Bound> contributions(Traffic& traffic, const Stop& stop);
 
 /// The room of every link for any chunk at all (docs/bounds.md, "The room of all links together").
 [[nodiscard]] std::vector<struct LinkWindow> rooms_of_all_links(const Traffic& traffic);

@@ -437,9 +437,10 @@ bool is_chain(const Demand& demand) { return demand.holders.size() == 1 && deman
 
 }  // namespace
 
-Bound trees(Traffic& traffic, const Stop& stop) {
+std::optional<Bound> trees(Traffic& traffic, const Stop& stop) {
     const Topology& topology = traffic.topology();
-    if (traffic.classes().empty() || topology.links().empty()) return {"trees", Ticks(0), {}, 0};
+    const Bound none{"trees", Ticks(0), {}, 0};
+    if (traffic.classes().empty() || topology.links().empty()) return none;
     bool copies = false, adds = false;
     for (const SwitchRule& rule : topology.parts().switches) {
         copies = copies || rule.copy;
@@ -463,7 +464,8 @@ Bound trees(Traffic& traffic, const Stop& stop) {
         prices.emplace_back(traffic, *passage, std::move(classes.first), std::move(classes.second));
         work += prices.back().work();
     }
-    if (prices.empty() || work > kMostTreeWork / 3) return {"trees", Ticks(0), {}, 0};
+    if (prices.empty()) return none;
+    if (work > kMostTreeWork / 3) return std::nullopt;
     return LengthGame(traffic, std::move(prices), stop).run();
 }
 

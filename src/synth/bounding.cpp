@@ -1,6 +1,7 @@
 // Which bounds are worth their time. `latency`, `ingress`, `egress`, `volume` and the regular cuts take
-// milliseconds. `cut` and the quick `flow` are bounded in their work: about a second together on any
-// instance, so they are computed wherever the others leave a gap. The linear programs can take for ever; what
+// milliseconds. `cut`, `wave`, `trees`, `growth`, `sum`, `contributions` and the quick `flow` are bounded in
+// their work: a few seconds together on any instance, tenths of a second up to some hundred NPUs, so they are
+// computed wherever the others leave a gap. The linear programs can take for ever; what
 // bounds them is the number of entries of their matrices, so that every machine computes the same ones. Once
 // a bound meets the makespan that is known, it is the optimum, and no other can be larger.
 
@@ -62,6 +63,9 @@ Bounding::Bounding(const Instance& instance, const SearchOptions& options)
       stages_{{"cut", &Bounding::cut},
               {"wave", &Bounding::wave},
               {"trees", &Bounding::trees},
+              {"growth", &Bounding::growth},
+              {"sum", &Bounding::sum},
+              {"contributions", &Bounding::contributions},
               {"flow", &Bounding::flow},
               {"flow (linear program)", &Bounding::flow_program},
               {"time-expanded", &Bounding::time_expanded}} {}
@@ -122,9 +126,23 @@ void Bounding::enter(Bound bound) {
     std::ranges::stable_sort(bounds_, std::ranges::greater{}, &Bound::value);
 }
 
+void Bounding::enter_if_any(Stage& stage, std::optional<Bound> bound) {
+    if (!bound) {
+        stage.why_not = fmt::format("too large: it takes a search from each of {} NPUs over {} links",
+                                    instance_.topology().npus(), instance_.topology().links().size());
+    } else if (bound->value > Ticks(0)) {
+        enter(std::move(*bound));
+    }
+}
+
 void Bounding::cut(Stage& /*stage*/, const Stop& stop) { enter(families().cut(stop)); }
-void Bounding::wave(Stage& /*stage*/, const Stop& stop) { enter(families().wave(stop)); }
-void Bounding::trees(Stage& /*stage*/, const Stop& stop) { enter(families().trees(stop)); }
+void Bounding::wave(Stage& stage, const Stop& stop) { enter_if_any(stage, families().wave(stop)); }
+void Bounding::trees(Stage& stage, const Stop& stop) { enter_if_any(stage, families().trees(stop)); }
+void Bounding::growth(Stage& stage, const Stop& stop) { enter_if_any(stage, families().growth(stop)); }
+void Bounding::sum(Stage& stage, const Stop& stop) { enter_if_any(stage, families().sum(stop)); }
+void Bounding::contributions(Stage& stage, const Stop& stop) {
+    enter_if_any(stage, families().contributions(stop));
+}
 void Bounding::flow(Stage& /*stage*/, const Stop& stop) { enter(families().flow(stop)); }
 
 void Bounding::flow_program(Stage& stage, const Stop& stop) {

@@ -46,10 +46,15 @@ class Bounding {
     void cut(Stage& stage, const Stop& stop);
     void wave(Stage& stage, const Stop& stop);
     void trees(Stage& stage, const Stop& stop);
+    void growth(Stage& stage, const Stop& stop);
+    void sum(Stage& stage, const Stop& stop);
+    void contributions(Stage& stage, const Stop& stop);
     void flow(Stage& stage, const Stop& stop);
     [[nodiscard]] bounds::Families& families();
     void flow_program(Stage& stage, const Stop& stop);
     void time_expanded(Stage& stage, const Stop& stop);
+    /// Enters a bound that says something; none is too large to compute.
+    void enter_if_any(Stage& stage, std::optional<Bound> bound);
     /// Keeps the better one of a kind.
     void enter(Bound bound);
 

@@ -12,7 +12,7 @@ using namespace tutti::test;
 
 namespace {
 
-Bound trees_of(const Instance& instance) { return bounds::Families(instance).trees({}); }
+Bound trees_of(const Instance& instance) { return bounds::Families(instance).trees({}).value(); }
 
 bool proves(const Instance& instance, std::vector<std::int64_t> length, std::int64_t value) {
     const Bound bound{"trees", Ticks(value), TreesCertificate{std::move(length)}, 0};

@@ -85,5 +85,14 @@ TEST_CASE("a bound is written with its certificate") {
     CHECK(
         json_line(bound_json({"wave", Ticks(9), wave})) ==
         R"({"kind":"wave","value":9,"certificate":{"type":"wave","inside":[0,2],"backwards":true,"split":4,"bytes":8}})");
+    const GrowthCertificate growth{NodeId(2), {0, 0, 1}, false, true, false, Bytes{8}};
+    CHECK(
+        json_line(bound_json({"growth", Ticks(9), growth})) ==
+        R"({"kind":"growth","value":9,"certificate":{"type":"growth","root":2,"part":[0,0,1],"backwards":false,"nested":true,"last_chunk":false,"bytes":8}})");
+    CHECK(json_line(bound_json({"sum", Ticks(9), SumCertificate{Bytes{8}}})) ==
+          R"({"kind":"sum","value":9,"certificate":{"type":"sum","bytes":8}})");
+    CHECK(
+        json_line(bound_json({"contributions", Ticks(9), ContributionsCertificate{NodeId(1), Bytes{8}}})) ==
+        R"({"kind":"contributions","value":9,"certificate":{"type":"contributions","receiver":1,"bytes":8}})");
     CHECK(bound_json({"trivial", Ticks(0), {}})["certificate"].is_null());
 }

@@ -303,6 +303,19 @@ std::vector<Certificate> attempts(const Instance& instance, Rng& rng, std::int64
             some.length.push_back(static_cast<std::int64_t>(rng.below(i == 0 ? 1 : 4)) + (i == 0));
         all.emplace_back(some);
     }
+    for (int i = 0; i < 6; ++i) {
+        GrowthCertificate some{NodeId(rng.below(topology.npus())),
+                               {},
+                               rng.below(2) == 0,
+                               rng.below(2) == 0,
+                               rng.below(2) == 0,
+                               smallest};
+        for (std::size_t v = 0; v < topology.npus(); ++v)
+            some.part.push_back(static_cast<std::uint32_t>(rng.below(i < 2 ? topology.npus() : 3)));
+        all.emplace_back(some);
+        all.emplace_back(ContributionsCertificate{NodeId(rng.below(topology.npus())), smallest});
+    }
+    all.emplace_back(SumCertificate{smallest});
     for (int i = 0; i < 12; ++i) {
         WaveCertificate some;
         for (std::size_t v = 0; v < topology.nodes(); ++v) {

@@ -1,0 +1,324 @@
+// Broadcasts of several chunks, pushed in time.
+//
+// Whenever a port of an NPU is free, the NPU sends one of its chunks to one of the NPUs that lack it and
+// whose port is free as well: the pair with the least time, less a premium if nobody in the target's part has
+// the chunk or expects it (one for each level of the cluster), plus a charge for chunks that many have and
+// for targets that have much. So the first copies go far, the next ones spread near, and the root sends each
+// chunk once before it sends one again. A port without such a pair sleeps until its NPU gets a chunk, or
+// until the first of the targets' ports is free.
+//
+// What the weights should be depends on the network; a run is cheap, so the caller draws them at random some
+// hundred times (broadcast.cpp). Complexity: O(messages * targets of a port * chunks) a run.
+
+#include "heuristics/levels/push_spread.hpp"
+
+#include "heuristics/event_queue.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tutti::heuristics {
+namespace {
+
+constexpr std::uint32_t kNoPlace = UINT32_MAX;
+constexpr std::size_t kMostTries = 8;  ///< to find a target behind free links
+
+class Push {
+  public:
+    Push(const PushPorts& ports, std::span<const LevelItem> items, const PushWeights& weights,
+         MessagePlacer& placer, Rng& rng)
+        : ports_(ports),
+          instance_(ports.cluster().instance()),
+          items_(items),
+          weights_(weights),
+          placer_(placer),
+          rng_(rng),
+          npus_(ports.npus().size()),
+          has_(npus_ * items.size(), Ticks::max()),
+          wants_(npus_ * items.size(), false),
+          copies_(items.size(), 0),
+          riches_(npus_, 0),
+          known_(ports.cluster().levels().size()),
+          free_(instance_.topology().links().size()),
+          wakes_at_(ports.ports().size(), Ticks::max()),
+          patience_(ports.longest().count() / 64) {
+        for (std::size_t level = 0; level < known_.size(); ++level)
+            known_[level].resize(
+                (*std::ranges::max_element(ports.cluster().levels()[level]) + 1) * items.size(),
+                Ticks::max());
+        for (std::size_t i = 0; i < items.size(); ++i) begin(i);
+    }
+
+    bool run(const Stop& stop, Ticks limit) {
+        std::size_t looks = 0;
+        while (missing_ > 0 && !events_.empty()) {
+            if (++looks % 64 == 0 && stop.requested()) return false;
+            events_.pop(batch_);
+            const Ticks now(batch_.front().time);
+            // All chunks that come at this tick are there before any port chooses.
+            for (const Event& event : batch_) {
+                if (event.item != kNoPlace) wake_ports(event.at, now);
+            }
+            ports_now_.clear();
+            for (const Event& event : batch_) {
+                if (event.item == kNoPlace && wakes_at_[event.at] == now) ports_now_.push_back(event.at);
+            }
+            for (const std::uint32_t port : woken_) {
+                if (std::ranges::find(ports_now_, port) == ports_now_.end()) ports_now_.push_back(port);
+            }
+            woken_.clear();
+            for (const std::uint32_t port : ports_now_) choose(port, now);
+            if (placer_.makespan() > limit) return false;
+        }
+        return missing_ == 0;
+    }
+    [[nodiscard]] std::uint64_t work() const { return looked_at_; }
+
+  private:
+    /// An item comes to an NPU, or a port wakes.
+    struct Event {
+        std::int64_t time;
+        std::uint32_t at;
+        std::uint32_t item;  ///< kNoPlace: a port
+    };
+
+    /// A chunk for a target.
+    struct Option {
+        std::int64_t cost;
+        std::uint32_t item;
+        const PushPorts::Pair* pair;
+    };
+
+    [[nodiscard]] std::size_t cell(std::uint32_t npu, std::size_t item) const {
+        return npu * items_.size() + item;
+    }
+
+    void begin(std::size_t i) {
+        const LevelItem& item = items_[i];
+        for (const NodeId npu : item.targets) wants_[cell(ports_.place(npu), i)] = true;
+        for (const NodeId npu : item.sources) get(ports_.place(npu), i, item.ready);
+        for (const NodeId npu : item.targets) missing_ += wants_[cell(ports_.place(npu), i)] ? 1U : 0U;
+    }
+
+    /// It is promised to the NPU, for that time.
+    void get(std::uint32_t npu, std::size_t item, Ticks when) {
+        has_[cell(npu, item)] = when;
+        wants_[cell(npu, item)] = false;
+        ++copies_[item];
+        ++riches_[npu];
+        for (std::size_t level = 0; level < known_.size(); ++level) {
+            Ticks& known = known_[level][part(level, npu) * items_.size() + item];
+            known = std::min(known, when);
+        }
+        events_.push({when.count(), npu, static_cast<std::uint32_t>(item)});
+    }
+    [[nodiscard]] std::size_t part(std::size_t level, std::uint32_t npu) const {
+        return ports_.cluster().levels()[level][ports_.npus()[npu].index()];
+    }
+
+    void wake_ports(std::uint32_t npu, Ticks now) {
+        for (const std::uint32_t port : ports_.ports_of(npu)) {
+            if (free_[ports_.ports()[port].link.index()] <= now) {
+                woken_.push_back(port);
+                wakes_at_[port] = now;
+            }
+        }
+    }
+    void sleep(std::uint32_t port, Ticks until) {
+        if (until == Ticks::max()) return;
+        wakes_at_[port] = until;
+        events_.push({until.count(), port, kNoPlace});
+    }
+
+    void choose(std::uint32_t number, Ticks now) {
+        const PushPorts::Port& port = ports_.ports()[number];
+        if (free_[port.link.index()] > now) return sleep(number, free_[port.link.index()]);
+        own_.clear();
+        for (std::uint32_t i = 0; i < items_.size(); ++i) {
+            if (has_[cell(port.npu, i)] <= now) own_.push_back(i);
+        }
+        options_.clear();
+        Ticks next = Ticks::max();
+        for (const PushPorts::Pair& pair : port.pairs) {
+            const Ticks start = std::max(now, free_[pair.last.index()] - pair.lag);
+            for (const std::uint32_t i : own_) {
+                ++looked_at_;
+                if (!wants_[cell(pair.to, i)]) continue;
+                if (start > now) {
+                    next = std::min(next, start);
+                    break;
+                }
+                if (!comes_from_nearer(port.npu, pair, i, now))
+                    options_.push_back({cost_of(pair, i), i, &pair});
+            }
+        }
+        // The ends are free, but links between them may not be.
+        for (std::size_t tries = 0; tries < kMostTries && !options_.empty(); ++tries) {
+            const auto best = std::ranges::min_element(options_, {}, &Option::cost);
+            const Ticks start = start_of(*best, now);
+            if (start <= now + patience_) {
+                send(*best->pair, best->item, now);
+                return sleep(number, free_[port.link.index()]);
+            }
+            next = std::min(next, start);
+            *best = options_.back();
+            options_.pop_back();
+        }
+        sleep(number, next);
+    }
+
+    /// Of the message, if it were placed now. Sets path_.
+    Ticks start_of(const Option& option, Ticks now) {
+        path_.clear();
+        ports_.cluster().routes().append_path(option.pair->ends, free_, path_);
+        return placer_.earliest(items_[option.item].chunk, path_, now);
+    }
+
+    /// Whether the target gets it earlier from its own part, as the weights estimate it.
+    [[nodiscard]] bool comes_from_nearer(std::uint32_t npu, const PushPorts::Pair& pair, std::uint32_t item,
+                                         Ticks now) const {
+        for (std::size_t level = 0; level < known_.size(); ++level) {
+            if (weights_.patience[level] < 0) continue;
+            const std::size_t target = part(level, pair.to);
+            const Ticks known = known_[level][target * items_.size() + item];
+            if (known == Ticks::max() || part(level, npu) == target) continue;
+            if (now + pair.ends.time > known + ports_.longest_within(level) * weights_.patience[level])
+                return true;
+        }
+        return false;
+    }
+
+    std::int64_t cost_of(const PushPorts::Pair& pair, std::uint32_t item) {
+        std::int64_t cost =
+            pair.ends.time.count() + weights_.common * copies_[item] + weights_.rich * riches_[pair.to];
+        for (std::size_t level = 0; level < known_.size(); ++level) {
+            if (known_[level][part(level, pair.to) * items_.size() + item] == Ticks::max())
+                cost -= weights_.premiums[level];
+        }
+        if (weights_.noise > 0)
+            cost += static_cast<std::int64_t>(rng_.below(static_cast<std::uint64_t>(weights_.noise)));
+        return cost;
+    }
+
+    /// Over path_.
+    void send(const PushPorts::Pair& pair, std::uint32_t item, Ticks now) {
+        const ChunkId chunk = items_[item].chunk;
+        const auto span = placer_.place(chunk, path_, now, Op::Copy);
+        // All links of the path move at the pace of the slowest.
+        Ticks pace;
+        for (const LinkId link : path_) pace = std::max(pace, instance_.beta(link, chunk));
+        for (const LinkId link : path_) {
+            const Ticks since = link == pair.last ? span.start + pair.lag : span.start;
+            free_[link.index()] = std::max(free_[link.index()], since + instance_.busy(link, pace));
+        }
+        --missing_;
+        get(pair.to, item, span.end);
+    }
+
+    const PushPorts& ports_;
+    const Instance& instance_;
+    std::span<const LevelItem> items_;
+    const PushWeights& weights_;
+    MessagePlacer& placer_;
+    Rng& rng_;
+    const std::size_t npus_;
+    std::vector<Ticks> has_;                 ///< by NPU and item: since when
+    std::vector<bool> wants_;                ///< by NPU and item
+    std::vector<std::int64_t> copies_;       ///< by item
+    std::vector<std::int64_t> riches_;       ///< by NPU
+    std::vector<std::vector<Ticks>> known_;  ///< by level; by part and item: since when
+    std::vector<Ticks> free_;                ///< by link: about when it is free
+    std::vector<Ticks> wakes_at_;            ///< by port
+    std::vector<std::uint32_t> woken_, ports_now_, own_;
+    std::vector<LinkId> path_;
+    std::vector<Option> options_;
+    const Ticks patience_;  ///< a message may start that much later than its port is free
+    EventQueue<Event> events_;
+    std::vector<Event> batch_;
+    std::size_t missing_ = 0;
+    std::uint64_t looked_at_ = 0;
+};
+
+}  // namespace
+
+PushPorts::PushPorts(Cluster& cluster, Direction direction, std::span<const LevelItem> items)
+    : cluster_(cluster),
+      place_(cluster.instance().topology().npus(), kNoPlace),
+      within_(cluster.levels().size()) {
+    const auto add = [&](NodeId npu) {
+        if (place_[npu.index()] != kNoPlace) return;
+        place_[npu.index()] = static_cast<std::uint32_t>(npus_.size());
+        npus_.push_back(npu);
+    };
+    for (const LevelItem& item : items) {
+        std::ranges::for_each(item.sources, add);
+        std::ranges::for_each(item.targets, add);
+    }
+    of_.resize(npus_.size());
+    for (std::uint32_t from = 0; from < npus_.size(); ++from) add_ports(from, direction);
+}
+
+void PushPorts::add_ports(std::uint32_t from, Direction direction) {
+    const Instance& instance = cluster_.instance();
+    const bool forwards = direction == Direction::Forwards;
+    for (std::uint32_t to = 0; to < npus_.size(); ++to) {
+        if (to == from) continue;
+        const auto ends = forwards ? cluster_.routes().ends(npus_[from], npus_[to], {})
+                                   : cluster_.routes().ends(npus_[to], npus_[from], {});
+        if (!ends) continue;
+        longest_ = std::max(longest_, ends->time);
+        for (std::size_t level = 0; level < within_.size(); ++level) {
+            const Partition& parts = cluster_.levels()[level];
+            if (parts[npus_[from].index()] == parts[npus_[to].index()])
+                within_[level] = std::max(within_[level], ends->time);
+        }
+        const LinkId first = forwards ? ends->out : ends->in;
+        const LinkId last = forwards ? ends->in : ends->out;
+        const Ticks pace = std::max(cluster_.routes().beta(first), cluster_.routes().beta(last));
+        Ticks lag = ends->time - std::min(ends->time, instance.busy(last, pace));
+        if (forwards && instance.topology().busy() == Busy::Beta) lag -= std::min(lag, instance.alpha(last));
+        auto port = std::ranges::find(of_[from], first, [&](std::uint32_t p) { return ports_[p].link; });
+        if (port == of_[from].end()) {
+            of_[from].push_back(static_cast<std::uint32_t>(ports_.size()));
+            ports_.push_back({from, first, {}});
+            port = std::prev(of_[from].end());
+        }
+        ports_[*port].pairs.push_back({to, *ends, last, lag});
+    }
+}
+
+PushWeights usual_weights(const PushPorts& ports) {
+    const std::int64_t longest = ports.longest().count();
+    PushWeights weights;
+    weights.common = longest / static_cast<std::int64_t>(ports.npus().size());
+    weights.premiums.assign(ports.cluster().levels().size(), longest);
+    weights.patience.assign(ports.cluster().levels().size(), -1);
+    return weights;
+}
+
+PushWeights random_weights(const PushPorts& ports, Rng& rng) {
+    const auto drawn = [&](std::int64_t most) {
+        return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most) + 1));
+    };
+    const std::int64_t longest = ports.longest().count();
+    const auto npus = static_cast<std::int64_t>(ports.npus().size());
+    PushWeights weights;
+    weights.common = drawn(1) == 0 ? drawn(4 * longest / npus) : drawn((longest / npus) << drawn(6));
+    weights.rich = drawn(1) == 0 ? 0 : drawn(longest / 4);
+    for (std::size_t i = 0; i < ports.cluster().levels().size(); ++i) {
+        weights.premiums.push_back(drawn(2 * longest));
+        weights.patience.push_back(drawn(3) == 0 ? -1 : 1 + drawn(5));
+    }
+    weights.noise = drawn(longest / 4);
+    return weights;
+}
+
+bool push_spread(const PushPorts& ports, std::span<const LevelItem> items, const PushWeights& weights,
+                 MessagePlacer& placer, Rng& rng, const Stop& stop, Ticks limit, std::uint64_t& work) {
+    Push push(ports, items, weights, placer, rng);
+    const bool done = push.run(stop, limit);
+    work += push.work();
+    return done;
+}
+
+}  // namespace tutti::heuristics

@@ -1,0 +1,244 @@
+// A sum cannot be larger than what has been put into it. Where no switch adds, contributions merge at NPUs
+// only. Let W(s) bound how many contributions to one chunk any NPU can have s ticks after the first release:
+// its own, and what has arrived. A message that arrives by s has started lambda earlier at the least, and
+// carries at most what its sender had then; over one port the arrivals before are a gap h apart:
+//
+//     W(s) = min(n, 1 + sum over ports j and k >= 0 of W(s - lambda - k h_j)),  W = 0 for negative times.
+//
+// The ports are those of an NPU that has the fastest port of any, the second fastest of any, and so on. One
+// NPU x must receive all contributions of others to all chunks that it wants, so by T the sum of W(T -
+// lambda_p - k h_p) over its own ports must be that many; no message brings it more than there are others.
+//
+// `ingress` lets one message bring everything from the first tick on. This tells where few chunks must be
+// summed up in few rounds: a small all-reduce.
+//
+// W is computed from the end by recursion and kept in a table; beyond the time at which it is n there is
+// nothing to compute. Complexity: a search per NPU, then O(log T) tables of at most the rounds it takes to
+// reach n, squared.
+
+#include "bounds/families.hpp"
+#include "bounds/paced_paths.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace tutti::bounds {
+namespace {
+
+constexpr std::size_t kMostContributionWork = 20'000'000;  ///< links relaxed
+constexpr std::size_t kMostTableEntries = 2'000'000;
+constexpr std::size_t kMostReceiversTried = 3;
+
+/// A port over which messages end: none before `first`, then one each `gap`.
+struct InPort {
+    std::int64_t first, gap;
+};
+
+/// W.
+class Sums {
+  public:
+    Sums(std::int64_t lambda, std::vector<std::int64_t> gaps, std::int64_t most, std::size_t& work_left)
+        : lambda_(lambda), gaps_(std::move(gaps)), most_(most), work_left_(work_left) {
+        // Each message time adds one at the least, so that this ends.
+        std::int64_t high = lambda;
+        while (at(high) < most_ && work_left_ > 0) high += lambda;
+        full_ = high;
+    }
+
+    std::int64_t at(std::int64_t time) {
+        if (time < 0) return 0;
+        if (time >= full_) return most_;
+        if (time < lambda_) return 1;
+        if (const auto known = known_.find(time); known != known_.end()) return known->second;
+        if (work_left_ == 0) return most_;  // more than it can be, so that nothing false is proven
+        --work_left_;
+        std::int64_t sum = 1;
+        for (const std::int64_t gap : gaps_) {
+            for (std::int64_t t = time - lambda_; t >= 0 && sum < most_; t -= gap) sum += at(t);
+        }
+        return known_[time] = std::min(sum, most_);
+    }
+    [[nodiscard]] std::int64_t full() const { return full_; }
+
+  private:
+    std::int64_t lambda_;
+    std::vector<std::int64_t> gaps_;  ///< rising
+    std::int64_t most_;
+    std::int64_t full_ = INT64_MAX;  ///< from then on it is `most`
+    std::size_t& work_left_;
+    std::unordered_map<std::int64_t, std::int64_t> known_;
+};
+
+/// What one NPU must receive.
+struct Receiver {
+    std::int64_t needed = 0, others = 0, holders = 0;  ///< in sum, and at most for one chunk
+    Ticks release = kNever;
+    std::set<const Passage*> passages;
+};
+
+class Contributions {
+  public:
+    Contributions(const Traffic& traffic, Bytes bytes)
+        : traffic_(traffic),
+          topology_(traffic.topology()),
+          network_(traffic.instance(), bytes),
+          bytes_(bytes) {
+        for (const ChunkClass& c : traffic.classes()) {
+            const Demand demand = traffic.demand(c);
+            if (!demand.reduction || demand.bytes < bytes) continue;
+            const auto holders = std::ssize(demand.holders);
+            for (const NodeId npu : demand.receivers) {
+                const bool own = std::ranges::binary_search(demand.holders, npu);
+                const std::int64_t others = holders - (own ? 1 : 0);
+                if (others == 0) continue;
+                Receiver& receiver = receivers_[npu];
+                receiver.needed += others * static_cast<std::int64_t>(c.count);
+                receiver.others = std::max(receiver.others, others);
+                receiver.holders = std::max<std::int64_t>(receiver.holders, holders);
+                receiver.release = std::min(receiver.release, traffic.release(c));
+                receiver.passages.insert(&traffic.passage(c));
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t work() const {
+        return receivers_.empty() ? 0 : topology_.npus() * (network_.work() + topology_.npus());
+    }
+
+    void improve(Bound& best) {
+        find_ports();
+        std::vector<std::pair<double, NodeId>> order;
+        for (const auto& [npu, receiver] : receivers_) {
+            double speed = 0;
+            for (const InPort& port : ports_[npu.index()]) speed += 1 / static_cast<double>(port.gap);
+            if (speed > 0) order.emplace_back(static_cast<double>(receiver.needed) / speed, npu);
+        }
+        std::ranges::stable_sort(order, std::ranges::greater{},
+                                 [](const auto& entry) { return entry.first; });
+        for (std::size_t i = 0; i < std::min(order.size(), kMostReceiversTried); ++i)
+            try_receiver(order[i].second, best);
+    }
+
+  private:
+    /// Where messages from anybody else can end, for each NPU.
+    void find_ports() {
+        ports_.resize(topology_.npus());
+        std::set<const Passage*> all;
+        for (const auto& [npu, receiver] : receivers_)
+            all.insert(receiver.passages.begin(), receiver.passages.end());
+        const auto carries = [&](NodeId node) {
+            return std::ranges::any_of(all, [&](const Passage* p) { return p->admits(node); });
+        };
+        for (std::size_t n = 0; n < topology_.npus(); ++n) {
+            if (!carries(NodeId(n))) continue;
+            std::vector<TimedNode> others;
+            for (std::size_t o = 0; o < topology_.npus(); ++o) {
+                if (o != n && carries(NodeId(o))) others.push_back({NodeId(o), Ticks(0)});
+            }
+            const auto times = network_.times(others, Direction::Forwards, [&](NodeId node) {
+                return topology_.is_switch(node) && carries(node);
+            });
+            for (const LinkId id : topology_.in_links(NodeId(n))) {
+                const EndLink end = network_.at_end(times, id, Direction::Forwards);
+                if (end.time == kNever) continue;
+                ports_[n].push_back({end.time.count(), network_.busy(id, end.pace).count()});
+            }
+            join(ports_[n]);
+        }
+    }
+
+    void join(const std::vector<InPort>& ports) {
+        std::vector<std::int64_t> gaps;
+        for (const InPort& port : ports) {
+            gaps.push_back(port.gap);
+            lambda_ = std::min(lambda_, port.first);
+        }
+        std::ranges::sort(gaps);
+        for (std::size_t i = 0; i < gaps.size(); ++i) {
+            if (i == gaps_.size()) gaps_.push_back(gaps[i]);
+            gaps_[i] = std::min(gaps_[i], gaps[i]);
+        }
+    }
+
+    void try_receiver(NodeId npu, Bound& best) {
+        const Receiver& receiver = receivers_[npu];
+        std::size_t work_left = kMostTableEntries;
+        Sums sums(lambda_, gaps_, receiver.holders, work_left);
+        const auto enough = [&](std::int64_t end) {
+            return received(ports_[npu.index()], receiver, sums, end);
+        };
+        std::int64_t low = std::max<std::int64_t>(0, (best.value - receiver.release).count() + 1),
+                     high = low + 1;
+        if (enough(low)) return;
+        while (!enough(high)) {
+            low = high + 1;
+            if (high >= std::int64_t{1} << 60) return;
+            high *= 2;
+        }
+        while (low < high) {
+            const std::int64_t middle = low + (high - low) / 2;
+            if (enough(middle)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        best = {"contributions", receiver.release + Ticks(low), ContributionsCertificate{npu, bytes_}, 0};
+    }
+
+    /// Whether all can have come by then.
+    static bool received(const std::vector<InPort>& ports, const Receiver& receiver, Sums& sums,
+                         std::int64_t end) {
+        std::int64_t left = receiver.needed;
+        for (const InPort& port : ports) {
+            std::int64_t time = end - port.first;
+            if (time >= sums.full()) {
+                const std::int64_t many = (time - sums.full()) / port.gap + 1;
+                if (many >= (left + receiver.others - 1) / receiver.others) return true;
+                left -= many * receiver.others;
+                time -= many * port.gap;
+            }
+            for (; time >= 0 && left > 0; time -= port.gap) left -= std::min(sums.at(time), receiver.others);
+            if (left <= 0) return true;
+        }
+        return false;
+    }
+
+    const Traffic& traffic_;
+    const Topology& topology_;
+    PacedNetwork network_;
+    Bytes bytes_;
+    std::map<NodeId, Receiver> receivers_;
+    std::vector<std::vector<InPort>> ports_;  ///< per NPU
+    std::int64_t lambda_ = INT64_MAX;
+    std::vector<std::int64_t> gaps_;
+};
+
+}  // namespace
+
+std::optional<Bound> contributions(Traffic& traffic, const Stop& stop) {
+    Bound best{"contributions", Ticks(0), {}, 0};
+    for (const SwitchRule& rule : traffic.topology().parts().switches) {
+        if (rule.reduce) return best;
+    }
+    std::set<Bytes> sizes;
+    std::size_t counting = 0;
+    for (const ChunkClass& c : traffic.classes()) {
+        const Demand demand = traffic.demand(c);
+        if (demand.reduction) sizes.insert(demand.bytes);
+        counting += demand.reduction ? demand.receivers.size() : 0;
+    }
+    Effort effort(kMostContributionWork, stop);
+    for (const Bytes bytes : sizes) {
+        if (!effort.spend(counting)) break;
+        Contributions each(traffic, bytes);
+        if (!effort.spend(each.work())) break;
+        each.improve(best);
+    }
+    if (effort.ended() && best.value == Ticks(0)) return std::nullopt;
+    return best;
+}
+
+}  // namespace tutti::bounds
