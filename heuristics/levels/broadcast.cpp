@@ -21,7 +21,7 @@ using Direction = MessagePlacer::Direction;
 
 constexpr std::size_t kMostNpus = 2'048;          ///< beyond them the table of pairs is too large
 constexpr std::size_t kMostPushes = 4'000;        ///< with weights of their own
-constexpr std::size_t kMostVainPushes = 800;      ///< one after the other
+constexpr std::size_t kMostVainPushes = 1'500;    ///< one after the other
 constexpr std::uint64_t kMostWork = 100'000'000;  ///< choices that all pushes look at
 
 bool is_sum(const Demand& demand) { return demand.reduction && demand.holders.size() > 1; }

@@ -38,16 +38,19 @@ ChunkId largest_chunk(const Instance& instance) {
 Cluster::Cluster(const Instance& instance)
     : instance_(instance),
       routes_(instance, largest_chunk(instance)),
+      clos_(instance.topology()),
       levels_(levels_of(instance.topology(), routes_)) {
     for (const Group& group : instance.groups())
         numberings_.emplace_back(group.members, levels_, instance.topology().npus());
+    for (const Numbering& numbering : numberings_) flat_.push_back(numbering.flat());
 }
 
-LevelPlan::LevelPlan(Cluster& cluster, std::size_t level, Direction direction, MessagePlacer& placer,
-                     const Stop& stop)
+LevelPlan::LevelPlan(Cluster& cluster, std::size_t level, bool flat, Direction direction,
+                     MessagePlacer& placer, const Stop& stop)
     : cluster_(cluster),
       instance_(cluster.instance()),
       level_(level),
+      flat_(flat),
       direction_(direction),
       placer_(placer),
       stop_(stop),
@@ -93,6 +96,10 @@ bool LevelPlan::may_carry(NodeId npu, std::uint32_t item) const {
     return instance_.may_carry(npu, instance_.demands().collective(items_[item].chunk));
 }
 
+const Numbering& LevelPlan::numbering(std::uint32_t item) const {
+    return flat_ ? cluster_.flat_numbering(items_[item].chunk) : cluster_.numbering(items_[item].chunk);
+}
+
 /// A source in the part, if any, else one of them.
 NodeId LevelPlan::source_for(std::uint32_t item, Part part) const {
     const auto sources = items_[item].sources;
@@ -109,7 +116,7 @@ std::optional<MessageRoutes::Ends> LevelPlan::way(NodeId from, NodeId to) const 
 void LevelPlan::find_entries() {
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
         const LevelItem& item = items_[i];
-        const Numbering& numbering = cluster_.numbering(item.chunk);
+        const Numbering& numbering = this->numbering(i);
         const Targets& targets = targets_of(item.targets);
         for (const Targets::InPart& in : targets.parts) {
             const NodeId source = source_for(i, in.part);
@@ -142,7 +149,7 @@ void LevelPlan::take_turns() {
 }
 
 std::optional<NodeId> LevelPlan::entrance(NodeId from, const Entry& entry) const {
-    const Numbering& numbering = cluster_.numbering(items_[entry.item].chunk);
+    const Numbering& numbering = this->numbering(entry.item);
     const auto& members = members_[entry.part];
     std::optional<NodeId> best;
     for (const NodeId npu : members) {
@@ -184,7 +191,7 @@ std::optional<LevelPlan::Gates> LevelPlan::gates(NodeId source, const Entry& ent
     return best;
 }
 
-bool LevelPlan::enter(const Entry& entry, bool delays_own) {
+bool LevelPlan::prepare(const Entry& entry) {
     const LevelItem& item = items_[entry.item];
     const NodeId source = source_for(entry.item, entry.part);
     const auto found = gates(source, entry);
@@ -197,26 +204,78 @@ bool LevelPlan::enter(const Entry& entry, bool delays_own) {
     if (exit != source) {
         const auto [fed, is_new] = fed_.try_emplace({entry.item, exit}, kNowhere);
         if (is_new) {
-            const auto end = send(entry.item, source, exit, slot);
-            if (!end) return false;
-            fed->second = new_slot(*end);
+            const Message feeding{entry.item, source, exit, slot, *way(source, exit)};
+            find_path(feeding, nullptr);
+            fed->second = new_slot(send(feeding));
         }
         slot = fed->second;
     }
-    const auto ends = way(exit, in);
-    const Ticks pace = std::max(instance_.beta(ends->out, item.chunk), instance_.beta(ends->in, item.chunk));
+    if (!add(entry.item, exit, in, slot, &entry)) return false;
+    const auto& ends = batch_.back().ends;
+    const Ticks pace = std::max(instance_.beta(ends.out, item.chunk), instance_.beta(ends.in, item.chunk));
     out_load_[exit.index()] += pace;
     in_load_[in.index()] += pace;
-    const auto end = send(entry.item, exit, in, slot);
-    if (!end) return false;
-    if (delays_own && own_ready_[entry.item] == item.ready) own_ready_[entry.item] = *end;
-    if (entry.targets.size() > 1 || entry.targets.front() != in)
-        add_inner(entry.item, in, new_slot(*end), entry.targets);
+    return true;
+}
+
+bool LevelPlan::add(std::uint32_t item, NodeId from, NodeId to, Slot slot, const Entry* entry) {
+    const auto ends = way(from, to);
+    if (!ends) {
+        why_not_ = "two NPUs of a part have no path through switches";
+        return false;
+    }
+    batch_.push_back({item, from, to, slot, *ends, entry});
+    return true;
+}
+
+void LevelPlan::find_path(const Message& message, const ClosRoutes::Message* route) {
+    path_.clear();
+    if (route != nullptr && route->found) {
+        path_.push_back(message.ends.out);
+        path_.insert(path_.end(), route->links.begin(), route->links.end());
+        path_.push_back(message.ends.in);
+        // Planes may differ in their times.
+        if (cluster_.routes().time_along(path_) == message.ends.time) return;
+        path_.clear();
+    }
+    cluster_.routes().append_path(message.ends, loads_, path_);
+}
+
+void LevelPlan::place_batch(bool delays_own) {
+    const bool together = batch_.size() > 1 && cluster_.clos().has_choices();
+    routes_.clear();
+    if (together) {
+        for (const Message& message : batch_) routes_.push_back({message.ends.out, message.ends.in});
+        cluster_.clos().route(routes_);
+    }
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+        const Message& message = batch_[i];
+        find_path(message, together ? &routes_[i] : nullptr);
+        const Ticks end = send(message);
+        if (message.entry == nullptr) continue;
+        Ticks& own = own_ready_[message.item];
+        if (delays_own && own == items_[message.item].ready) own = end;
+        const auto targets = message.entry->targets;
+        if (targets.size() > 1 || targets.front() != message.to)
+            add_inner(message.item, message.to, new_slot(end), targets);
+    }
+    batch_.clear();
+}
+
+/// Messages of one turn of one round are sent at once.
+bool LevelPlan::enter_parts(bool delays_own) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        if (i % kLookAtStop == 0 && stop_.requested()) return false;
+        if (!prepare(entries_[i])) return false;
+        const bool is_last = i + 1 == entries_.size() || entries_[i + 1].round != entries_[i].round ||
+                             entries_[i + 1].turn != entries_[i].turn;
+        if (is_last) place_batch(delays_own);
+    }
     return true;
 }
 
 void LevelPlan::add_inner(std::uint32_t item, NodeId from, Slot slot, std::span<const NodeId> targets) {
-    const Numbering& numbering = cluster_.numbering(items_[item].chunk);
+    const Numbering& numbering = this->numbering(item);
     for (const NodeId to : targets) {
         if (to != from)
             inner_.push_back({since_[slot], numbering.inner(from, to, level_), item, slot, from, to});
@@ -239,20 +298,13 @@ void LevelPlan::add_own_part(std::uint32_t item) {
     }
 }
 
-std::optional<Ticks> LevelPlan::send(std::uint32_t number, NodeId from, NodeId to, Slot slot) {
-    const LevelItem& item = items_[number];
-    const auto ends = way(from, to);
-    if (!ends) {
-        why_not_ = "two NPUs of a part have no path through switches";
-        return std::nullopt;
-    }
-    path_.clear();
-    cluster_.routes().append_path(*ends, loads_, path_);
+Ticks LevelPlan::send(const Message& message) {
+    const LevelItem& item = items_[message.item];
     for (const LinkId link : path_) loads_[link.index()] += instance_.beta(link, item.chunk);
-    Ticks ready = since_[slot];
+    Ticks ready = since_[message.slot];
     Op op = Op::Copy;
-    const bool at_source = from == item.sources.front();
-    if (item.last && at_source && to == item.last->npu) {
+    const bool at_source = message.from == item.sources.front();
+    if (item.last && at_source && message.to == item.last->npu) {
         const Ticks early = std::max(item.last->others, item.last->sent);
         if (placer_.earliest(item.chunk, path_, early) < item.last->come) {
             ready = early;
@@ -260,7 +312,8 @@ std::optional<Ticks> LevelPlan::send(std::uint32_t number, NodeId from, NodeId t
         }
     }
     const auto span = placer_.place(item.chunk, path_, ready, op);
-    if (direction_ == Direction::Backwards && at_source) root_messages_.push_back({number, to, span});
+    if (direction_ == Direction::Backwards && at_source)
+        root_messages_.push_back({message.item, message.to, span});
     return span.end;
 }
 
@@ -270,7 +323,10 @@ bool LevelPlan::place_inner() {
     for (std::size_t i = 0; i < inner_.size(); ++i) {
         if (i % kLookAtStop == 0 && stop_.requested()) return false;
         const Inner& inner = inner_[i];
-        if (!send(inner.item, inner.from, inner.to, inner.slot)) return false;
+        if (!add(inner.item, inner.from, inner.to, inner.slot)) return false;
+        const bool is_last = i + 1 == inner_.size() || inner_[i + 1].ready != inner.ready ||
+                             inner_[i + 1].round != inner.round;
+        if (is_last) place_batch(false);
     }
     return true;
 }
@@ -282,10 +338,7 @@ std::string LevelPlan::spread(std::span<const LevelItem> items, bool delays_own)
         own_ready_.push_back(item.ready);
     }
     find_entries();
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-        if (i % kLookAtStop == 0 && stop_.requested()) return "stopped";
-        if (!enter(entries_[i], delays_own)) return why_not_;
-    }
+    if (!enter_parts(delays_own)) return why_not_.empty() ? "stopped" : why_not_;
     for (std::uint32_t i = 0; i < items.size(); ++i) add_own_part(i);
     if (!place_inner()) return why_not_.empty() ? "stopped" : why_not_;
     return {};

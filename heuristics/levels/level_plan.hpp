@@ -1,8 +1,10 @@
 #pragma once
 
+#include "heuristics/levels/clos_routes.hpp"
 #include "heuristics/levels/levels.hpp"
 #include "heuristics/levels/message_placer.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -43,26 +45,37 @@ class Cluster {
     [[nodiscard]] const Instance& instance() const { return instance_; }
     [[nodiscard]] const std::vector<Partition>& levels() const { return levels_; }
     [[nodiscard]] MessageRoutes& routes() { return routes_; }
+    [[nodiscard]] ClosRoutes& clos() { return clos_; }
     /// Of the group of the chunk's collective.
     [[nodiscard]] const Numbering& numbering(ChunkId chunk) const {
         return numberings_[instance_.collective_of(chunk).group.index()];
+    }
+    /// The same as one level.
+    [[nodiscard]] const Numbering& flat_numbering(ChunkId chunk) const {
+        return flat_[instance_.collective_of(chunk).group.index()];
+    }
+    /// Whether some group has unequal parts.
+    [[nodiscard]] bool is_irregular() const {
+        return std::ranges::any_of(numberings_, &Numbering::is_irregular);
     }
 
   private:
     const Instance& instance_;
     MessageRoutes routes_;
+    ClosRoutes clos_;
     std::vector<Partition> levels_;
-    std::vector<Numbering> numberings_;  ///< by group
+    std::vector<Numbering> numberings_, flat_;  ///< by group
 };
 
 /// Spreads chunks over two levels: between parts first, then within them.
 class LevelPlan {
   public:
     using Direction = MessagePlacer::Direction;
-    /// `level` 0: every NPU is a part; else the parts are those of partition `level - 1`.
+    /// `level` 0: every NPU is a part; else the parts are those of partition `level - 1`. With `flat`, rounds
+    /// are those of one level; only at level 0.
     /// With `delays_own`, a chunk leaves for its own part only when it has reached another one: backwards
     /// that completes sums early, except for what comes from the other part.
-    LevelPlan(Cluster& cluster, std::size_t level, Direction direction, MessagePlacer& placer,
+    LevelPlan(Cluster& cluster, std::size_t level, bool flat, Direction direction, MessagePlacer& placer,
               const Stop& stop);
 
     /// Places messages that spread all items. A message why not, if some part cannot be reached or it was
@@ -109,7 +122,20 @@ class LevelPlan {
     const Targets& targets_of(std::span<const NodeId> targets);
     void find_entries();
     void take_turns();
-    bool enter(const Entry& entry, bool delays_own);
+    /// A message whose path is yet to be found.
+    struct Message {
+        std::uint32_t item;
+        NodeId from, to;
+        Slot slot;
+        MessageRoutes::Ends ends;
+        const Entry* entry = nullptr;  ///< between parts
+    };
+    bool enter_parts(bool delays_own);
+    /// Chooses the NPUs of a message between parts, and hands the chunk to the one that sends it.
+    bool prepare(const Entry& entry);
+    /// Finds paths for the messages of batch_, together, and places them.
+    void place_batch(bool delays_own);
+    void find_path(const Message& message, const ClosRoutes::Message* route);
     /// The NPU through which the chunk leaves its part, and the one through which it enters the other.
     struct Gates {
         NodeId exit, entrance;
@@ -119,11 +145,14 @@ class LevelPlan {
     void add_own_part(std::uint32_t item);
     void add_inner(std::uint32_t item, NodeId from, Slot slot, std::span<const NodeId> targets);
     bool place_inner();
-    /// Places a message and returns its end; none: there is no path.
-    std::optional<Ticks> send(std::uint32_t item, NodeId from, NodeId to, Slot slot);
+    /// Adds a message to batch_. False: there is no path.
+    bool add(std::uint32_t item, NodeId from, NodeId to, Slot slot, const Entry* entry = nullptr);
+    /// Places a message over path_ and returns its end.
+    Ticks send(const Message& message);
     /// Forwards: the way from `from` to `to`; backwards: the way that is mirrored to that.
     [[nodiscard]] std::optional<MessageRoutes::Ends> way(NodeId from, NodeId to) const;
     [[nodiscard]] bool may_carry(NodeId npu, std::uint32_t item) const;
+    [[nodiscard]] const Numbering& numbering(std::uint32_t item) const;
     [[nodiscard]] NodeId source_for(std::uint32_t item, Part part) const;
     [[nodiscard]] bool is_source(NodeId npu, std::uint32_t item) const;
     Slot new_slot(Ticks since);
@@ -132,6 +161,7 @@ class LevelPlan {
     Cluster& cluster_;
     const Instance& instance_;
     const std::size_t level_;
+    const bool flat_;
     const Direction direction_;
     MessagePlacer& placer_;
     const Stop& stop_;
@@ -148,6 +178,8 @@ class LevelPlan {
     std::vector<Ticks> loads_;               ///< by link
     std::vector<Ticks> out_load_, in_load_;  ///< by NPU: of messages between parts
     std::vector<LinkId> path_;
+    std::vector<Message> batch_;
+    std::vector<ClosRoutes::Message> routes_;
     std::vector<RootMessage> root_messages_;
     std::string why_not_;
 };

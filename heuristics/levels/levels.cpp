@@ -81,7 +81,10 @@ std::vector<Partition> levels_of(const Topology& topology, const MessageRoutes& 
 }
 
 Numbering::Numbering(std::span<const NodeId> members, std::span<const Partition> levels, std::size_t npus)
-    : place_(npus, kNone), digits_(members.size() * (levels.size() + 1)), radix_(levels.size() + 1, 1) {
+    : place_(npus, kNone),
+      digits_(members.size() * (levels.size() + 1)),
+      radix_(levels.size() + 1, 1),
+      members_(members.size()) {
     std::vector<NodeId> order(members.begin(), members.end());
     const auto before = [&](NodeId a, NodeId b) {
         for (std::size_t l = levels.size(); l-- > 0;) {
@@ -106,6 +109,16 @@ Numbering::Numbering(std::span<const NodeId> members, std::span<const Partition>
             radix_[l] = std::max(radix_[l], digits[l] + 1);
         }
     }
+}
+
+Numbering Numbering::flat() const {
+    Numbering result;
+    result.place_ = place_;
+    result.members_ = members_;
+    result.digits_.resize(members_);
+    std::iota(result.digits_.begin(), result.digits_.end(), 0U);
+    result.radix_ = {static_cast<std::uint32_t>(std::max<std::size_t>(members_, 1))};
+    return result;
 }
 
 Numbering::Round Numbering::rounds(std::size_t begin, std::size_t end) const {

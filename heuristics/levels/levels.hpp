@@ -22,6 +22,11 @@ using Partition = std::vector<std::uint32_t>;
 class Numbering {
   public:
     Numbering(std::span<const NodeId> members, std::span<const Partition> levels, std::size_t npus);
+    /// The same members in the same order, but as one level: as many rounds as members, whatever the sizes of
+    /// the parts, with near and far pairs in one round.
+    [[nodiscard]] Numbering flat() const;
+    /// Whether there are more rounds than members.
+    [[nodiscard]] bool is_irregular() const { return rounds(0, radix_.size()) > members_; }
 
     using Round = std::uint64_t;
     /// The round of the two, over all levels; near ones first. 0 for a node that is no member.
@@ -48,11 +53,13 @@ class Numbering {
 
   private:
     static constexpr std::uint32_t kNone = UINT32_MAX;
+    Numbering() = default;
     [[nodiscard]] Round round(NodeId from, NodeId to, std::size_t begin, std::size_t end) const;
     [[nodiscard]] Round rounds(std::size_t begin, std::size_t end) const;
     std::vector<std::uint32_t> place_;   ///< by NPU: its row in digits_
     std::vector<std::uint32_t> digits_;  ///< by member and level, finest first
     std::vector<std::uint32_t> radix_;   ///< by level
+    std::size_t members_ = 0;
 };
 
 }  // namespace tutti::heuristics

@@ -114,6 +114,12 @@ void MessageRoutes::search(std::uint32_t port) {
     }
 }
 
+Ticks MessageRoutes::time_along(std::span<const LinkId> links) const {
+    Label label{0, 0, 0};
+    for (const LinkId link : links) label = after(label, link);
+    return Ticks(label.end());
+}
+
 std::optional<Ticks> MessageRoutes::time(NodeId from, NodeId to) const {
     const auto found = ends(from, to, {});
     return found ? std::optional(found->time) : std::nullopt;

@@ -32,6 +32,8 @@ class MessageRoutes {
     /// emptiest.
     void append_path(const Ends& ends, std::span<const Ticks> loads, std::vector<LinkId>& links);
 
+    /// The time of a message over these links, from NPU to NPU.
+    [[nodiscard]] Ticks time_along(std::span<const LinkId> links) const;
     /// Of the sample chunk.
     [[nodiscard]] Ticks beta(LinkId link) const { return betas_[link.index()]; }
 

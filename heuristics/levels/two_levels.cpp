@@ -27,8 +27,8 @@ using Direction = MessagePlacer::Direction;
 /// One instance, one level.
 class TwoLevels {
   public:
-    TwoLevels(Cluster& cluster, std::size_t level, const Stop& stop)
-        : cluster_(cluster), instance_(cluster.instance()), level_(level), stop_(stop) {
+    TwoLevels(Cluster& cluster, std::size_t level, bool flat, const Stop& stop)
+        : cluster_(cluster), instance_(cluster.instance()), level_(level), flat_(flat), stop_(stop) {
         sort_demands();
     }
 
@@ -38,7 +38,7 @@ class TwoLevels {
     /// contributions of the root's own part may be the last ones.
     std::optional<Schedule> run(bool early) {
         MessagePlacer backwards(instance_, Direction::Backwards);
-        LevelPlan sums(cluster_, level_, Direction::Backwards, backwards, stop_);
+        LevelPlan sums(cluster_, level_, flat_, Direction::Backwards, backwards, stop_);
         if (!sums.spread(sums_, early).empty()) return std::nullopt;
         MessagePlacer forwards = backwards.mirrored(release_);
         contributions_.assign(sums_.size(), {});
@@ -46,7 +46,7 @@ class TwoLevels {
             add_contribution(message, backwards.makespan() + release_);
         std::vector<LevelItem> items = plain_;
         for (const std::uint32_t i : spread_sums_) items.push_back(distribution(i));
-        LevelPlan plan(cluster_, level_, Direction::Forwards, forwards, stop_);
+        LevelPlan plan(cluster_, level_, flat_, Direction::Forwards, forwards, stop_);
         if (!plan.spread(items, false).empty()) return std::nullopt;
         return forwards.schedule();
     }
@@ -98,6 +98,7 @@ class TwoLevels {
     Cluster& cluster_;
     const Instance& instance_;
     const std::size_t level_;
+    const bool flat_;
     const Stop& stop_;
     std::vector<LevelItem> plain_, sums_;
     std::vector<std::uint32_t> spread_sums_;    ///< those that go on to other receivers
@@ -106,8 +107,9 @@ class TwoLevels {
 };
 
 /// The best of what is known and of the variants at one level.
-void try_level(Cluster& cluster, std::size_t level, const Stop& stop, std::optional<Schedule>& best) {
-    TwoLevels search(cluster, level, stop);
+void try_level(Cluster& cluster, std::size_t level, bool flat, const Stop& stop,
+               std::optional<Schedule>& best) {
+    TwoLevels search(cluster, level, flat, stop);
     for (const bool early : {false, true}) {
         if (stop.requested() || (early && !search.distributes_sums())) return;
         auto found = search.run(early);
@@ -128,7 +130,7 @@ std::optional<Schedule> two_levels(const Instance& instance, const Stop& stop) {
     Cluster cluster(instance);
     std::optional<Schedule> best;
     for (std::size_t level = cluster.levels().size(); level > 0; --level)
-        try_level(cluster, level, stop, best);
+        try_level(cluster, level, false, stop, best);
     return best;
 }
 
@@ -142,7 +144,8 @@ std::optional<Schedule> crossbar_rounds(const Instance& instance, const Stop& st
     if (!why_no_crossbar_rounds(instance).empty()) return std::nullopt;
     Cluster cluster(instance);
     std::optional<Schedule> best;
-    try_level(cluster, 0, stop, best);
+    try_level(cluster, 0, false, stop, best);
+    if (cluster.is_irregular()) try_level(cluster, 0, true, stop, best);
     return best;
 }
 

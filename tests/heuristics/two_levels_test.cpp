@@ -147,6 +147,26 @@ TEST_CASE("rounds on a star take one beta each") {
     }
 }
 
+TEST_CASE("rounds of scattered groups on a non-blocking tree take one beta each") {
+    const std::int64_t alpha = 1, beta = 100;
+    const std::vector<Wire> wires{{Ticks(alpha), Ticks(beta), {}}};
+    for_seeds(cases(8), [&](Rng& rng, std::uint64_t) {
+        const bool tall = rng.below(2) == 0;
+        auto tree = tall ? generators::fat_tree(2, 4, wires, kCutThrough)
+                         : generators::fat_tree(4, 2, wires, kCutThrough);
+        std::vector<std::size_t> members(tree.npus);
+        for (std::size_t n = 0; n < members.size(); ++n) members[n] = n;
+        rng.shuffle(members);
+        members.resize(5 + rng.below(8));
+        const auto rounds = static_cast<std::int64_t>(members.size() - 1);
+        for (const Kind kind : {Kind::AllGather, Kind::AllToAll, Kind::ReduceScatter}) {
+            const Instance instance = on_members(tree, members, kind);
+            // Near and far messages in one round cost some latencies.
+            CHECK(rounds_on(instance) <= rounds * beta + beta / 2);
+        }
+    });
+}
+
 TEST_CASE("where a NIC has failed its chunks leave through the NICs of others") {
     TopologyParts broken_rails = rails(4, 4);
     // NPU 0 is on rail switch 0, the first after the node switches: node 0 has lost that NIC.
