@@ -56,6 +56,7 @@ class TwoLevels {
     struct Contributions {
         std::optional<LastContributor> last = {};
         Ticks others{}, complete{};
+        std::size_t count = 0;
     };
 
     void sort_demands() {
@@ -78,6 +79,7 @@ class TwoLevels {
     /// `end`: where backward time is 0.
     void add_contribution(const RootMessage& message, Ticks end) {
         Contributions& known = contributions_[message.item];
+        ++known.count;
         const Ticks come = end - message.span.start;
         if (!known.last || come > known.last->come) {
             known.others = known.complete;
@@ -91,6 +93,10 @@ class TwoLevels {
     [[nodiscard]] LevelItem distribution(std::uint32_t sum) const {
         const LevelItem& item = sums_[sum];
         Contributions known = contributions_[sum];
+        // A root that is no holder has nothing before its first contribution.
+        const bool has_others = known.count > 1 || std::ranges::binary_search(
+                                                       instance_.demand(item.chunk).holders, item.sources[0]);
+        if (!has_others) known.last.reset();
         if (known.last) known.last->others = std::max(known.others, instance_.release(item.chunk));
         return {item.chunk, item.sources, known.complete, instance_.demand(item.chunk).receivers, known.last};
     }

@@ -20,7 +20,12 @@ std::string fault_on(const Instance& instance, std::uint64_t seed) {
     synth::Request request;
     request.method = "greedy";
     request.seed = seed;
-    const Ticks makespan = synth::synthesize(instance, request).schedule.makespan;
+    Ticks makespan;
+    try {
+        makespan = synth::synthesize(instance, request).schedule.makespan;
+    } catch (const InternalError& error) {
+        return error.what();  // a wrong schedule is shrunk too
+    }
     Ticks last = Ticks::max();
     for (const Bound& bound : bounds::all_bounds(instance)) {
         if (bound.value > makespan) {

@@ -93,6 +93,16 @@ TEST_CASE("constructions by levels are valid, or decline, on random networks") {
     CHECK(made > 0);
 }
 
+TEST_CASE("a root that holds nothing distributes the sum once its first contribution has come") {
+    Net net(4);
+    net.add_switch();
+    net.link(2, 1).link(2, 3, 0, 20).link(1, 2).link(0, 2, 0, 160);
+    const Instance instance = on_all(net, {custom({0, 2}, {1, 3}, true)});
+    const auto schedule = two_levels(instance, {});
+    REQUIRE(schedule);
+    CHECK(broken(instance, *schedule).empty());
+}
+
 TEST_CASE("levels are found from times alone") {
     const auto parts_on = [](const TopologyParts& topology) {
         const Instance instance = on_network(topology, Kind::AllGather);
