@@ -127,11 +127,12 @@ TEST_CASE("a time limit also ends a solver that ignores stops") {
 TEST_CASE("a small instance is proven without any helper") {
     if (!models::find_backend("cpsat")->open()) return;
     const DeafHelper helper;
-    InstanceParts parts;
-    parts.topology = generators::ring(4, {Ticks(0), Ticks(1), {}});
-    parts.groups = {{"all", {NodeId(0), NodeId(1), NodeId(2), NodeId(3)}}};
-    parts.collectives = {test::collective(CollectiveKind::AllReduce)};
-    const Instance instance(parts);
+    // A 3-cube: no heuristic finds the 5 ticks that are possible.
+    test::Net cube(8);
+    for (std::size_t n = 0; n < 8; ++n) {
+        for (const std::size_t bit : {1U, 2U, 4U}) cube.link(n, n ^ bit);
+    }
+    const Instance instance = test::on_all(cube, {test::collective(CollectiveKind::AllReduce)});
     const synth::Result result = result_within(instance, Stop());
     CHECK(result.status == Status::Optimal);
     CHECK_FALSE(result.solver_versions.empty());  // a solver was asked
