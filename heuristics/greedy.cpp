@@ -13,6 +13,9 @@
 // as one flow (pipelined_all_reduce). At the end all transfers are moved as early as possible. Where one-way
 // links leave a reduction without a common root, it is summed at several roots (rootless_reduction), between
 // the phases.
+//
+// A switch that can do more must never make a schedule longer, but some heuristics are misled by what they
+// may do there. So where switches copy or reduce, the instance is also solved as if they did not.
 
 #include "heuristics/greedy.hpp"
 
@@ -27,6 +30,25 @@
 
 namespace tutti::heuristics {
 namespace {
+
+constexpr std::string_view kPlainSwitches = "plain switches";
+
+std::string joined_part(const std::string& part, std::string_view more) {
+    return part.empty() ? std::string(more) : part + ", " + std::string(more);
+}
+
+/// The instance with switches that only forward, if some can do more. Its schedules are valid for the
+/// instance as well, and some heuristics find shorter ones there.
+std::optional<Instance> without_abilities(const Instance& instance) {
+    TopologyParts topology = instance.topology().parts();
+    bool any = false;
+    for (SwitchRule& rule : topology.switches) {
+        any = any || rule.copy || rule.reduce;
+        rule.copy = rule.reduce = false;
+    }
+    if (!any) return std::nullopt;
+    return Instance({instance.name(), std::move(topology), instance.groups(), instance.collectives()});
+}
 
 class Greedy {
   public:
@@ -264,8 +286,7 @@ class Greedy {
 
     void enter_candidate(Candidate candidate) {
         if (at_switches_ && !reductions_.empty()) {
-            candidate.part =
-                candidate.part.empty() ? "sums at switches" : candidate.part + ", sums at switches";
+            candidate.part = joined_part(candidate.part, "sums at switches");
         }
         enter(result_.candidates, std::move(candidate));
     }
@@ -346,17 +367,29 @@ class Greedy {
 
 GreedyResult greedy_search(const Instance& instance, const GreedyRequest& request) {
     Rng rng(request.seed);
-    if (!has_root_switch(instance.topology())) return Greedy(instance, request, false, rng).run();
-    GreedyRequest first = request;
-    if (const auto left = request.stop.remaining()) first.turn = request.stop.within(*left / 2);
-    GreedyResult best = Greedy(instance, first, false, rng).run();
-    if (best.schedule && best.schedule->makespan <= request.target) return best;
-    GreedyResult other = Greedy(instance, request, true, rng).run();
-    for (Candidate& candidate : other.candidates) enter(best.candidates, std::move(candidate));
-    if (other.schedule && (!best.schedule || other.schedule->makespan < best.schedule->makespan)) {
-        best.schedule = std::move(other.schedule);
-        best.heuristic = std::move(other.heuristic);
-    }
+    GreedyResult best;
+    const bool at_switches = has_root_switch(instance.topology());
+    const auto plain = without_abilities(instance);
+    unsigned searches = 1U + (at_switches ? 1U : 0U) + (plain ? 1U : 0U);
+    // Each has an equal part of the time.
+    const auto search = [&](const Instance& on, bool sums_at_switches, std::string_view part) {
+        GreedyRequest next = request;
+        const auto left = request.stop.remaining();
+        if (left && searches > 1) next.turn = request.stop.within(*left / searches);
+        --searches;
+        if (best.schedule && (best.schedule->makespan <= request.target || request.stop.requested())) return;
+        GreedyResult found = Greedy(on, next, sums_at_switches, rng).run();
+        for (Candidate& candidate : found.candidates) {
+            if (!part.empty()) candidate.part = joined_part(candidate.part, part);
+            enter(best.candidates, std::move(candidate));
+        }
+        if (!found.schedule || (best.schedule && found.schedule->makespan >= best.schedule->makespan)) return;
+        best.schedule = std::move(found.schedule);
+        best.heuristic = std::move(found.heuristic);
+    };
+    search(instance, false, {});
+    if (at_switches) search(instance, true, {});
+    if (plain) search(*plain, false, kPlainSwitches);
     return best;
 }
 

@@ -104,7 +104,7 @@ const std::array kTable{
     Heuristic{"broadcast-rounds",
               "broadcasts, and reductions to one NPU, by exchanges along dimensions or pushed in time",
               DirectHeuristic{why_no_broadcast_rounds, has_broadcasts, broadcast_rounds}},
-    Heuristic{"switch-sums", "switches add what arrives at one tick, and copy it to all who want it",
+    Heuristic{kSwitchSums, "switches add what arrives at one tick, and copy it to all who want it",
               ExchangeHeuristic{why_no_switch_sums, switch_sums}},
     Heuristic{"recursive-doubling", "all-reduce: pairs exchange their sums, in log n rounds",
               ExchangeHeuristic{why_no_rounds, recursive_doubling}},

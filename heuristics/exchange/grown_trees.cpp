@@ -25,6 +25,7 @@ namespace {
 constexpr double kFar = std::numeric_limits<double>::max();
 constexpr double kToll = 0.02;  ///< the price of a tick on an empty link
 constexpr std::uint64_t kGrownPasses = 3;
+constexpr unsigned kJustifications = 3;
 constexpr std::uint64_t kQuickWork = std::uint64_t{1} << 17;  ///< messages of all tries, without a time limit
 constexpr std::uint64_t kQuickTries = 300;
 
@@ -215,7 +216,16 @@ class GrowthSearch {
         return true;
     }
     bool consider(GrownPlan plan) {
-        if (!set_times(plan) || plan.quality() > best_.quality()) return false;
+        plan.order.justifications = 0;
+        if (!set_times(plan)) return false;
+        // Justification gains some percent where it gains anything.
+        const bool near =
+            best_.moves.empty() || plan.makespan - best_.makespan <= Ticks(best_.makespan.count() / 16);
+        if (near && plan.makespan > target_) {
+            plan.order.justifications = kJustifications;
+            if (!set_times(plan)) return false;
+        }
+        if (plan.quality() > best_.quality()) return false;
         best_ = std::move(plan);
         return true;
     }

@@ -13,14 +13,17 @@
 //
 // Times are by list scheduling: each NPU keeps its waiting messages in one heap for each port (the first link
 // of the message) and starts the most urgent one that finds all its links free. Only the first few of a heap
-// are looked at; with switches many may wait for the same busy target.
+// are looked at; with switches many may wait for the same busy target. Justification improves a schedule: all
+// messages are moved as late as they can go, and their order then is the order of the next list schedule.
 
 #include "heuristics/exchange/sum_trees.hpp"
 
+#include "core/busy_intervals.hpp"
 #include "heuristics/event_queue.hpp"
 #include "heuristics/exchange/message_booking.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace tutti::heuristics {
@@ -199,11 +202,101 @@ class TreeMessages {
     std::vector<std::uint32_t> parent_, order_, holders_, receivers_, up_, down_;
 };
 
+/// The ranks of messages that are listed in order.
+std::vector<std::uint32_t> ranks_of(const std::vector<std::uint32_t>& sorted) {
+    std::vector<std::uint32_t> rank(sorted.size());
+    for (std::uint32_t i = 0; i < sorted.size(); ++i) rank[sorted[i]] = i;
+    return rank;
+}
+
+std::vector<std::uint32_t> ranks_by(const SumTreeOrder& order, const std::vector<TreeMessage>& messages,
+                                    std::uint32_t npus) {
+    std::vector<std::uint32_t> sorted(messages.size());
+    std::iota(sorted.begin(), sorted.end(), 0U);
+    const auto shift = [&](const TreeMessage& m) { return (m.to.value() + npus - m.from.value()) % npus; };
+    const auto before = [&](std::uint32_t x, std::uint32_t y) {
+        const TreeMessage &a = messages[x], &b = messages[y];
+        if (a.batch != b.batch) return a.batch < b.batch;
+        if (a.rest != b.rest) return order.longest_first ? a.rest > b.rest : a.rest < b.rest;
+        if (order.shifted && shift(a) != shift(b)) return shift(a) < shift(b);
+        return x < y;
+    };
+    std::ranges::sort(sorted, before);
+    return ranks_of(sorted);
+}
+
+/// Moves all messages as late as they can go, the last first, and returns their ranks in the new order.
+class Lateness {
+  public:
+    Lateness(const MessageGraph& graph, const std::vector<TreeMessage>& messages, std::uint32_t places)
+        : graph_(graph),
+          messages_(messages),
+          busy_(graph.instance().topology().links().size()),
+          due_(places) {}
+
+    std::vector<std::uint32_t> ranks() {
+        Ticks end;
+        for (const TreeMessage& m : messages_) end = std::max(end, m.arrival);
+        std::vector<std::uint32_t> sorted(messages_.size());
+        std::iota(sorted.begin(), sorted.end(), 0U);
+        std::ranges::stable_sort(sorted, std::greater(),
+                                 [&](std::uint32_t m) { return messages_[m].arrival; });
+        std::vector<Ticks> late(messages_.size());
+        for (const std::uint32_t m : sorted) {
+            const TreeMessage& message = messages_[m];
+            // Its answer does not wait for it.
+            const auto& [first, second] = due_[message.target];
+            const bool own = message.reverse != kNoMessage && first.message == message.reverse;
+            late[m] = place(message, std::min(end, (own ? second : first).start));
+            enter(due_[message.source], {late[m], m});
+        }
+        std::ranges::stable_sort(sorted, {}, [&](std::uint32_t m) { return late[m]; });
+        return ranks_of(sorted);
+    }
+
+  private:
+    struct Start {
+        Ticks start = Ticks::max();
+        std::uint32_t message = kNoMessage;
+    };
+    using FirstStarts = std::array<Start, 2>;  ///< the two earliest
+
+    static void enter(FirstStarts& starts, const Start& start) {
+        if (start.start < starts[0].start) {
+            starts[1] = std::exchange(starts[0], start);
+        } else if (start.start < starts[1].start) {
+            starts[1] = start;
+        }
+    }
+    /// Books it at the last start from which it arrives in time.
+    Ticks place(const TreeMessage& message, Ticks due) {
+        graph_.hops().leg_times(message.hop, message.chunk, legs_);
+        Ticks start = due - graph_.transit(message.hop, message.chunk);
+        for (std::size_t agreed = 0, i = 0; agreed < legs_.size(); i = (i + 1) % legs_.size()) {
+            const LegTime& leg = legs_[i];
+            const Ticks last =
+                busy_[leg.link.index()].latest(start + leg.offset + leg.busy, leg.busy) - leg.offset;
+            agreed = last == start ? agreed + 1 : 1;
+            start = last;
+        }
+        for (const LegTime& leg : legs_)
+            busy_[leg.link.index()].book(start + leg.offset, start + leg.offset + leg.busy);
+        return start;
+    }
+
+    const MessageGraph& graph_;
+    const std::vector<TreeMessage>& messages_;
+    std::vector<BusyIntervals<Ticks>> busy_;
+    std::vector<FirstStarts> due_;  ///< by place: when what leaves it starts
+    std::vector<LegTime> legs_;
+};
+
 /// The simulation.
 class TreeSimulation {
   public:
+    /// `rank`: by message; those with lower ranks go first.
     TreeSimulation(const MessageGraph& graph, std::vector<TreeMessage>& messages, std::uint32_t places,
-                   const SumTreeOrder& order)
+                   std::vector<std::uint32_t> rank)
         : graph_(graph),
           messages_(messages),
           calendar_(graph.instance().topology().links().size()),
@@ -211,7 +304,8 @@ class TreeSimulation {
           missing_(places, 0),
           missing_one_(places, 0),
           first_out_(places + 1, 0),
-          out_(messages.size()) {
+          out_(messages.size()),
+          rank_(std::move(rank)) {
         for (const TreeMessage& message : messages_) ++first_out_[message.source + 1];
         std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
         auto next = first_out_;
@@ -220,7 +314,6 @@ class TreeSimulation {
             ++missing_[messages_[m].target];
             missing_one_[messages_[m].target] ^= m;
         }
-        rank_messages(order);
     }
 
     bool run(const Stop& stop) {
@@ -258,25 +351,6 @@ class TreeSimulation {
         Ticks wakes = Ticks(-1);
         Ticks touched = Ticks(-1);
     };
-
-    void rank_messages(const SumTreeOrder& order) {
-        std::vector<std::uint32_t> sorted(messages_.size());
-        std::iota(sorted.begin(), sorted.end(), 0U);
-        const std::uint32_t npus = graph_.instance().topology().npus();
-        const auto shift = [&](const TreeMessage& m) {
-            return (m.to.value() + npus - m.from.value()) % npus;
-        };
-        const auto before = [&](std::uint32_t x, std::uint32_t y) {
-            const TreeMessage &a = messages_[x], &b = messages_[y];
-            if (a.batch != b.batch) return a.batch < b.batch;
-            if (a.rest != b.rest) return order.longest_first ? a.rest > b.rest : a.rest < b.rest;
-            if (order.shifted && shift(a) != shift(b)) return shift(a) < shift(b);
-            return x < y;
-        };
-        std::ranges::sort(sorted, before);
-        rank_.resize(messages_.size());
-        for (std::uint32_t i = 0; i < sorted.size(); ++i) rank_[sorted[i]] = i;
-    }
 
     /// What can leave the place now: with one arrival missing, the answer to it; with none, everything.
     void release_from(std::uint32_t place, Ticks time) {
@@ -364,6 +438,12 @@ class TreeSimulation {
     EventQueue<Event> events_;
 };
 
+Ticks last_arrival(const std::vector<TreeMessage>& messages) {
+    Ticks last;
+    for (const TreeMessage& message : messages) last = std::max(last, message.arrival);
+    return last;
+}
+
 }  // namespace
 
 std::optional<std::vector<Move>> schedule_sum_trees(const MessageGraph& graph,
@@ -377,8 +457,17 @@ std::optional<std::vector<Move>> schedule_sum_trees(const MessageGraph& graph,
     const bool joined = std::ranges::all_of(
         messages.all, [&](const TreeMessage& message) { return graph.joins(message.from, message.to); });
     if (!joined) return std::nullopt;
-    TreeSimulation simulation(graph, messages.all, messages.places, order);
-    if (!simulation.run(stop)) return std::nullopt;
+    auto& all = messages.all;
+    const auto unscheduled = all;
+    const auto rank = ranks_by(order, all, graph.instance().topology().npus());
+    if (!TreeSimulation(graph, all, messages.places, rank).run(stop)) return std::nullopt;
+    for (unsigned i = 0; i < order.justifications; ++i) {
+        auto again = unscheduled;
+        auto late = Lateness(graph, all, messages.places).ranks();
+        if (!TreeSimulation(graph, again, messages.places, std::move(late)).run(stop)) break;
+        if (last_arrival(again) >= last_arrival(all)) break;
+        all = std::move(again);
+    }
     std::vector<Move> moves;
     moves.reserve(messages.all.size());
     for (const TreeMessage& m : messages.all) {

@@ -25,6 +25,9 @@ struct SumTreeOrder {
     bool shifted = true;
     /// The longest rest first; or, if false, the shortest.
     bool longest_first = true;
+    /// How often the times are made anew, in the order in which messages would start if all were as late as
+    /// they can be (justification). Ends when that gains nothing.
+    unsigned justifications = 0;
 };
 
 /// Sends a chunk along every tree, all at once: each edge carries a message each way, as far as somebody

@@ -64,27 +64,41 @@ class Wave {
   private:
     [[nodiscard]] bool is_inside(NodeId node) const { return inside_[node.index()]; }
 
+    /// How many of a set are inside; sets that chunks share are looked at once.
+    struct Ends {
+        const NodeId* set = nullptr;
+        std::int64_t inside = 0;
+    };
+    bool look_at(std::span<const NodeId> set, Ends& ends) {
+        if (set.data() == ends.set) return true;
+        if (!effort_.spend(set.size())) return false;
+        ends = {set.data(), std::ranges::count_if(set, [&](NodeId node) { return is_inside(node); })};
+        return true;
+    }
+
     /// The chunks that count, by their receivers (backwards: holders) inside, and where they are outside.
     bool count(Bytes bytes) {
         std::vector<Ticks> far(topology_.npus(), kNever);
+        Ends here, there;
+        std::pair<const NodeId*, Ticks> marked{nullptr, kNever};  // the last set that is in far, since when
         for (const ChunkClass& c : traffic_.classes()) {
             const Demand demand = traffic_.demand(c);
             if (demand.bytes < bytes || (!forwards_ && !demand.reduction)) continue;
-            if (!effort_.spend(demand.holders.size() + demand.receivers.size())) return false;
             const auto& near = forwards_ ? demand.receivers : demand.holders;
             const auto& others = forwards_ ? demand.holders : demand.receivers;
-            const auto in = [&](NodeId node) { return is_inside(node); };
-            const auto here = static_cast<std::uint64_t>(std::ranges::count_if(near, in));
-            const auto there = std::ranges::count_if(others, in);
-            const bool must = demand.reduction ? there < std::ssize(others) : there == 0;
-            if (here == 0 || !must) continue;
-            for (const NodeId node : others) {
-                if (is_inside(node)) continue;
-                const Ticks since = forwards_ ? traffic_.release(c) : Ticks(0);
-                far[node.index()] = std::min(far[node.index()], since);
+            if (!look_at(near, here) || !look_at(others, there)) return false;
+            const bool must = demand.reduction ? there.inside < std::ssize(others) : there.inside == 0;
+            if (here.inside == 0 || !must) continue;
+            const Ticks since = forwards_ ? traffic_.release(c) : Ticks(0);
+            if (std::pair{others.data(), since} != marked) {
+                if (!effort_.spend(others.size())) return false;
+                for (const NodeId node : others) {
+                    if (!is_inside(node)) far[node.index()] = std::min(far[node.index()], since);
+                }
+                marked = {others.data(), since};
             }
             chunks_ += c.count;
-            by_receivers_[here] += c.count;
+            by_receivers_[static_cast<std::uint64_t>(here.inside)] += c.count;
             release_ = std::min(release_, traffic_.release(c));
             if (passages_.empty() || passages_.back() != &traffic_.passage(c))
                 passages_.push_back(&traffic_.passage(c));

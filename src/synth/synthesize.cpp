@@ -67,11 +67,18 @@ std::uint64_t least_sends(const Instance& instance) {
     return sends;
 }
 
-bool has_sums(const Instance& instance) {
+/// Whether there are sums that several NPUs want.
+bool has_shared_sums(const Instance& instance) {
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
-        if (instance.demand(ChunkId(c)).reduction) return true;
+        const Demand demand = instance.demand(ChunkId(c));
+        if (demand.reduction && demand.receivers.size() > 1) return true;
     }
     return false;
+}
+
+bool has_able_switches(const Instance& instance) {
+    return std::ranges::any_of(instance.topology().parts().switches,
+                               [](const SwitchRule& rule) { return rule.copy || rule.reduce; });
 }
 
 class Synthesis {
@@ -290,17 +297,21 @@ class Synthesis {
         enter({std::move(candidate)});
     }
 
-    /// The textbook algorithms, where there are sums or one of them is asked for.
+    /// The textbook algorithms, where there are all-reduces, switches that copy or reduce, or one is asked
+    /// for.
     void search_by_exchanges() {
         const auto left = stop_.remaining();
         const bool all = alone_ == nullptr;
-        if (!heuristics::Exchanges::why_not(instance_).empty() || (all && !has_sums(instance_))) return;
+        const bool sums = has_shared_sums(instance_);
+        if (!heuristics::Exchanges::why_not(instance_).empty()) return;
+        if (all && !sums && !has_able_switches(instance_)) return;
         const Stop stop = all && left ? stop_.within(*left * kExchangeShare) : stop_;
         const heuristics::Exchanges exchanges(instance_, stop);
         std::vector<Candidate> tried;
         for (const heuristics::Heuristic& heuristic : heuristics::heuristics()) {
             const auto* exchange = heuristic.as<heuristics::ExchangeHeuristic>();
             if (exchange == nullptr || (alone_ != nullptr && alone_ != &heuristic)) continue;
+            if (all && !sums && heuristic.name != heuristics::kSwitchSums) continue;
             if (!gap_left()) break;
             const double begin = clock_.seconds();
             Candidate candidate{.heuristic = std::string(heuristic.name)};
@@ -343,7 +354,7 @@ class Synthesis {
     /// Local search on the trees of sums, for a part of the time that is left.
     void grow_exchange() {
         const auto left = stop_.remaining();
-        if (alone_ != nullptr || !gap() || !left || !has_sums(instance_) ||
+        if (alone_ != nullptr || !gap() || !left || !has_shared_sums(instance_) ||
             !heuristics::Exchanges::why_not(instance_).empty())
             return;
         const double begin = clock_.seconds();

@@ -46,6 +46,13 @@ bool may_use(const Instance& instance, LinkId link, CollectiveId collective) {
     return instance.may_carry(ends.src, collective) && instance.may_carry(ends.dst, collective);
 }
 
+CollectiveId representative(const Instance& instance, CollectiveId collective) {
+    const auto open = [](const Collective& c) { return c.forwarding == Forwarding::Any; };
+    if (!open(instance.collective(collective))) return collective;
+    const auto first = std::ranges::find_if(instance.collectives(), open);
+    return CollectiveId(static_cast<std::size_t>(first - instance.collectives().begin()));
+}
+
 Ticks transit(const Instance& instance, LinkId link, ChunkId chunk) {
     const bool through = instance.topology().is_cut_through(instance.topology().link(link).dst);
     return through ? instance.alpha(link) : instance.alpha(link) + instance.beta(link, chunk);

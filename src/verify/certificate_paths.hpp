@@ -28,6 +28,10 @@ struct Need {
 /// Whether the chunks of this collective may use the link.
 [[nodiscard]] bool may_use(const Instance& instance, LinkId link, CollectiveId collective);
 
+/// One collective for all that everybody may carry, so that their paths need be searched only once; the
+/// collective itself where only its group may.
+[[nodiscard]] CollectiveId representative(const Instance& instance, CollectiveId collective);
+
 /// The least time from a start on the link to the next start of the same chunk beyond it, or to its arrival:
 /// alpha + beta, but only alpha into a cut-through switch, because beta is paid once, on the last link.
 [[nodiscard]] Ticks transit(const Instance& instance, LinkId link, ChunkId chunk);

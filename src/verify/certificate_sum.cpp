@@ -26,7 +26,7 @@ class SumCheck {
             if (demand.bytes < sum_.bytes || demand.holders.size() != 1 || demand.receivers.size() != 1)
                 continue;
             const NodeId from = demand.holders.front(), to = demand.receivers.front();
-            const std::pair key{carriers_of(demand.collective), from};
+            const std::pair key{representative(instance_, demand.collective), from};
             auto known = ways.find(key);
             if (known == ways.end()) known = ways.emplace(key, paths(from, demand.collective)).first;
             const Wide time = known->second.at(to);
@@ -53,15 +53,6 @@ class SumCheck {
     struct End {
         Wide chunks = 0, release = kNever;
     };
-
-    /// Collectives that everybody may carry share their ways.
-    [[nodiscard]] CollectiveId carriers_of(CollectiveId collective) const {
-        if (instance_.collective(collective).forwarding == Forwarding::Group) return collective;
-        for (std::size_t c = 0; c < collective.index(); ++c) {
-            if (instance_.collective(CollectiveId(c)).forwarding == Forwarding::Any) return CollectiveId(c);
-        }
-        return collective;
-    }
 
     [[nodiscard]] SegmentPaths paths(NodeId from, CollectiveId collective) const {
         std::vector<Wide> start(topology_.nodes(), kNever);

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace tutti::verify {
@@ -127,7 +128,7 @@ class TreesCheck {
     std::optional<Wide> cost_of(CollectiveId collective, Bytes bytes,
                                 const std::vector<std::size_t>& members) {
         Wide sum = 0;
-        std::optional<std::vector<Edge>> merges;
+        const std::pair kind{representative(instance_, collective), bytes};
         std::optional<std::pair<NodeId, SegmentPaths>> chains;
         for (const std::size_t i : members) {
             const Demand demand = instance_.demand(needs_[i].chunk);
@@ -139,9 +140,9 @@ class TreesCheck {
                 each = chains->second.at(demand.receivers.front());
                 if (each >= kNever) return std::nullopt;
             } else if (!copies_ && !(demand.reduction && adds_)) {
-                if (!merges) merges = kruskal(collective, bytes);
+                if (!merges_.contains(kind)) merges_[kind] = kruskal(collective, bytes);
                 Components components(topology_.npus(), demand);
-                for (const Edge& edge : *merges) each += edge.cost * components.merge(edge.a, edge.b);
+                for (const Edge& edge : merges_[kind]) each += edge.cost * components.merge(edge.a, edge.b);
             }
             sum += each * needs_[i].count;
         }
@@ -238,6 +239,7 @@ class TreesCheck {
     const TreesCertificate& trees_;
     std::vector<Need> needs_;
     bool copies_ = false, adds_ = false;
+    std::map<std::pair<CollectiveId, Bytes>, std::vector<Edge>> merges_;
 };
 
 }  // namespace

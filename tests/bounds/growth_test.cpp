@@ -153,8 +153,8 @@ TEST_CASE("ways of different lengths share the time: no NPU alone shows it") {
     // way, the average says more.
     Net net(4);
     const std::size_t left = net.add_switch(kCrossbar), right = net.add_switch(kCrossbar);
-    for (const std::size_t npu : {0U, 1U}) net.both(npu, left, 5, 2);
-    for (const std::size_t npu : {2U, 3U}) net.both(npu, right, 5, 2);
+    for (std::size_t npu = 0; npu < 2; ++npu) net.both(npu, left, 5, 2);
+    for (std::size_t npu = 2; npu < 4; ++npu) net.both(npu, right, 5, 2);
     for (int i = 0; i < 2; ++i) net.both(left, right, 6, 2);
     const Instance instance = on_all(net, {collective(CollectiveKind::AllToAll)});
     // Near 12, far 18; starts 0, 2, 4 and the same left: (12 + 2 * 18 + 6 + 6) / 3.

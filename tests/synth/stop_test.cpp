@@ -127,11 +127,10 @@ TEST_CASE("a time limit also ends a solver that ignores stops") {
 TEST_CASE("a small instance is proven without any helper") {
     if (!models::find_backend("cpsat")->open()) return;
     const DeafHelper helper;
-    InstanceParts parts;
-    parts.topology = generators::ring(4, {Ticks(0), Ticks(1), {}});
-    parts.groups = {{"all", {NodeId(0), NodeId(1), NodeId(2), NodeId(3)}}};
-    parts.collectives = {test::collective(CollectiveKind::AllReduce)};
-    const Instance instance(parts);
+    // A ring of 5 with latency: the bounds do not show that nothing is shorter, a solver does.
+    test::Net ring(5);
+    for (std::size_t n = 0; n < 5; ++n) ring.both(n, (n + 1) % 5, 1, 2);
+    const Instance instance = test::on_all(ring, {test::collective(CollectiveKind::AllReduce)});
     const synth::Result result = result_within(instance, Stop());
     CHECK(result.status == Status::Optimal);
     CHECK_FALSE(result.solver_versions.empty());  // a solver was asked
