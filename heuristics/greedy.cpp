@@ -372,13 +372,13 @@ GreedyResult greedy_search(const Instance& instance, const GreedyRequest& reques
     const auto plain = without_abilities(instance);
     unsigned searches = 1U + (at_switches ? 1U : 0U) + (plain ? 1U : 0U);
     // Each has an equal part of the time.
-    const auto search = [&](const Instance& on, bool sums_at_switches, std::string_view part) {
+    const auto search = [&](const Instance& on, bool sums_at_switches, std::string_view part, Rng& random) {
         GreedyRequest next = request;
         const auto left = request.stop.remaining();
         if (left && searches > 1) next.turn = request.stop.within(*left / searches);
         --searches;
         if (best.schedule && (best.schedule->makespan <= request.target || request.stop.requested())) return;
-        GreedyResult found = Greedy(on, next, sums_at_switches, rng).run();
+        GreedyResult found = Greedy(on, next, sums_at_switches, random).run();
         for (Candidate& candidate : found.candidates) {
             if (!part.empty()) candidate.part = joined_part(candidate.part, part);
             enter(best.candidates, std::move(candidate));
@@ -387,9 +387,10 @@ GreedyResult greedy_search(const Instance& instance, const GreedyRequest& reques
         best.schedule = std::move(found.schedule);
         best.heuristic = std::move(found.heuristic);
     };
-    search(instance, false, {});
-    if (at_switches) search(instance, true, {});
-    if (plain) search(*plain, false, kPlainSwitches);
+    search(instance, false, {}, rng);
+    if (at_switches) search(instance, true, {}, rng);
+    Rng same(request.seed);  // the very search that the plain instance would have
+    if (plain) search(*plain, false, kPlainSwitches, same);
     return best;
 }
 
