@@ -21,8 +21,9 @@ using Direction = MessagePlacer::Direction;
 
 constexpr std::size_t kMostNpus = 2'048;          ///< beyond them the table of pairs is too large
 constexpr std::size_t kMostPushes = 4'000;        ///< with weights of their own
+constexpr std::size_t kUsualPushes = 7;           ///< without random weights
 constexpr std::size_t kMostVainPushes = 1'500;    ///< one after the other
-constexpr std::uint64_t kMostWork = 100'000'000;  ///< choices that all pushes look at
+constexpr std::uint64_t kMostWork = 600'000'000;  ///< choices that all pushes look at
 
 bool is_sum(const Demand& demand) { return demand.reduction && demand.holders.size() > 1; }
 
@@ -74,7 +75,8 @@ class Broadcasts {
         std::size_t vain = 0;
         for (std::size_t i = 0; i < kMostPushes && vain < kMostVainPushes && work < kMostWork; ++i, ++vain) {
             if (stop_.requested()) break;
-            const PushWeights weights = i == 0 ? usual_weights(ports) : random_weights(ports, rng_);
+            const PushWeights weights = i < kUsualPushes ? usual_weights(ports, static_cast<std::int64_t>(i))
+                                                         : random_weights(ports, rng_);
             MessagePlacer placer = base;
             const Ticks limit = best ? best->makespan() : Ticks::max();
             const bool done = push_spread(ports, items, weights, placer, rng_, stop_, limit, work);

@@ -287,12 +287,12 @@ void PushPorts::add_ports(std::uint32_t from, Direction direction) {
     }
 }
 
-PushWeights usual_weights(const PushPorts& ports) {
+PushWeights usual_weights(const PushPorts& ports, std::int64_t patience) {
     const std::int64_t longest = ports.longest().count();
     PushWeights weights;
     weights.common = longest / static_cast<std::int64_t>(ports.npus().size());
     weights.premiums.assign(ports.cluster().levels().size(), longest);
-    weights.patience.assign(ports.cluster().levels().size(), -1);
+    weights.patience.assign(ports.cluster().levels().size(), patience == 0 ? -1 : patience);
     return weights;
 }
 

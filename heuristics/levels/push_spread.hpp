@@ -61,7 +61,8 @@ struct PushWeights {
     /// chunk came to the part. Negative: no limit.
     std::vector<std::int64_t> patience;
 };
-[[nodiscard]] PushWeights usual_weights(const PushPorts& ports);
+/// `patience` 0: no limit.
+[[nodiscard]] PushWeights usual_weights(const PushPorts& ports, std::int64_t patience);
 [[nodiscard]] PushWeights random_weights(const PushPorts& ports, Rng& rng);
 
 /// Spreads the items: whenever a port is free, its NPU sends what is worth most. False: somebody was not

@@ -67,8 +67,8 @@ Bounding::Bounding(const Instance& instance, const SearchOptions& options)
               {"sum", &Bounding::sum},
               {"contributions", &Bounding::contributions},
               {"flow", &Bounding::flow},
-              {"flow (linear program)", &Bounding::flow_program},
-              {"time-expanded", &Bounding::time_expanded}} {}
+              {"flow (linear program)", &Bounding::flow_program, false},
+              {"time-expanded", &Bounding::time_expanded, false}} {}
 
 void Bounding::begin(const Stop& stop) {
     expects(bounds_.empty());
@@ -79,11 +79,17 @@ void Bounding::begin(const Stop& stop) {
     judge(instance_, best());
 }
 
-void Bounding::go_on(std::optional<Ticks> enough, const Stop& stop) {
+void Bounding::go_on(std::optional<Ticks> enough, const Stop& stop) { run_stages(enough, false, stop); }
+
+void Bounding::go_on_quickly(std::optional<Ticks> enough, const Stop& stop) {
+    run_stages(enough, true, stop);
+}
+
+void Bounding::run_stages(std::optional<Ticks> enough, bool only_quick, const Stop& stop) {
     expects(!bounds_.empty());
     const Ticks before = best().value;
     for (Stage& stage : stages_) {
-        if (stage.done) continue;
+        if (stage.done || (only_quick && !stage.is_quick)) continue;
         if (enough && best().value >= *enough) {
             stage.why_not = kNotNeeded;
         } else if (stop.requested()) {

@@ -25,6 +25,8 @@ class Bounding {
     /// The others, until one reaches `enough`: the makespan of a schedule that is known. Where that was
     /// smaller before, or the time was over, it goes on from there.
     void go_on(std::optional<Ticks> enough, const Stop& stop);
+    /// The same without those that may take long.
+    void go_on_quickly(std::optional<Ticks> enough, const Stop& stop);
 
     /// The largest first; never empty after begin().
     [[nodiscard]] const std::vector<Bound>& bounds() const { return bounds_; }
@@ -39,10 +41,12 @@ class Bounding {
     struct Stage {
         std::string kind;
         void (Bounding::*run)(Stage&, const Stop&);
+        bool is_quick = true;  ///< its work is bounded
         bool done = false;
         std::string why_not{};  ///< why it was skipped, or ended early
     };
 
+    void run_stages(std::optional<Ticks> enough, bool only_quick, const Stop& stop);
     void cut(Stage& stage, const Stop& stop);
     void wave(Stage& stage, const Stop& stop);
     void trees(Stage& stage, const Stop& stop);

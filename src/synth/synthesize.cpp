@@ -116,11 +116,20 @@ class Synthesis {
     /// Whether there is no schedule yet, or one that does not meet the bound.
     [[nodiscard]] bool gap_left() const { return result_.method.empty() || gap(); }
     [[nodiscard]] bool gap() const { return result_.schedule.makespan > result_.bound.value; }
+    [[nodiscard]] Stop part_for_bounds() const {
+        const auto left = stop_.remaining();
+        return left ? stop_.within(*left * options_.bound_share) : stop_;
+    }
     /// The bounds that take longer, as far as they are needed and there is time.
     void bound_further() {
-        const auto left = stop_.remaining();
-        const auto time = left ? std::optional(*left * options_.bound_share) : std::nullopt;
-        bounding_.go_on(result_.schedule.makespan, stop_.within(time));
+        bounding_.go_on(result_.schedule.makespan, part_for_bounds());
+        raise(bounding_.best());
+    }
+    /// Those whose work is bounded: they may show that a construction is optimal, and nothing need be
+    /// searched.
+    void bound_quickly() {
+        if (result_.method.empty() || !gap()) return;
+        bounding_.go_on_quickly(result_.schedule.makespan, part_for_bounds());
         raise(bounding_.best());
     }
     [[nodiscard]] double relative_gap() const {
@@ -275,6 +284,7 @@ class Synthesis {
                 alone_ == nullptr ? direct != nullptr && direct->is_tried(instance_) : alone_ == &heuristic;
             if (is_asked && gap_left() && !stop_.requested()) construct_by(heuristic, *direct);
         }
+        bound_quickly();
     }
     void construct_by(const heuristics::Heuristic& heuristic, const heuristics::DirectHeuristic& direct) {
         const double begin = clock_.seconds();
