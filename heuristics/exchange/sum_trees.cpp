@@ -456,9 +456,9 @@ std::optional<std::vector<Move>> schedule_sum_trees(const MessageGraph& graph,
     }
     const bool joined = std::ranges::all_of(
         messages.all, [&](const TreeMessage& message) { return graph.joins(message.from, message.to); });
-    if (!joined) return std::nullopt;
+    if (!joined || stop.requested()) return std::nullopt;
     auto& all = messages.all;
-    const auto unscheduled = all;
+    const auto unscheduled = order.justifications > 0 ? all : std::vector<TreeMessage>{};
     const auto rank = ranks_by(order, all, graph.instance().topology().npus());
     if (!TreeSimulation(graph, all, messages.places, rank).run(stop)) return std::nullopt;
     for (unsigned i = 0; i < order.justifications; ++i) {

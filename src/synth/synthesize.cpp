@@ -312,6 +312,7 @@ class Synthesis {
     void search_by_exchanges() {
         const auto left = stop_.remaining();
         const bool all = alone_ == nullptr;
+        if (!result_.method.empty() && stop_.requested()) return;
         const bool sums = has_shared_sums(instance_);
         if (!heuristics::Exchanges::why_not(instance_).empty()) return;
         if (all && !sums && !has_able_switches(instance_)) return;
@@ -364,7 +365,7 @@ class Synthesis {
     /// Local search on the trees of sums, for a part of the time that is left.
     void grow_exchange() {
         const auto left = stop_.remaining();
-        if (alone_ != nullptr || !gap() || !left || !has_shared_sums(instance_) ||
+        if (alone_ != nullptr || !gap() || !left || stop_.requested() || !has_shared_sums(instance_) ||
             !heuristics::Exchanges::why_not(instance_).empty())
             return;
         const double begin = clock_.seconds();
