@@ -128,11 +128,25 @@ void LevelPlan::find_entries() {
                 const auto rounds = numbering.inner_rounds(level_);
                 round += (rounds - 1 - inner) * numbering.outer_rounds(level_);
             }
-            entries_.push_back({round, 0, i, in.part, nodes});
+            // Chunks with one target have no rounds that could get out of step.
+            const bool is_late = item.targets.size() > 1 && !reaches_aligned(i, source, in.part);
+            entries_.push_back({is_late, round, 0, i, in.part, nodes});
         }
     }
-    std::ranges::stable_sort(entries_, {}, &Entry::round);
+    std::ranges::stable_sort(entries_, {},
+                             [](const Entry& entry) { return std::pair(entry.is_late, entry.round); });
     take_turns();
+}
+
+bool LevelPlan::reaches_aligned(std::uint32_t item, NodeId source, Part part) {
+    const auto [known, is_new] =
+        aligned_.try_emplace({instance_.collective_of(items_[item].chunk).group, source, part}, false);
+    if (is_new) {
+        known->second = std::ranges::any_of(members_[part], [&](NodeId npu) {
+            return numbering(item).is_aligned(source, npu, level_) && way(source, npu);
+        });
+    }
+    return known->second;
 }
 
 /// Within a round every source sends its first chunk, then every source its second.
@@ -144,8 +158,8 @@ void LevelPlan::take_turns() {
         round = entry.round;
         entry.turn = turns++;
     }
-    std::ranges::stable_sort(entries_, {},
-                             [](const Entry& entry) { return std::pair(entry.round, entry.turn); });
+    std::ranges::stable_sort(
+        entries_, {}, [](const Entry& entry) { return std::tuple(entry.is_late, entry.round, entry.turn); });
 }
 
 std::optional<NodeId> LevelPlan::entrance(NodeId from, const Entry& entry) const {
@@ -267,7 +281,8 @@ bool LevelPlan::enter_parts(bool delays_own) {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
         if (i % kLookAtStop == 0 && stop_.requested()) return false;
         if (!prepare(entries_[i])) return false;
-        const bool is_last = i + 1 == entries_.size() || entries_[i + 1].round != entries_[i].round ||
+        const bool is_last = i + 1 == entries_.size() || entries_[i + 1].is_late != entries_[i].is_late ||
+                             entries_[i + 1].round != entries_[i].round ||
                              entries_[i + 1].turn != entries_[i].turn;
         if (is_last) place_batch(delays_own);
     }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tutti::heuristics {
@@ -103,6 +104,7 @@ class LevelPlan {
     };
     /// A chunk has to enter a part.
     struct Entry {
+        bool is_late;  ///< it needs a detour, and comes after the regular waves
         Numbering::Round round;
         std::uint32_t turn;  ///< among those of the same round and source
         std::uint32_t item;
@@ -122,6 +124,8 @@ class LevelPlan {
     const Targets& targets_of(std::span<const NodeId> targets);
     void find_entries();
     void take_turns();
+    /// Whether the source reaches the member of the part that has the same place there.
+    [[nodiscard]] bool reaches_aligned(std::uint32_t item, NodeId source, Part part);
     /// A message whose path is yet to be found.
     struct Message {
         std::uint32_t item;
@@ -170,7 +174,8 @@ class LevelPlan {
     std::map<std::pair<const NodeId*, std::size_t>, Targets> known_targets_;
     std::span<const LevelItem> items_;
     std::vector<Entry> entries_;
-    std::vector<Slot> source_slot_;                         ///< by item
+    std::map<std::tuple<GroupId, NodeId, Part>, bool> aligned_;  ///< answers of reaches_aligned
+    std::vector<Slot> source_slot_;                              ///< by item
     std::vector<Ticks> own_ready_;                          ///< by item: when it may leave for its own part
     std::map<std::pair<std::uint32_t, NodeId>, Slot> fed_;  ///< by item: NPUs that got it to send it on
     std::vector<Inner> inner_;

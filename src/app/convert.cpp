@@ -4,6 +4,7 @@
 #include "app/convert_schedule.hpp"
 #include "app/file_kind.hpp"
 #include "app/folder_plans.hpp"
+#include "app/made_for.hpp"
 #include "app/output_check.hpp"
 #include "io/instance_json.hpp"
 
@@ -44,16 +45,23 @@ Conversion convert(const ConvertOptions& options, const Watch& watch) {
     if (!options.folder.empty()) return convert_to_folder(options, watch);
     const ScheduleFiles files = instance_and_schedules(options.files);
     const Instance instance = io::read_instance(files.instance, {}, watch.stop());
-    io::OpenSchedule schedule = io::open_schedule(files.schedules.front(), watch.stop());
+    const std::string& file = files.schedules.front();
+    io::OpenSchedule schedule = io::open_schedule(file, watch.stop());
     check_output(options.output, files.instance);
-    Conversion conversion{.file = files.schedules.front()};
+    Conversion conversion{.file = file};
+    conversion.units = instance.topology().units();
     if (!is_plan(options.format)) {
         conversion.verdict = convert_schedule(schedule, instance, options, watch.stop());
-        return conversion;
+    } else {
+        HeldSchedule held = held_schedule(schedule, instance, watch.stop());
+        conversion.verdict = std::move(held.verdict);
+        if (conversion.verdict.valid()) {
+            conversion.plans = plans_of(instance, held.schedule, options);
+            conversion.times = times_of(instance, conversion.verdict, conversion.plans);
+        }
     }
-    HeldSchedule held = held_schedule(schedule, instance, watch.stop());
-    conversion.verdict = std::move(held.verdict);
-    if (conversion.verdict.valid()) conversion.plans = plans_of(instance, held.schedule, options);
+    if (!conversion.verdict.valid())
+        conversion.notes = notes_on_invalid(file, schedule, instance, files.instance);
     return conversion;
 }
 
@@ -69,8 +77,13 @@ io::Json json_of(const Conversion& conversion, const ConvertOptions& options) {
                   {"verdict", verdict.valid() ? "valid" : "invalid"},
                   {"makespan", verdict.makespan.count()},
                   {"sends", verdict.sends}};
+    if (!conversion.notes.empty()) json["notes"] = conversion.notes;
     if (is_plan(options.format)) {
         json["plans"] = plans_json(conversion.plans);
+        if (conversion.times) {
+            json["schedule_makespan"] = conversion.times->schedule.count();
+            json["plan_makespan"] = conversion.times->plans.count();
+        }
     } else {
         json["schedule"] = nullptr;
         if (verdict.valid()) json["schedule"] = options.output;

@@ -1,25 +1,23 @@
 #pragma once
 
 #include "app/convert_options.hpp"
+#include "app/convert_times.hpp"
 #include "app/plan_formats.hpp"
 #include "app/watch.hpp"
 #include "core/verdict.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tutti::app {
 
-/// A plan made by a conversion; `file` is only a name where nothing was written.
-struct WrittenPlan {
-    std::string path{};
-    MadePlan plan{};
-    std::string condition_path{};  ///< empty: no condition was needed
-};
-
 struct Conversion {
     std::string file{};                ///< the schedule; of a folder the one that is invalid
     Verdict verdict{};                 ///< of that schedule
+    std::vector<std::string> notes{};  ///< if it is invalid: for which instance it was made
+    Units units{};                     ///< of times
+    std::optional<PlanTimes> times{};  ///< of plans: what they take, where that was computed
     std::vector<WrittenPlan> plans{};  ///< none where the schedule stays a schedule
     std::string environment{};         ///< of a folder: what to set so that its runtime finds it
 };
@@ -32,7 +30,8 @@ struct Conversion {
 /// the format cannot express, LimitError when interrupted, BugError.
 [[nodiscard]] Conversion convert(const ConvertOptions& options, const Watch& watch = {});
 
-/// `file`, `verdict`, `makespan`, `sends`, and `schedule` or `plans`; for a folder `directory`, `target`,
+/// `file`, `verdict`, `makespan`, `sends`, and `schedule`, or `plans`, `schedule_makespan` and
+/// `plan_makespan`; for a folder `directory`, `target`,
 /// `environment`, `plans`.
 [[nodiscard]] io::Json json_of(const Conversion& conversion, const ConvertOptions& options);
 

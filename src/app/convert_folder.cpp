@@ -4,10 +4,12 @@
 // hold nothing else. Where groups have different plans for the same calls, a runtime that loaded all of them
 // would take the first. Then each NPU gets a folder of its own, npu0, npu1, …, with the plans of its groups.
 
+#include "app/condition_file.hpp"
 #include "app/convert_plan.hpp"
 #include "app/convert_schedule.hpp"
 #include "app/file_kind.hpp"
 #include "app/folder_plans.hpp"
+#include "app/made_for.hpp"
 #include "batch/result_line.hpp"
 #include "batch/variant_instance.hpp"
 #include "io/file_set.hpp"
@@ -92,7 +94,7 @@ FolderFiles files_of(std::span<const FolderPlan> plans, bool by_npu) {
             const fs::path path = fs::path(folder) / plan.file;
             files[path.string()] = plan.plan.text;
             if (plan.plan.condition.empty()) continue;
-            files[fs::path(path).replace_extension(".condition.json").string()] = plan.plan.condition;
+            files[condition_beside(path.string())] = plan.plan.condition;
         }
     }
     return files;
@@ -155,8 +157,7 @@ io::Json groups_json(std::span<const ServedCollective> serves) {
 WrittenPlan written(const FolderPlan& plan, const std::string& folder, bool by_npu) {
     const auto folders = folders_of(plan, by_npu);
     WrittenPlan result{.path = (fs::path(folder) / folders.front() / plan.file).string(), .plan = plan.plan};
-    if (!plan.plan.condition.empty())
-        result.condition_path = fs::path(result.path).replace_extension(".condition.json").string();
+    if (!plan.plan.condition.empty()) result.condition_path = condition_beside(result.path);
     result.plan.facts["instance"] = plan.serves.front().job->instance_file;
     result.plan.facts["groups"] = groups_json(plan.serves);
     if (by_npu) result.plan.facts["folders"] = folders;
@@ -184,7 +185,9 @@ Conversion convert_to_folder(const ConvertOptions& options, const Watch& watch) 
         io::OpenSchedule schedule = io::open_schedule(files.schedule);
         HeldSchedule judged = held_schedule(schedule, jobs.back().instance, watch.stop());
         if (!judged.verdict.valid()) {
-            return {.file = files.schedule, .verdict = std::move(judged.verdict)};
+            Conversion refused{.file = files.schedule, .verdict = std::move(judged.verdict)};
+            refused.notes = notes_on_invalid(files.schedule, schedule, jobs.back().instance, files.instance);
+            return refused;
         }
         jobs.back().schedule = std::move(judged.schedule);
     }

@@ -1,6 +1,7 @@
 #include "app/convert_plan.hpp"
 
 #include "app/bug.hpp"
+#include "app/condition_file.hpp"
 #include "compile/chakra_lowering.hpp"
 #include "compile/messages.hpp"
 #include "compile/step_lowering.hpp"
@@ -26,10 +27,6 @@ std::string with_part(const std::string& path, const std::string& part) {
     const fs::path file(path);
     const std::string name = file.stem().string() + "." + part + file.extension().string();
     return (file.parent_path() / name).string();
-}
-
-std::string condition_path(const std::string& path) {
-    return fs::path(path).replace_extension(".condition.json").string();
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -118,7 +115,7 @@ std::vector<WrittenPlan> convert_to_plans(const Instance& instance, const Schedu
         }
         plan.plan = make_plan(instance, schedule, collective, options);
         const bool has_file = plan.path != "-" && !plan.plan.condition.empty();
-        if (has_file) plan.condition_path = condition_path(plan.path);
+        if (has_file) plan.condition_path = condition_beside(plan.path);
         plans.push_back(std::move(plan));
     }
     for (const WrittenPlan& plan : plans) {

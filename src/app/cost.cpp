@@ -22,8 +22,8 @@ Cost cost_of_schedule(const ScheduleFiles& files, const JudgeOptions& options, c
 Cost cost_of_plan(const std::string& file, const JudgeOptions& options, const Watch& watch) {
     const auto network = network_of(options.plan);
     if (!network) throw InputError("expected a topology that the plan is to be timed on", {}, file);
-    const PlanJudge judge(reading_of(options), PlanJudge::OtherFiles::Malformed, true);
-    JudgedPlan judged = judge.judge(file, watch.stop());
+    const PlanJudge judge(options, PlanJudge::OtherFiles::Malformed, true);
+    JudgedPlan judged = judge.judge(file, 0, watch.stop());
     if (!judged.verdict.acceptable())
         throw InputError(judged.verdict.violations.front().message, judged.place, file);
     time_plan(judged, *network, group_of(options.plan, 0), watch.stop());

@@ -18,7 +18,9 @@ struct PlanOptions {
     std::optional<Rank> root{};
     bool strict_dependencies = false;
     bool strict_descriptors = false;
-    std::optional<std::string> condition{};  ///< a path
+    /// Paths: of all files, or one for each. Without any, and without a goal, the one that lies beside a plan
+    /// counts if the file does not say what the plan is for.
+    std::vector<std::string> conditions{};
     std::optional<plan::Target> target{};
     std::vector<std::vector<std::int32_t>> groups{};  ///< NPUs by rank: of all files, or one for each
     std::optional<std::string> topology{};

@@ -72,7 +72,7 @@ class PlanRun {
           network_(network),
           watch_(watch),
           listener_(listener),
-          judge_(reading_of(options), other_files, network.has_value()),
+          judge_(options, other_files, network.has_value()),
           together_(network && options.plan.groups.size() > 1),
           compares_(network && !network->sizes.empty()),
           judged_(files.size()) {}
@@ -98,7 +98,7 @@ class PlanRun {
 
   private:
     void work(std::size_t i) {
-        JudgedPlan judged = judge_.judge(files_[i], watch_.stop());
+        JudgedPlan judged = judge_.judge(files_[i], i, watch_.stop());
         const bool fine = judged.plan && judged.verdict.acceptable();
         const auto group = group_of(options_.plan, i);
         if (fine && compares_) {
@@ -145,16 +145,20 @@ class PlanRun {
     std::vector<JudgedPlan> judged_;
 };
 
+/// One for all plans, or one for each.
+void expect_number(std::string_view option, std::size_t found, std::size_t plans) {
+    if (found <= 1 || found == plans) return;
+    throw InputError(
+        fmt::format("expected one {}, or one for each of the {} plans; found {}", option, plans, found));
+}
+
 }  // namespace
 
 JudgedPlans judge_plans(const std::vector<std::string>& files, const JudgeOptions& options,
                         const std::optional<PlanNetwork>& network, const Watch& watch,
                         const PlanListener& listener) {
-    const std::size_t groups = options.plan.groups.size();
-    if (groups > 1 && groups != files.size()) {
-        throw InputError(fmt::format("expected one --group, or one for each of the {} plans; found {}",
-                                     files.size(), groups));
-    }
+    expect_number("--group", options.plan.groups.size(), files.size());
+    expect_number("--condition", options.plan.conditions.size(), files.size());
     return PlanRun(files, PlanJudge::OtherFiles::Malformed, options, network, watch, listener).run();
 }
 
@@ -163,6 +167,9 @@ JudgedPlans judge_folders(const FilesToJudge& files, const JudgeOptions& options
                           const PlanListener& listener) {
     if (!options.plan.groups.empty())
         throw InputError("--group belongs to the ranks of one plan; expected files, found a folder");
+    if (options.plan.conditions.size() > 1)
+        throw InputError(
+            "several --condition belong to plans in their order; expected files, found a folder");
     std::size_t skipped = 0;
     PlanListener counting = listener;
     counting.judged = [&](const JudgedPlan& judged) {

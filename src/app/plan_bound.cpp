@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace tutti::app {
 namespace {
@@ -24,6 +26,40 @@ void ask_chunk_by_chunk(Collective& collective, const timing::JobTiming& timing,
         collective.demands.push_back({timing.group, timing.group, true, std::nullopt});
 }
 
+/// What a condition asks for, each output that many times. None where two sums share a contribution without
+/// being the same: one transfer could then be useful for both, and each would be bounded as if it were not.
+std::optional<std::vector<CustomDemand>> demands_of(const plan::Condition& condition,
+                                                    const timing::JobTiming& timing, std::uint64_t times) {
+    std::map<std::vector<plan::Contribution>, std::vector<NodeId>> receivers;
+    std::uint64_t asked = 0;
+    for (const auto& [rank, outputs] : condition.outputs) {
+        for (const auto& [chunk, sum] : outputs) {
+            asked += sum.size();
+            auto& to = receivers[sum];
+            if (to.empty() || to.back() != timing.group.at(rank.index()))
+                to.push_back(timing.group[rank.index()]);
+        }
+    }
+    if (asked > kMostChunks || receivers.size() > kMostChunks / times) return std::nullopt;
+    std::set<plan::Contribution> used;
+    std::vector<CustomDemand> demands;
+    for (auto& [sum, to] : receivers) {
+        CustomDemand demand{{}, std::move(to), sum.size() > 1, std::nullopt};
+        for (const plan::Contribution& part : sum) {
+            demand.holders.push_back(timing.group.at(part.rank.index()));
+            if (!used.insert(part).second) return std::nullopt;
+        }
+        std::ranges::sort(demand.holders);
+        std::ranges::sort(demand.receivers);
+        if (std::ranges::adjacent_find(demand.holders) != demand.holders.end()) return std::nullopt;
+        const bool is_there = !demand.reduction && demand.holders == demand.receivers;
+        if (demand.holders.empty() || is_there) continue;
+        demands.insert(demands.end(), times, demand);
+    }
+    if (demands.empty()) return std::nullopt;
+    return demands;
+}
+
 /// The number of chunks of a job's data, and their size.
 struct Cut {
     std::uint64_t chunks;
@@ -33,7 +69,7 @@ struct Cut {
 std::optional<Collective> collective_of(const BoundJob& job, const Cut& cut, std::size_t number) {
     const CollectiveKind kind = plan_kind_of(job.goal);
     const auto ranks = static_cast<std::uint64_t>(job.timing.ranks);
-    if (kind == CollectiveKind::Custom || ranks < 2) return std::nullopt;
+    if (ranks < 2 || (kind == CollectiveKind::Custom && job.condition == nullptr)) return std::nullopt;
     if (has_root(kind) && !job.root) return std::nullopt;
     const std::uint64_t chunks = cut.chunks;
     if (chunks > kMostChunks || (kind == CollectiveKind::AllToAll && chunks > kMostChunks / ranks))
@@ -45,6 +81,12 @@ std::optional<Collective> collective_of(const BoundJob& job, const Cut& cut, std
     collective.kind = kind;
     collective.chunk_bytes = cut.bytes;
     if (has_root(kind)) collective.root = *job.root;
+    if (kind == CollectiveKind::Custom) {
+        auto demands = demands_of(*job.condition, job.timing, cut.chunks / job.timing.chunks);
+        if (!demands) return std::nullopt;
+        collective.demands = std::move(*demands);
+        return collective;
+    }
     collective.chunks = counts_shares(kind) ? chunks / ranks : chunks;
     if (counts_shares(kind) && chunks % ranks != 0) {
         if (kind != CollectiveKind::AllReduce || chunks > kMostChunks / ranks) return std::nullopt;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/instance.hpp"
+#include "plan/condition.hpp"
 #include "timing/plan_timing.hpp"
 
 #include <optional>
@@ -13,12 +14,14 @@ struct BoundJob {
     const timing::JobTiming& timing;
     CollectiveKind goal = CollectiveKind::Custom;
     std::optional<Rank> root{};
+    const plan::Condition* condition = nullptr;  ///< of a custom one: what it must end with
 };
 
 /// The instance that demands what the plans achieve together, in chunks of the same sizes. Each useful
 /// transfer of a plan is a send of one chunk of the instance, so a lower bound of the instance is one of the
-/// plans (docs/plan-costs.md, "The bound"). None if a plan's collective is not known, or there are too many
-/// chunks.
+/// plans (docs/plan-costs.md, "The bound"). None if a plan's collective is not known, if its
+/// condition has outputs whose sums share a contribution (a transfer could then serve two), or if there are
+/// too many chunks.
 [[nodiscard]] std::optional<Instance> instance_of(std::span<const BoundJob> jobs, const Topology& topology);
 
 /// The same demands in smaller chunks, to bound algorithms that divide the data finer than the plans do.

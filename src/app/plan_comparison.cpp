@@ -12,6 +12,11 @@ bool is_comparable(const JudgedPlan& judged) {
            std::ranges::all_of(judged.sizes, [](const SizedCost& at) { return at.cost.has_value(); });
 }
 
+bool same_condition(const JudgedPlan& a, const JudgedPlan& b) {
+    const auto &one = a.condition.condition, &other = b.condition.condition;
+    return one == other || (one && other && *one == *other);
+}
+
 /// Those with the same goal, in the order of the files.
 std::vector<PlanComparison> grouped(std::span<const JudgedPlan> judged) {
     std::vector<PlanComparison> groups;
@@ -19,7 +24,8 @@ std::vector<PlanComparison> grouped(std::span<const JudgedPlan> judged) {
         if (!is_comparable(judged[i])) continue;
         const plan::PlanVerdict& verdict = judged[i].verdict;
         auto group = std::ranges::find_if(groups, [&](const PlanComparison& known) {
-            return known.collective == verdict.collective && known.ranks == verdict.ranks;
+            return known.collective == verdict.collective && known.ranks == verdict.ranks &&
+                   same_condition(judged[known.plans.front()], judged[i]);
         });
         PlanComparison& own = group != groups.end()
                                   ? *group

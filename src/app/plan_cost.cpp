@@ -31,6 +31,19 @@ void ask_finer(PlanCost& cost, std::span<const BoundJob> jobs, const Topology& t
     cost.finer = PlanCost::Finer{finer->times, bound, gap(cost.timing.makespan, bound.value).value_or(0)};
 }
 
+/// Why a plan has no instance whose bounds would hold for it.
+std::string why_no_instance(std::span<const BoundJob> jobs) {
+    using enum CollectiveKind;
+    for (const BoundJob& job : jobs) {
+        if (job.timing.ranks < 2) return "one rank alone";
+        if (plan_kind_of(job.goal) == Custom && job.condition == nullptr)
+            return "nobody says what the plan is for";
+        if (plan_kind_of(job.goal) == Custom)
+            return "the condition asks for sums that overlap, or for nothing, or for too much";
+    }
+    return "too many chunks, or a share that is not whole";
+}
+
 /// Computes bound and gap, where the collectives of all plans are known.
 void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Topology& topology,
                         const Stop& stop) {
@@ -39,13 +52,23 @@ void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Top
         const plan::PlanVerdict& verdict = jobs[i].verdict;
         const bool is_proven =
             verdict.verdict == plan::PlanClass::Valid || verdict.verdict == plan::PlanClass::ValidIfBuffered;
-        if (!is_proven) return;
-        asked.push_back({cost.timing.jobs[i], cost.timing.jobs[i].goal, verdict.root});
+        if (!is_proven) {
+            cost.no_bound = "nobody says what the plan is for (--condition or --as does)";
+            return;
+        }
+        asked.push_back(
+            {cost.timing.jobs[i], cost.timing.jobs[i].goal, verdict.root, jobs[i].condition.get()});
     }
     const auto instance = instance_of(asked, topology);
-    if (!instance) return;
+    if (!instance) {
+        cost.no_bound = why_no_instance(asked);
+        return;
+    }
     with_instance(*instance, [&] {
-        if (synth::unreachable(*instance)) return;
+        if (synth::unreachable(*instance)) {
+            cost.no_bound = "a rank cannot be reached";
+            return;
+        }
         const synth::Bounding bounding = synth::bounds_of(*instance, cost.timing.makespan, stop);
         cost.bound = bounding.best();
         cost.skipped = bounding.skipped();
@@ -85,11 +108,15 @@ double utilisation(const timing::LinkLoad& load, const timing::PlanTiming& timin
     return static_cast<double>(load.busy.count()) / static_cast<double>(timing.makespan.count());
 }
 
+CollectiveKind goal_of(const plan::PlanVerdict& verdict) {
+    return kind_in_plan(verdict.collective).value_or(CollectiveKind::Custom);
+}
+
 timing::PlanTiming timing_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop) {
     std::vector<timing::TimedJob> timed;
     for (const CostJob& job : jobs) {
         timing::TimingOptions options{job.bytes, job.group};
-        options.goal = kind_in_plan(job.verdict.collective).value_or(CollectiveKind::Custom);
+        options.goal = goal_of(job.verdict);
         options.root = job.verdict.root;
         options.fifo_capacity = capacity_of(job.verdict);
         timed.push_back({job.plan, std::move(options)});
@@ -100,6 +127,7 @@ timing::PlanTiming timing_of(std::span<const CostJob> jobs, const Topology& topo
 PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop) {
     PlanCost cost;
     for (const CostJob& job : jobs) {
+        cost.labels.push_back(job.label.empty() ? fmt::format("plan {}", cost.labels.size() + 1) : job.label);
         if (const auto capacity = capacity_of(job.verdict)) {
             cost.notes.push_back(
                 fmt::format("timed with connections that hold {} messages, without which "
@@ -116,7 +144,7 @@ PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const 
                                         job.relayed, text::count_text(job.connections, "connection")));
         }
         for (const std::string& note : notes)
-            cost.notes.push_back(jobs.size() > 1 ? fmt::format("plan {}: {}", i + 1, note) : note);
+            cost.notes.push_back(jobs.size() > 1 ? fmt::format("{}: {}", cost.labels[i], note) : note);
     }
     hold_against_bound(cost, jobs, topology, stop);
     return cost;
@@ -128,6 +156,7 @@ io::Json json_of(const PlanCost& cost, const Topology& topology) {
                   {"bound_kind", cost.bound ? io::Json(cost.bound->kind) : io::Json(nullptr)},
                   {"gap", or_null(cost.gap)},
                   {"skipped", io::skipped_json(cost.skipped)},
+                  {"no_bound", cost.no_bound.empty() ? io::Json(nullptr) : io::Json(cost.no_bound)},
                   {"finer", nullptr},
                   {"cost_notes", cost.notes}};
     if (cost.finer) {

@@ -3,9 +3,11 @@
 #include "app/json.hpp"
 #include "core/bound.hpp"
 #include "core/stop.hpp"
+#include "plan/condition.hpp"
 #include "plan/plan_verdict.hpp"
 #include "timing/plan_timing.hpp"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +19,7 @@ namespace tutti::app {
 /// The makespan of a plan on a topology, and its gap to the bound (docs/plan-costs.md).
 struct PlanCost {
     timing::PlanTiming timing;
-    std::optional<Bound> bound{};         ///< none where the plan's meaning is not known
+    std::optional<Bound> bound{};
     std::optional<double> gap{};          ///< (makespan - bound) / bound
     std::vector<SkippedBound> skipped{};  ///< bounds that were not computed, or not completely
     /// The bound of the same call in chunks that many times smaller, where it was computed.
@@ -27,6 +29,8 @@ struct PlanCost {
         double gap = 0;
     };
     std::optional<Finer> finer{};
+    std::string no_bound{};             ///< why there is none
+    std::vector<std::string> labels{};  ///< of several plans, by job
     std::vector<std::string> notes{};
 };
 
@@ -35,8 +39,13 @@ struct CostJob {
     decltype(timing::TimedJob::plan) plan;
     const plan::PlanVerdict& verdict;
     Bytes bytes{};  ///< docs/plan-costs.md says of what; 0 where the topology is in abstract ticks
-    std::vector<NodeId> group{};  ///< rank r is that NPU; empty: NPUs 0, 1, …
+    std::vector<NodeId> group{};                         ///< rank r is that NPU; empty: NPUs 0, 1, …
+    std::shared_ptr<const plan::Condition> condition{};  ///< by which it was judged, if by one
+    std::string label{};                                 ///< what it is called among several
 };
+
+/// The collective that the verdict is on; Custom where it is none with a name.
+[[nodiscard]] CollectiveKind goal_of(const plan::PlanVerdict& verdict);
 
 /// How long plans take that start together and share the links of the topology. What is asked and thrown is
 /// as below.
@@ -56,8 +65,8 @@ struct CostJob {
 /// The part of the makespan in which the link is busy.
 [[nodiscard]] double utilisation(const timing::LinkLoad& load, const timing::PlanTiming& timing);
 
-/// `makespan`, `lower_bound`, `bound_kind`, `gap`, `skipped`, `algbw_GBps`, `busbw_GBps`, `links`, …; null
-/// where there is no value.
+/// `makespan`, `lower_bound`, `bound_kind`, `gap`, `skipped`, `no_bound`, `algbw_GBps`, `busbw_GBps`,
+/// `links`, …; null where there is no value.
 [[nodiscard]] io::Json json_of(const PlanCost& cost, const Topology& topology);
 
 }  // namespace tutti::app

@@ -40,6 +40,7 @@ void describe_ranks(const Result& result, const Collective& collective, MadePlan
     io::Json npus = io::Json::array();
     for (const NodeId npu : result.npus) npus.push_back(npu.value());
     made.facts["npus"] = std::move(npus);
+    made.npus = result.npus;
     made.facts["relays"] = result.npus.size() - result.members;
     if (result.npus.size() > result.members) made.ranks = ranks_words(result.npus, result.members);
     if (!result.condition) return;
@@ -145,6 +146,9 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
                              !options.target && result->condition ? " of the msccl runtime" : "");
     made.facts = facts_of(*result, of.id);
     describe_ranks(*result, of, made);
+    made.collective = collective;
+    made.plan = result->plan;
+    made.verdict = judge.last();
     return made;
 }
 
@@ -176,6 +180,9 @@ MadePlan make_mscclpp(const Instance& instance, const Schedule& schedule, Collec
     made.facts = {{"collective", of.id}, {"coll", coll},         {"ranks", verdict.ranks},
                   {"verdict", "valid"},  {"mode", verdict.mode}, {"steps", verdict.steps}};
     describe_ranks(result, of, made);
+    made.collective = collective;
+    made.plan = result.plan;
+    made.verdict = verdict;
     return made;
 }
 

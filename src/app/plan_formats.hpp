@@ -2,12 +2,15 @@
 
 #include "app/convert_options.hpp"
 #include "app/json.hpp"
+#include "app/plan_kinds.hpp"
 #include "core/instance.hpp"
 #include "core/schedule.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tutti::app {
 
@@ -18,6 +21,10 @@ struct MadePlan {
     std::string words{};      ///< what it is, for people
     std::string ranks{};      ///< with relays: which NPU is which rank, for people
     io::Json facts{};         ///< the same for machines
+    CollectiveId collective{};
+    std::optional<AnyPlan> plan{};  ///< where it is one that can be timed
+    plan::PlanVerdict verdict{};    ///< on it
+    std::vector<NodeId> npus{};     ///< by rank
 };
 
 /// A plan format that is written. Each row of the table makes one collective's plan and judges it like plans

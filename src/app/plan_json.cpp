@@ -8,6 +8,7 @@ io::Json json_of(const JudgedPlan& judged, std::span<const std::int32_t> group, 
     if (!judged.skipped.empty())
         return {{"file", judged.file}, {"verdict", nullptr}, {"skipped", judged.skipped}};
     io::Json json = io::plan_verdict_json(judged.file, judged.verdict, group);
+    if (judged.condition.condition) json["condition"] = judged.condition.file;
     if (judged.right_as) json["right_as"] = plan_name_of(*judged.right_as);
     if (judged.cost) json.update(json_of(*judged.cost, *topology));
     for (const SizedCost& at : judged.sizes) {

@@ -1,11 +1,12 @@
 #include "app/plan_judge.hpp"
 
 #include "io/json_text.hpp"
-#include "io/plan_condition_json.hpp"
 #include "plan/plan_error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <filesystem>
 
 namespace tutti::app {
 namespace {
@@ -42,14 +43,14 @@ std::string found_in(const Sniffed& sniffed) {
     if (sniffed.shape == Sniffed::Shape::Xml) return fmt::format("XML with the root <{}>", sniffed.root);
     if (sniffed.shape != Sniffed::Shape::Json) return "text";
     if (sniffed.fields.empty()) return "JSON without fields";
+    if (sniffed.has_field("tutti_condition"))
+        return "a condition (--condition takes it, or it lies beside its plan)";
     const std::size_t shown = std::min(sniffed.fields.size(), kShown);
     return fmt::format(
         "a JSON object with {}{}",
         fmt::join(sniffed.fields.begin(), sniffed.fields.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
         shown < sniffed.fields.size() ? ", ..." : "");
 }
-
-}  // namespace
 
 verify::PlanReading reading_of(const JudgeOptions& options) {
     using Reading = verify::PlanReading;
@@ -63,14 +64,27 @@ verify::PlanReading reading_of(const JudgeOptions& options) {
     reading.strict_descriptors = asked.strict_descriptors;
     reading.target = asked.target;
     reading.max_findings = options.max_violations;
-    if (asked.condition) {
-        io::Source source(*asked.condition);
-        reading.condition = io::read_plan_condition(source);
-    }
     return reading;
 }
 
-JudgedPlan PlanJudge::judge(const std::string& file, const Stop& stop) const {
+/// Whether the plan has buffers, of which conditions speak.
+bool has_buffers(const AnyPlan& plan) {
+    return std::holds_alternative<plan::MscclPlan>(plan) || std::holds_alternative<plan::ExecutionPlan>(plan);
+}
+
+verify::PlanReading with(verify::PlanReading reading, const NamedCondition& condition) {
+    if (condition.condition) reading.condition = *condition.condition;
+    return reading;
+}
+
+}  // namespace
+
+PlanJudge::PlanJudge(const JudgeOptions& options, OtherFiles other_files, bool keep_plans)
+    : reading_(reading_of(options)), other_files_(other_files), keep_plans_(keep_plans) {
+    for (const std::string& file : options.plan.conditions) conditions_.push_back(read_condition(file));
+}
+
+JudgedPlan PlanJudge::judge(const std::string& file, std::size_t position, const Stop& stop) const {
     std::string_view format, code = "unreadable";
     try {
         io::Source source(file, stop);
@@ -80,11 +94,8 @@ JudgedPlan PlanJudge::judge(const std::string& file, const Stop& stop) const {
         format = kind->format;
         code = kind->syntax;
         AnyPlan plan = kind->read(source);
-        JudgedPlan judged;
-        judged.file = file;
-        judged.verdict = app::judge(plan, reading_);
+        JudgedPlan judged = judge_plan(file, plan, position);
         judged.verdict.format = format;
-        judged.right_as = right_as(plan, judged.verdict);
         if (keep_plans_) judged.plan = std::move(plan);
         return judged;
     } catch (const plan::PlanError& error) {
@@ -94,15 +105,46 @@ JudgedPlan PlanJudge::judge(const std::string& file, const Stop& stop) const {
     }
 }
 
+JudgedPlan PlanJudge::judge_plan(const std::string& file, const AnyPlan& plan, std::size_t position) const {
+    JudgedPlan judged;
+    judged.file = file;
+    if (!conditions_.empty()) judged.condition = conditions_[conditions_.size() == 1 ? 0 : position];
+    judged.verdict = app::judge(plan, with(reading_, judged.condition));
+    if (conditions_.empty() && !reading_.goal) judge_by_condition_beside(judged, plan);
+    judged.right_as = right_as(plan, judged);
+    return judged;
+}
+
+/// A plan whose file says what it is for is judged by that: a condition beside it may be left from another
+/// plan of the same name. One that cannot be read is no fault of the plan.
+void PlanJudge::judge_by_condition_beside(JudgedPlan& judged, const AnyPlan& plan) const {
+    if (judged.verdict.verdict != plan::PlanClass::StructureOnly || !has_buffers(plan)) return;
+    const std::string beside = condition_beside(judged.file);
+    std::error_code unknown;
+    if (judged.file == "-" || !std::filesystem::is_regular_file(beside, unknown)) return;
+    try {
+        judged.condition = read_condition(beside);
+        judged.verdict = app::judge(plan, with(reading_, judged.condition));
+    } catch (const InputError& error) {
+        judged.verdict.warnings.push_back(
+            {"condition",
+             fmt::format("{} beside the plan cannot be used: {}", beside, error.message()),
+             {},
+             {}});
+        ++judged.verdict.warning_count;
+        judged.condition = {};
+    }
+}
+
 /// Files are often mislabelled: an all-to-all that says allgather. The strongest postconditions come first,
 /// as a plan that reduces to all ranks also reduces to one.
-std::optional<CollectiveKind> PlanJudge::right_as(const AnyPlan& plan,
-                                                  const plan::PlanVerdict& verdict) const {
+std::optional<CollectiveKind> PlanJudge::right_as(const AnyPlan& plan, const JudgedPlan& judged) const {
     using enum CollectiveKind;
     constexpr std::int64_t kMostSteps = 20'000;
+    const plan::PlanVerdict& verdict = judged.verdict;
     const bool asks =
         verdict.verdict == plan::PlanClass::Invalid || verdict.verdict == plan::PlanClass::StructureOnly;
-    if (!asks || other_files_ == OtherFiles::Skipped || reading_.goal || reading_.condition ||
+    if (!asks || other_files_ == OtherFiles::Skipped || reading_.goal || judged.condition.condition ||
         static_cast<std::int64_t>(verdict.steps) > kMostSteps) {
         return std::nullopt;
     }

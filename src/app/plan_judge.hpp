@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/condition_file.hpp"
 #include "app/judge_options.hpp"
 #include "app/plan_cost.hpp"
 #include "app/plan_kinds.hpp"
@@ -28,10 +29,8 @@ struct JudgedPlan {
     std::vector<SizedCost> sizes{};  ///< where several sizes were asked for: one for each
     /// The collective as which the plan is valid, if it is invalid as the one it names, or names none.
     std::optional<CollectiveKind> right_as{};
+    NamedCondition condition{};  ///< by which it was judged
 };
-
-/// How the options say that plans are read. Reads the condition's file: throws InputError.
-[[nodiscard]] verify::PlanReading reading_of(const JudgeOptions& options);
 
 /// Reads and judges files of one call. Errors in a file are in its verdict; only bugs and limits are thrown.
 class PlanJudge {
@@ -40,20 +39,26 @@ class PlanJudge {
         Malformed,  ///< the user named the file, so it should have been a plan
         Skipped     ///< it lay in a folder
     };
-    PlanJudge(verify::PlanReading reading, OtherFiles other_files, bool keep_plans)
-        : reading_(std::move(reading)), other_files_(other_files), keep_plans_(keep_plans) {}
+    /// Reads the conditions that the options name: throws InputError.
+    PlanJudge(const JudgeOptions& options, OtherFiles other_files, bool keep_plans);
 
-    /// Thread-safe. Throws LimitError when stopped while the file is read.
-    [[nodiscard]] JudgedPlan judge(const std::string& file, const Stop& stop = {}) const;
+    /// `position` is that of the file among all, which says which condition is its own. Thread-safe. Throws
+    /// LimitError when stopped while the file is read.
+    [[nodiscard]] JudgedPlan judge(const std::string& file, std::size_t position,
+                                   const Stop& stop = {}) const;
 
   private:
+    [[nodiscard]] JudgedPlan judge_plan(const std::string& file, const AnyPlan& plan,
+                                        std::size_t position) const;
+    void judge_by_condition_beside(JudgedPlan& judged, const AnyPlan& plan) const;
+
     [[nodiscard]] JudgedPlan judge_other_file(const std::string& file, io::Source& source,
                                               const Sniffed& sniffed) const;
 
-    [[nodiscard]] std::optional<CollectiveKind> right_as(const AnyPlan& plan,
-                                                         const plan::PlanVerdict& verdict) const;
+    [[nodiscard]] std::optional<CollectiveKind> right_as(const AnyPlan& plan, const JudgedPlan& judged) const;
 
-    verify::PlanReading reading_;
+    verify::PlanReading reading_;  ///< without a condition
+    std::vector<NamedCondition> conditions_{};
     OtherFiles other_files_;
     bool keep_plans_;
 };

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <map>
+
 namespace tutti::app {
 namespace {
 
@@ -17,7 +20,28 @@ std::vector<NodeId> nodes_of(std::span<const std::int32_t> group) {
 CostJob job_of(const JudgedPlan& judged, Bytes bytes, std::span<const std::int32_t> group) {
     const auto plan = timed(*judged.plan);
     if (!plan) throw InputError("plans of this format cannot be timed", {}, judged.file);
-    return {*plan, judged.verdict, bytes, nodes_of(group)};
+    return {*plan, judged.verdict, bytes, nodes_of(group), judged.condition.condition};
+}
+
+/// What plans are called beside each other: their files' names, with the folder if two are the same, and
+/// with a number if two are one file.
+std::vector<std::string> labels_of(std::span<const JudgedPlan> judged) {
+    std::map<std::string, std::size_t> names, files;
+    const auto name = [](const JudgedPlan& plan) {
+        return std::filesystem::path(plan.file).filename().string();
+    };
+    for (const JudgedPlan& plan : judged) {
+        ++names[name(plan)];
+        ++files[plan.file];
+    }
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+        const std::string& file = judged[i].file;
+        labels.push_back(files[file] > 1              ? fmt::format("{} ({})", file, i + 1)
+                         : names[name(judged[i])] > 1 ? file
+                                                      : name(judged[i]));
+    }
+    return labels;
 }
 
 void expect_npus_exist(const std::vector<std::vector<std::int32_t>>& groups, const Topology& topology,
@@ -92,8 +116,11 @@ Ticks makespan_of(const JudgedPlan& judged, const PlanNetwork& network, Bytes by
 PlanCost time_together(std::span<const JudgedPlan> judged, const PlanNetwork& network,
                        const std::vector<std::vector<std::int32_t>>& groups, const Stop& stop) {
     std::vector<CostJob> jobs;
-    for (std::size_t i = 0; i < judged.size(); ++i)
+    const std::vector<std::string> labels = labels_of(judged);
+    for (std::size_t i = 0; i < judged.size(); ++i) {
         jobs.push_back(job_of(judged[i], network.bytes, groups[i]));
+        jobs.back().label = labels[i];
+    }
     return cost_of(jobs, network.topology, stop);
 }
 

@@ -1,5 +1,6 @@
 #include "app/schedule_judge.hpp"
 
+#include "app/made_for.hpp"
 #include "core/stoppable_source.hpp"
 #include "io/bound_json.hpp"
 #include "io/collective_result_json.hpp"
@@ -25,7 +26,7 @@ JudgedSchedule ScheduleJudge::judge(const std::string& file, const Stop& stop) {
     try {
         const io::OpenSchedule schedule = io::open_schedule(file, stop);
         judged.made_for = schedule.instance;
-        judged.notes = notes_on(file, schedule);
+        judged.notes = notes_on_origin(file, schedule, instance_);
         judged.verdict = verdict_of(schedule, stop);
     } catch (const InputError& error) {
         judged.malformed = error;
@@ -67,25 +68,6 @@ Verdict ScheduleJudge::verdict_of(const io::OpenSchedule& schedule, const Stop& 
     symmetry::SymmetricSource all(instance_, *schedule.symmetric);
     StoppableSource watched(all, stop);
     return verify::verify(instance_, watched, limits);
-}
-
-/// A schedule for another instance may still be valid for this one, so this is a note, not a violation.
-std::vector<std::string> ScheduleJudge::notes_on(const std::string& file,
-                                                 const io::OpenSchedule& schedule) const {
-    std::vector<std::string> notes;
-    const bool nameless = schedule.instance == io::kStdinName || instance_.name() == io::kStdinName;
-    if (schedule.instance != instance_.name() && !nameless) {
-        notes.push_back(fmt::format("{} was made for the instance '{}'; this one is '{}'", file,
-                                    schedule.instance, instance_.name()));
-    }
-    const std::size_t links = instance_.topology().links().size();
-    if (schedule.stream &&
-        (schedule.stream->chunks != instance_.chunks() || schedule.stream->links != links)) {
-        notes.push_back(fmt::format("{} was made for {} chunks and {} links; the instance has {} and {}",
-                                    file, schedule.stream->chunks, schedule.stream->links, instance_.chunks(),
-                                    links));
-    }
-    return notes;
 }
 
 std::vector<CollectiveResult> ScheduleJudge::collectives(const JudgedSchedule& judged) const {

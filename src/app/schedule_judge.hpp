@@ -57,8 +57,6 @@ class ScheduleJudge {
   private:
     void bound(JudgedSchedule& judged, const Stop& stop);
     [[nodiscard]] Verdict verdict_of(const io::OpenSchedule& schedule, const Stop& stop) const;
-    [[nodiscard]] std::vector<std::string> notes_on(const std::string& file,
-                                                    const io::OpenSchedule& schedule) const;
 
     const Instance instance_;
     const Options options_;

@@ -103,10 +103,6 @@ class Contributions {
         }
     }
 
-    [[nodiscard]] std::size_t work() const {
-        return receivers_.empty() ? 0 : topology_.npus() * (network_.work() + topology_.npus());
-    }
-
     void improve(Bound& best) {
         find_ports();
         std::vector<std::pair<double, NodeId>> order;
@@ -128,9 +124,8 @@ class Contributions {
         std::set<const Passage*> all;
         for (const auto& [npu, receiver] : receivers_)
             all.insert(receiver.passages.begin(), receiver.passages.end());
-        const auto carries = [&](NodeId node) {
-            return std::ranges::any_of(all, [&](const Passage* p) { return p->admits(node); });
-        };
+        const std::vector<bool> may = carriers(topology_, {all.begin(), all.end()});
+        const auto carries = [&](NodeId node) { return may[node.index()]; };
         for (std::size_t n = 0; n < topology_.npus(); ++n) {
             if (!carries(NodeId(n))) continue;
             std::vector<TimedNode> others;
@@ -232,10 +227,10 @@ std::optional<Bound> contributions(Traffic& traffic, const Stop& stop) {
     }
     Effort effort(kMostContributionWork, stop);
     for (const Bytes bytes : sizes) {
-        if (!effort.spend(counting)) break;
-        Contributions each(traffic, bytes);
-        if (!effort.spend(each.work())) break;
-        each.improve(best);
+        const std::size_t npus = traffic.topology().npus();
+        const std::size_t search = PacedNetwork(traffic.instance(), bytes).work() + npus;
+        if (!effort.spend(counting + npus * search)) break;
+        Contributions(traffic, bytes).improve(best);
     }
     if (effort.ended() && best.value == Ticks(0)) return std::nullopt;
     return best;

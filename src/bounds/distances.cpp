@@ -55,6 +55,14 @@ std::vector<Ticks> distances_in_steps(const Passage& passage, std::span<const No
 
 }  // namespace
 
+std::vector<bool> carriers(const Topology& topology, const std::vector<const Passage*>& passages) {
+    std::vector<bool> may;
+    for (std::size_t n = 0; n < topology.nodes(); ++n) {
+        may.push_back(std::ranges::any_of(passages, [&](const Passage* p) { return p->admits(NodeId(n)); }));
+    }
+    return may;
+}
+
 std::vector<Ticks> distances(const Passage& passage, std::span<const NodeId> set, Direction direction) {
     if (passage.every_step) return distances_in_steps(passage, set, direction);
     return shortest_paths(

@@ -33,6 +33,10 @@ struct Passage {
     std::optional<Ticks> every_step;  ///< the step of all links, where they agree
 };
 
+/// Per node: whether one of the passages admits it. O(nodes * passages).
+[[nodiscard]] std::vector<bool> carriers(const Topology& topology,
+                                         const std::vector<const Passage*>& passages);
+
 /// The least time from a set of nodes to every other (forwards) or from every other to the set (backwards),
 /// with no other traffic: a lower bound of any transfer's time. kNever where there is no path. Dijkstra's
 /// algorithm, O(links log nodes); O(links) where all steps are equal.

@@ -178,11 +178,14 @@ class Growth {
           rooted_(rooted),
           effort_(effort),
           towards_(rooted.backwards ? Direction::Forwards : Direction::Backwards) {
+        std::vector<const Passage*> passages;
         for (const ChunkClass* c : rooted.classes) {
             chunks_ += c->count;
             release_ = std::min(release_, traffic.release(*c));
-            passages_.insert(&traffic.passage(*c));
+            if (passages.empty() || passages.back() != &traffic.passage(*c))
+                passages.push_back(&traffic.passage(*c));
         }
+        carries_ = carriers(topology_, passages);
         for (std::size_t n = 0; n < topology_.npus(); ++n) {
             if (carries(NodeId(n))) carriers_.emplace_back(n);
         }
@@ -210,12 +213,7 @@ class Growth {
         bool nested;
     };
 
-    [[nodiscard]] bool carries(NodeId node) const {
-        return std::ranges::any_of(passages_, [&](const Passage* p) { return p->admits(node); });
-    }
-    [[nodiscard]] std::span<const LinkId> ports(NodeId npu) const {
-        return rooted_.backwards ? topology_.in_links(npu) : topology_.out_links(npu);
-    }
+    [[nodiscard]] bool carries(NodeId node) const { return carries_[node.index()]; }
 
     /// The messages from one NPU to some others (backwards: to it from them).
     [[nodiscard]] PacedTimes search(const std::vector<TimedNode>& far, Direction direction) const {
@@ -367,8 +365,8 @@ class Growth {
         towards_;  ///< the direction in which to search from the others to find what leaves an NPU
     std::uint64_t chunks_ = 0;
     Ticks release_ = kNever;
-    std::set<const Passage*> passages_;
-    std::vector<NodeId> carriers_;
+    std::vector<bool> carries_;     ///< per node: whether it may carry any of the chunks
+    std::vector<NodeId> carriers_;  ///< the NPUs among them
     std::size_t parts_ = 0, largest_ = 0;
     Sending outer_, inner_, outer_of_npu_, receiving_, root_, root_npu_;
 };

@@ -56,6 +56,7 @@ namespace tutti::bounds {
 namespace {
 
 constexpr std::size_t kMostTreeWork = 150'000'000;  ///< links relaxed and the like
+constexpr std::size_t kMostRoundWork = 25'000'000;  ///< half a second
 constexpr int kMostTreeRounds = 60;
 constexpr std::size_t kMostLinkClasses = 120;
 constexpr std::int64_t kLongestLength = 1'000'000'000;
@@ -460,12 +461,14 @@ std::optional<Bound> trees(Traffic& traffic, const Stop& stop) {
     std::vector<TreePrices> prices;
     std::size_t work = 0;
     for (auto& [passage, classes] : sorted) {
+        if (PacedNetwork(traffic.instance(), passage->bytes).work() > kMostRoundWork / 10)
+            return std::nullopt;
         if (classes.first.empty() && classes.second.empty()) continue;
         prices.emplace_back(traffic, *passage, std::move(classes.first), std::move(classes.second));
         work += prices.back().work();
     }
     if (prices.empty()) return none;
-    if (work > kMostTreeWork / 3) return std::nullopt;
+    if (work > kMostRoundWork) return std::nullopt;
     return LengthGame(traffic, std::move(prices), stop).run();
 }
 

@@ -108,12 +108,11 @@ class Wave {
         }
         std::ranges::sort(passages_);
         passages_.erase(std::ranges::unique(passages_).begin(), passages_.end());
+        carriers_ = carriers(topology_, passages_);
         return chunks_ > 0;
     }
 
-    [[nodiscard]] bool carries(NodeId node) const {
-        return std::ranges::any_of(passages_, [&](const Passage* p) { return p->admits(node); });
-    }
+    [[nodiscard]] bool carries(NodeId node) const { return carriers_[node.index()]; }
 
     void find_windows() {
         const Direction on = forwards_ ? Direction::Forwards : Direction::Backwards;
@@ -228,6 +227,7 @@ class Wave {
     Ticks release_ = kNever;
     std::vector<TimedNode> far_;
     std::vector<const Passage*> passages_;
+    std::vector<bool> carriers_;  ///< per node: whether it may carry any of the chunks
     std::vector<LinkWindow> outer_ports_, border_;
     std::vector<LinkWindow> ports_;  ///< first: from outside; last: from inside
 };

@@ -51,6 +51,7 @@ text::Facts facts_of(const app::PlanCost& cost, const Topology& topology) {
         const bool has_gap = cost.timing.makespan > cost.bound->value;
         if (has_gap && !cost.skipped.empty()) facts.emplace_back("skipped", text::skipped_text(cost.skipped));
     }
+    if (!cost.bound && !cost.no_bound.empty()) facts.emplace_back("bound", "none: " + cost.no_bound);
     if (cost.finer) {
         facts.emplace_back(
             "finer", fmt::format("{}, {}, gap {}: the bound for chunks {} times smaller",
@@ -64,7 +65,7 @@ text::Facts facts_of(const app::PlanCost& cost, const Topology& topology) {
             facts.emplace_back("algbw", text::bandwidth_text(job.algbw_GBps));
             facts.emplace_back("busbw", text::bandwidth_text(job.busbw_GBps));
         } else if (!is_alone) {
-            facts.emplace_back(fmt::format("plan {}", i + 1), job_text(job, units));
+            facts.emplace_back(cost.labels[i], job_text(job, units));
         }
     }
     facts.emplace_back("links", links_text(cost, topology));

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <iterator>
 #include <numeric>
 
@@ -102,6 +103,7 @@ text::SafeText plan_page(const app::JudgedPlan& judged, const PlanView& view) {
     text::SafeText page =
         text::safe_text("{}  {}\n", verdict_word(verdict.verdict, view.colours), judged.file);
     Facts facts = verdict_facts(verdict);
+    if (judged.condition.condition) facts.emplace_back("condition", judged.condition.file);
     if (judged.cost) std::ranges::move(facts_of(*judged.cost, *view.topology), std::back_inserter(facts));
     if (judged.right_as) {
         facts.emplace_back("right as",
@@ -131,7 +133,10 @@ std::string warning_text(const plan::PlanVerdict& verdict) {
     return fmt::format("warning: {}{}", verdict.warnings.front().message, more);
 }
 
-std::string reason_of(const app::JudgedPlan& judged) {
+namespace {
+
+/// Without what it was judged by.
+std::string bare_reason_of(const app::JudgedPlan& judged) {
     const plan::PlanVerdict& verdict = judged.verdict;
     switch (verdict.verdict) {
         case PlanClass::Valid:
@@ -142,7 +147,8 @@ std::string reason_of(const app::JudgedPlan& judged) {
                                      verdict.fifo->chunks, verdict.fifo->steps, verdict.fifo->capacity)
                        : "";
         case PlanClass::StructureOnly:
-            return verdict.warnings.empty() ? "the file does not say what is right" : warning_text(verdict);
+            return verdict.warnings.empty() ? "the file does not say what is right (--condition or --as does)"
+                                            : warning_text(verdict);
         case PlanClass::Invalid:
         case PlanClass::Malformed:
             break;
@@ -151,6 +157,15 @@ std::string reason_of(const app::JudgedPlan& judged) {
     const plan::PlanFinding& first = verdict.violations.front();
     const std::string place = judged.place.empty() ? "" : fmt::format("at {}: ", judged.place);
     return fmt::format("{}: {}{}", first.code, place, first.message);
+}
+
+}  // namespace
+
+std::string reason_of(const app::JudgedPlan& judged) {
+    const std::string reason = bare_reason_of(judged);
+    if (!judged.condition.condition) return reason;
+    return fmt::format("condition {}{}{}", std::filesystem::path(judged.condition.file).filename().string(),
+                       reason.empty() ? "" : ": ", reason);
 }
 
 ExitCode exit_code_of(const plan::PlanVerdict& verdict) {

@@ -26,7 +26,7 @@ struct PlanView {
 /// The same as one line of JSON, with its newline.
 [[nodiscard]] text::SafeText plan_line(const app::JudgedPlan& judged, const PlanView& view);
 
-/// Why the verdict is what it is, in a few words; empty for valid plans.
+/// Why the verdict is what it is, in a few words, and by which condition; empty for other valid plans.
 [[nodiscard]] std::string reason_of(const app::JudgedPlan& judged);
 
 /// 0 if acceptable, 1 if invalid, 2 if malformed.

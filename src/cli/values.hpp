@@ -25,8 +25,20 @@ using Names = std::vector<std::string_view>;
         fmt::format("{} (see 'tutti{}{} --help')", message, command.empty() ? "" : " ", command));
 }
 
+/// The shortest name that begins with these letters.
+inline std::optional<std::string_view> begun_by(std::string_view letters, const Names& names) {
+    constexpr std::size_t kLeast = 3;
+    std::optional<std::string_view> best;
+    for (const std::string_view name : names) {
+        const bool fits = letters.size() >= kLeast && name.starts_with(letters);
+        if (fits && (!best || name.size() < best->size())) best = name;
+    }
+    return best;
+}
+
 inline std::string suggestion(std::string_view name, const Names& names) {
-    const auto guess = io::nearest(name, names);
+    auto guess = io::nearest(name, names);
+    if (!guess) guess = begun_by(name, names);
     return guess ? fmt::format("; did you mean '{}'?", *guess) : "";
 }
 

@@ -49,6 +49,12 @@ class FolderReport {
     void print(std::size_t files, std::size_t delivered, double seconds) const {
         if (talk_.json) return;
         if (table_.rows() > 0) streams_.out.print("{}\n", table_.text());
+        if (on_first_npus_ > 0) {
+            streams_.out.print(
+                "note: the topology has {} NPUs; {} with fewer ranks {} timed on the first ones\n",
+                topology_->npus(), text::count_text(on_first_npus_, "plan"),
+                on_first_npus_ == 1 ? "is" : "are");
+        }
         streams_.out.print("{}, {} s\n", tally_.text(), text::seconds_text(seconds));
         std::vector<std::string> skipped;
         for (const auto& [word, count] : words_) skipped.push_back(fmt::format("{} x {}", count, word));
@@ -88,6 +94,7 @@ class FolderReport {
                                        std::string(name_of(verdict.verdict))};
         if (timed_) {
             const auto& cost = judged.cost;
+            if (cost && static_cast<std::size_t>(verdict.ranks) < topology_->npus()) ++on_first_npus_;
             cells.push_back(cost ? std::to_string(cost->timing.makespan.count()) : "-");
             cells.push_back(text::gap_text(cost ? cost->gap : std::nullopt));
         }
@@ -103,6 +110,7 @@ class FolderReport {
     text::Table table_;
     PlanTally tally_;
     std::map<std::string, std::size_t> words_;
+    std::uint64_t on_first_npus_ = 0;  ///< plans of fewer ranks than there are NPUs
 };
 
 batch::ProgressView view_of(const Talk& talk, const Streams& streams) {

@@ -4,6 +4,8 @@
 #include "io/json_text.hpp"
 #include "io/source.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <unordered_map>
 
@@ -20,6 +22,14 @@ std::string journal_in(const std::string& path) {
     if (path == "-" || !fs::is_directory(path, ignored)) return path;
     const fs::path journal = fs::path(path) / kJournal;
     if (fs::exists(journal, ignored)) return journal.string();
+    if (fs::exists(fs::path(path) / "tasks" / "list", ignored)) {
+        throw InputError(
+            fmt::format(
+                "its tasks were listed, but their results are not in results.jsonl yet; 'tutti results "
+                "collect {}' puts them there",
+                path),
+            {}, path);
+    }
     throw InputError("expected a folder with results.jsonl, as tutti batch leaves it", {}, path);
 }
 

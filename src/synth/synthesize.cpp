@@ -1,7 +1,8 @@
 // The order of `auto`: near-linear bounds, then greedy; if greedy meets the bound, that is the proof and no
-// solver is run. Otherwise the other bounds (synth/bounding), then exact synthesis if the model fits. An
-// all-reduce is first solved as its two halves, each exactly: that gives a good schedule, and the direct
-// model then decides whether the composition can be beaten.
+// solver is run. Where a construction takes the whole instance, the bounds of bounded work follow it at once:
+// it often meets them, and nothing need be searched. Otherwise the other bounds (synth/bounding), then exact
+// synthesis if the model fits. An all-reduce is first solved as its two halves, each exactly: that gives a
+// good schedule, and the direct model then decides whether the composition can be beaten.
 
 #include "synth/synthesize.hpp"
 

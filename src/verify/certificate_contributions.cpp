@@ -27,6 +27,7 @@ class ContributionsCheck {
 
     Objection operator()(Ticks value) {
         count();
+        carriers_ = carriers(instance_, collectives_);
         if (needed_ == 0) return "the receiver needs no contribution of others";
         for (std::size_t v = 0; v < topology_.npus(); ++v) {
             if (!carries(NodeId(v))) continue;
@@ -66,10 +67,7 @@ class ContributionsCheck {
         Wide message, gap;
     };
 
-    [[nodiscard]] bool carries(NodeId node) const {
-        return std::ranges::any_of(collectives_,
-                                   [&](CollectiveId c) { return instance_.may_carry(node, c); });
-    }
+    [[nodiscard]] bool carries(NodeId node) const { return carriers_[node.index()]; }
 
     void count() {
         for (const Need& need : needs_of(instance_)) {
@@ -136,6 +134,7 @@ class ContributionsCheck {
     const ContributionsCertificate& claim_;
     Wide needed_ = 0, most_useful_ = 0, most_ = 0, release_ = kNever, message_ = kNever;
     std::set<CollectiveId> collectives_;
+    std::vector<bool> carriers_;  ///< per node: whether it may hold any of the chunks
     std::vector<Port> own_, fastest_;
     std::map<Wide, Wide> known_;
     std::optional<Wide> full_;  ///< from then on everybody may know everything

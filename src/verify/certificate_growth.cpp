@@ -91,6 +91,7 @@ class GrowthCheck {
 
     Objection operator()(Ticks value) {
         count();
+        carriers_ = carriers(instance_, collectives_);
         if (chunks_ == 0) return "there is no such chunk of the root";
         for (std::size_t v = 0; v < topology_.npus(); ++v) {
             if (carries(NodeId(v))) members_[growth_.part[v]].emplace_back(v);
@@ -103,10 +104,7 @@ class GrowthCheck {
     }
 
   private:
-    [[nodiscard]] bool carries(NodeId node) const {
-        return std::ranges::any_of(collectives_,
-                                   [&](CollectiveId c) { return instance_.may_carry(node, c); });
-    }
+    [[nodiscard]] bool carries(NodeId node) const { return carriers_[node.index()]; }
     [[nodiscard]] std::uint32_t home() const { return growth_.part[growth_.root.index()]; }
 
     void count() {
@@ -228,6 +226,7 @@ class GrowthCheck {
     const GrowthCertificate& growth_;
     Wide chunks_ = 0, wanted_ = 0, least_wanted_ = kNever, wanting_parts_ = 0, release_ = kNever;
     std::set<CollectiveId> collectives_;
+    std::vector<bool> carriers_;  ///< per node: whether it may hold any of the chunks
     std::map<std::uint32_t, std::vector<NodeId>> members_;  ///< by part
     Rates outer_, inner_, receiving_, root_;
 };

@@ -53,6 +53,15 @@ CollectiveId representative(const Instance& instance, CollectiveId collective) {
     return CollectiveId(static_cast<std::size_t>(first - instance.collectives().begin()));
 }
 
+std::vector<bool> carriers(const Instance& instance, const std::set<CollectiveId>& collectives) {
+    std::vector<bool> may(instance.topology().nodes());
+    for (std::size_t v = 0; v < may.size(); ++v) {
+        may[v] = std::ranges::any_of(collectives,
+                                     [&](CollectiveId c) { return instance.may_carry(NodeId(v), c); });
+    }
+    return may;
+}
+
 Ticks transit(const Instance& instance, LinkId link, ChunkId chunk) {
     const bool through = instance.topology().is_cut_through(instance.topology().link(link).dst);
     return through ? instance.alpha(link) : instance.alpha(link) + instance.beta(link, chunk);

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <vector>
 
 // Shared by the checks of all certificates: the needs of an instance, and shortest paths in its network.
@@ -31,6 +32,9 @@ struct Need {
 /// One collective for all that everybody may carry, so that their paths need be searched only once; the
 /// collective itself where only its group may.
 [[nodiscard]] CollectiveId representative(const Instance& instance, CollectiveId collective);
+
+/// Per node: whether it may hold chunks of any of the collectives.
+[[nodiscard]] std::vector<bool> carriers(const Instance& instance, const std::set<CollectiveId>& collectives);
 
 /// The least time from a start on the link to the next start of the same chunk beyond it, or to its arrival:
 /// alpha + beta, but only alpha into a cut-through switch, because beta is paid once, on the last link.

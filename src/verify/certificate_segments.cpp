@@ -26,13 +26,14 @@ SegmentPaths::SegmentPaths(const Instance& instance, Bytes bytes, Direction dire
     const Topology& topology = instance.topology();
     std::ranges::sort(paces_);
     paces_.erase(std::ranges::unique(paces_).begin(), paces_.end());
-    within_.assign(paces_.size(), std::vector<Wide>(topology.nodes(), kNever));
+    within_.assign(paces_.size(), std::vector<Wide>(topology.switches(), kNever));
     const bool forwards = direction == Direction::Forwards;
     constexpr std::size_t kBetweenSegments = SIZE_MAX;
     using Entry = std::tuple<Wide, std::size_t, NodeId>;  // price, pace or kBetweenSegments, node
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
     const auto offer = [&](Wide price, std::size_t pace, NodeId node) {
-        Wide& known = pace == kBetweenSegments ? at_[node.index()] : within_[pace][node.index()];
+        Wide& known =
+            pace == kBetweenSegments ? at_[node.index()] : within_[pace][node.index() - topology.npus()];
         if (price >= known) return;
         known = price;
         queue.emplace(price, pace, node);
@@ -54,7 +55,7 @@ SegmentPaths::SegmentPaths(const Instance& instance, Bytes bytes, Direction dire
         const auto [price, pace, node] = queue.top();
         queue.pop();
         const bool between = pace == kBetweenSegments;
-        if (price > (between ? at_[node.index()] : within_[pace][node.index()])) continue;
+        if (price > (between ? at_[node.index()] : within_[pace][node.index() - topology.npus()])) continue;
         for (const LinkId link : forwards ? topology.out_links(node) : topology.in_links(node)) {
             const NodeId next = forwards ? topology.link(link).dst : topology.link(link).src;
             if (!enters(next)) continue;
@@ -76,7 +77,8 @@ std::vector<SegmentPaths::Before> SegmentPaths::before(LinkId link) const {
         const Ticks pace = paces_[p];
         if (betas_[link.index()] > pace) continue;
         if (!stores(near)) {
-            if (within_[p][near.index()] < kNever) all.push_back({pace, within_[p][near.index()]});
+            const Wide price = within_[p][near.index() - instance_.topology().npus()];
+            if (price < kNever) all.push_back({pace, price});
             continue;
         }
         const bool alone = stores(other);

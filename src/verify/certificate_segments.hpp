@@ -55,7 +55,7 @@ class SegmentPaths {
     std::vector<Ticks> betas_;               ///< per link
     std::vector<Ticks> paces_;               ///< the different ones, rising
     std::vector<Wide> at_;                   ///< per node that stores
-    std::vector<std::vector<Wide>> within_;  ///< per pace and node that cuts through
+    std::vector<std::vector<Wide>> within_;  ///< per pace and switch, if it cuts through
 };
 
 }  // namespace tutti::verify

@@ -32,6 +32,7 @@ class WaveCheck {
 
     Objection operator()(Ticks value) {
         count();
+        carriers_ = carriers(instance_, collectives_);
         if (chunks_ == 0) return "no chunk has to cross the border of the set";
         find_times();
         const Wide crossed = std::min(crossings(outer_ports_), crossings(border_));
@@ -56,10 +57,7 @@ class WaveCheck {
   private:
     [[nodiscard]] bool is_inside(NodeId node) const { return inside_[node.index()]; }
     [[nodiscard]] bool is_inside_npu(NodeId node) const { return topology_.is_npu(node) && is_inside(node); }
-    [[nodiscard]] bool carries(NodeId node) const {
-        return std::ranges::any_of(collectives_,
-                                   [&](CollectiveId c) { return instance_.may_carry(node, c); });
-    }
+    [[nodiscard]] bool carries(NodeId node) const { return carriers_[node.index()]; }
 
     void count() {
         for (const Need& need : needs_of(instance_)) {
@@ -156,6 +154,7 @@ class WaveCheck {
     Wide chunks_ = 0, release_ = kNever;
     std::map<Wide, Wide> chunks_by_ends_;  ///< by the number of receivers (backwards: holders) inside
     std::set<CollectiveId> collectives_;
+    std::vector<bool> carriers_;  ///< per node: whether it may hold any of the chunks
     std::vector<LinkUse> outer_ports_, border_, ports_;
 };
 

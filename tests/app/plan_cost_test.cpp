@@ -129,6 +129,51 @@ TEST_SUITE("app: plan cost") {
         CHECK(json_of(cost, topology)["jobs"].size() == 2);
     }
 
+    TEST_CASE("a custom plan is bounded by its condition as the collective that it stands for") {
+        const Topology topology = one_way_ring(4);
+        const auto check = [&](const plan::MscclPlan& plan, CollectiveKind goal,
+                               const plan::Condition& condition) {
+            const auto named = test::believed_valid(goal),
+                       custom = test::believed_valid(CollectiveKind::Custom);
+            const PlanCost known = cost_of({&plan, named, Bytes{4096}}, topology);
+            const PlanCost asked =
+                cost_of({&plan, custom, Bytes{4096}, {}, std::make_shared<const plan::Condition>(condition)},
+                        topology);
+            REQUIRE(known.bound);
+            REQUIRE(asked.bound);
+            CHECK(asked.bound->value == known.bound->value);
+            CHECK(asked.no_bound.empty());
+        };
+        plan::Condition gather, reduce;
+        for (std::size_t rank = 0; rank < 4; ++rank) {
+            for (std::size_t part = 0; part < 4; ++part) {
+                const auto chunk = static_cast<std::int64_t>(part);
+                gather.outputs[Rank(rank)][chunk] = {{Rank(part), 0}};
+                reduce.outputs[Rank(rank)][chunk] = {
+                    {Rank(0), chunk}, {Rank(1), chunk}, {Rank(2), chunk}, {Rank(3), chunk}};
+            }
+        }
+        check(test::ring_all_gather(4), CollectiveKind::AllGather, gather);
+        check(test::ring_all_reduce(4), CollectiveKind::AllReduce, reduce);
+    }
+
+    TEST_CASE("there is no bound, and a reason, without a condition or where its sums overlap") {
+        const Topology topology = one_way_ring(4);
+        const auto plan = test::ring_all_reduce(4);
+        const auto verdict = test::believed_valid(CollectiveKind::Custom);
+        const PlanCost open = cost_of({&plan, verdict, Bytes{4096}}, topology);
+        CHECK_FALSE(open.bound);
+        CHECK(facts(open, topology).at("bound") == "none: nobody says what the plan is for");
+        plan::Condition overlapping;
+        overlapping.outputs[Rank(2)][0] = {{Rank(0), 0}, {Rank(1), 0}};
+        overlapping.outputs[Rank(3)][0] = {{Rank(0), 0}};
+        const PlanCost shared =
+            cost_of({&plan, verdict, Bytes{4096}, {}, std::make_shared<const plan::Condition>(overlapping)},
+                    topology);
+        CHECK_FALSE(shared.bound);
+        CHECK(json_of(shared, topology)["no_bound"].get<std::string>().find("overlap") != std::string::npos);
+    }
+
     TEST_CASE("plans of real tools are timed, above their bounds, with the FIFOs that the verifier names") {
         std::size_t timed = 0, bounded = 0;
         for (const auto& entry : std::filesystem::directory_iterator(data())) {

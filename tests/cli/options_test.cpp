@@ -165,7 +165,10 @@ TEST_CASE("verify takes the readings of plans") {
              "--strict-descriptors --target msccl-executor --threads 4",
              JudgeOptions{.files = {"a.xml"}, .plan = all, .threads = 4}));
     CHECK(asks("verify a.xml --operand src --copy ignore", asked<JudgeOptions>("verify a.xml")));
-    CHECK(asks("verify a --condition c", JudgeOptions{.files = {"a"}, .plan = {.condition = "c"}}));
+    CHECK(asks("verify a --condition c", JudgeOptions{.files = {"a"}, .plan = {.conditions = {"c"}}}));
+    CHECK(asks("verify a b --condition c --condition d",
+               JudgeOptions{.files = {"a", "b"}, .plan = {.conditions = {"c", "d"}}}));
+    CHECK(contains(complaint("convert a b -o c --to mscclpp"), "did you mean 'mscclpp-json'?"));
     CHECK(contains(complaint("verify a --as alreduce"), "did you mean 'allreduce'?"));
     CHECK(contains(complaint("verify a --target nccl"), "msccl or msccl-executor or rccl or mscclpp"));
     CHECK(contains(complaint("verify a --root -1"), "whole number"));

@@ -186,10 +186,10 @@ TEST_CASE("where a NIC has failed its chunks leave through the NICs of others") 
     });
     for (const Kind kind : {Kind::AllGather, Kind::ReduceScatter, Kind::AllReduce, Kind::AllToAll}) {
         const Instance instance = on_network(broken_rails, kind);
-        const Instance whole = on_network(rails(4, 4), kind);
-        // A node with three NICs of four needs at most half as long again, and some latency.
-        const std::int64_t slack = 10 * (kInAlpha + kOutAlpha);
-        CHECK(two_levels_on(instance) <= two_levels_on(whole) * 3 / 2 + slack);
+        // Three NICs of four carry what leaves or enters the node: three waves of four chunks each. Sums go
+        // both ways; chunks for one target are four times as many.
+        const std::int64_t waves = kind == Kind::AllReduce ? 8 : kind == Kind::AllToAll ? 16 : 4;
+        CHECK(two_levels_on(instance) <= waves * kOut + 6 * (kInAlpha + kOutAlpha));
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/heartbeat.hpp"
 #include "cli/option_groups.hpp"
+#include "text/format.hpp"
 
 #include <boost/program_options.hpp>
 
@@ -77,11 +78,29 @@ void report_invalid(const app::Conversion& conversion, const Streams& streams) {
     const Violation& first = conversion.verdict.violations.front();
     streams.err.print("error: {}: the schedule is invalid and was not written; V{} {}: {}\n", conversion.file,
                       number_of(first.rule), code_of(first.rule), first.message);
+    for (const std::string& note : conversion.notes) streams.err.print("note: {}\n", note);
 }
 
 void report_plan(const app::WrittenPlan& plan, const Streams& streams) {
     streams.err.print("{}: {}\n", plan.path, plan.plan.words);
     if (!plan.plan.ranks.empty()) streams.err.print("  {}\n", plan.plan.ranks);
+}
+
+/// What the plans take beside what the schedule takes.
+void report_times(const app::Conversion& conversion, const Streams& streams) {
+    const auto [schedule, plans] = *conversion.times;
+    const auto time = [&](Ticks ticks) {
+        return text::time_text(ticks, conversion.units, 4) +
+               (conversion.units == Units::Abstract ? " ticks" : "");
+    };
+    const bool is_one = conversion.plans.size() == 1;
+    streams.err.print("  schedule  {}\n  {}  {} here{}", time(schedule), is_one ? "plan    " : "plans   ",
+                      time(plans), is_one ? "" : " together");
+    if (schedule > Ticks(0)) {
+        const double ratio = static_cast<double>(plans.count()) / static_cast<double>(schedule.count());
+        streams.err.print(", {:.2f}x{}", ratio, plans > schedule ? " (docs/plan-costs.md says why)" : "");
+    }
+    streams.err.print("\n");
 }
 
 void report_folder(const app::Conversion& conversion, const Streams& streams) {
@@ -103,10 +122,11 @@ void report_file(const app::Conversion& conversion, const app::ConvertOptions& o
     for (const app::WrittenPlan& plan : conversion.plans) {
         report_plan(plan, streams);
         if (!plan.condition_path.empty()) {
-            streams.err.print("{}: what it must end with, for tutti verify --condition\n",
+            streams.err.print("{}: what it must end with; tutti verify finds it there\n",
                               plan.condition_path);
         }
     }
+    if (conversion.times) report_times(conversion, streams);
 }
 
 ExitCode run_convert(const app::ConvertOptions& options, const Talk& talk, const Process& process) {

@@ -42,12 +42,12 @@ app::PlanOptions plan_options(const Values& values) {
         options.root = Rank(static_cast<std::size_t>(values.number<std::int32_t>("root", 0, 0)));
     options.strict_dependencies = values.flag("strict-dependencies");
     options.strict_descriptors = values.flag("strict-descriptors");
-    options.condition = values.text("condition");
+    options.conditions = values.list("condition");
     if (values.flag("target"))
         options.target = static_cast<plan::Target>(values.choice("target", plan::target_names()));
     for (const std::string& group : values.list("group")) options.groups.push_back(group_in(group, values));
     options.topology = values.text("topology");
-    if (options.condition && options.goal)
+    if (!options.conditions.empty() && options.goal)
         values.refuse("--as and --condition both say what a plan is for; expected one of them");
     return options;
 }
@@ -84,7 +84,8 @@ app::JudgeOptions verify_options(const Values& values) {
     if (options.files.empty())
         values.refuse("expected a plan, a folder, or an instance and at least one schedule");
     const auto inputs = std::ranges::count(options.files, "-") + (options.instance == "-" ? 1 : 0) +
-                        (options.plan.condition == "-" ? 1 : 0) + (options.plan.topology == "-" ? 1 : 0);
+                        std::ranges::count(options.plan.conditions, "-") +
+                        (options.plan.topology == "-" ? 1 : 0);
     if (inputs > 1) values.refuse("only one file can be standard input (-)");
     return options;
 }
@@ -112,7 +113,9 @@ OptionGroup plan_readings() {
         ("root", text_value("RANK"),
          "of broadcast, reduce, gather, scatter (default: any root that fits)")  //
         ("condition", text_value("FILE"),
-         "what a custom collective starts from and must end with (docs/plan-conditions.md)")  //
+         "what a custom collective starts from and must end with (docs/plan-conditions.md); once for all "
+         "plans, or once for each in their order (default: NAME.condition.json beside NAME.xml or "
+         "NAME.json)")  //
         ("operand", text_value("src|dst"),
          "the local operand of a receive that reduces (default src, as the runtimes have it)")  //
         ("copy", text_value("ignore|first"),

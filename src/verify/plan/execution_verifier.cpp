@@ -51,7 +51,7 @@ class ExecutionVerifier {
             warnings_.add(
                 "collective",
                 fmt::format("the collective \"{}\" has no postcondition in this format; structure, order "
-                            "and races were judged (--as names another)",
+                            "and races were judged (--condition or --as says what it must end with)",
                             plan_.collective));
         }
         verdict_.collective =
