@@ -306,8 +306,7 @@ void LevelPlan::add_own_part(std::uint32_t item) {
         if (part_of(source) != in.part) continue;
         rest.clear();
         for (const NodeId npu : targets.of(in)) {
-            if (!is_source(npu, item) && !fed_.contains({item, npu}))
-                rest.push_back(npu);
+            if (!is_source(npu, item) && !fed_.contains({item, npu})) rest.push_back(npu);
         }
         if (!rest.empty()) add_inner(item, source, new_slot(own_ready_[item]), rest);
     }
