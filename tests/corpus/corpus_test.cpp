@@ -55,8 +55,8 @@ plan::PlanVerdict judged(const Expectation& row) {
     std::vector<std::string> arguments{"verify", (kFolder / row.file).string()};
     for (const std::string& word : words_of(row.options)) arguments.push_back(word);
     const auto options = std::any_cast<app::JudgeOptions>(cli::parse(arguments).options);
-    const app::PlanJudge judge(app::reading_of(options), app::PlanJudge::OtherFiles::Malformed, false);
-    return judge.judge(options.files.front()).verdict;
+    const app::PlanJudge judge(options, app::PlanJudge::OtherFiles::Malformed, false);
+    return judge.judge(options.files.front(), 0).verdict;
 }
 
 /// "invalid: race", "valid-if-buffered (9 9)".
