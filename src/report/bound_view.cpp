@@ -133,8 +133,8 @@ class Sentence {
     Ticks value_;
 };
 
-io::Json cut_json(const Topology& topology, const CutCertificate* cut) {
-    if (cut == nullptr) return nullptr;
+io::Json cut_json(const Topology& topology, const std::optional<CutCertificate>& cut) {
+    if (!cut) return nullptr;
     std::vector<std::uint32_t> nodes;
     for (const NodeId node : cut->inside) nodes.push_back(node.value());
     std::ranges::sort(nodes);
@@ -150,12 +150,26 @@ io::Json path_json(const PathCertificate* path) {
     return {{"links", std::move(links)}};
 }
 
-/// The largest; of several as large the one that the claim is about, so that table and picture agree.
+/// The nodes and links of a bound that are drawn as a cut. A wave is about a cut too.
+std::optional<CutCertificate> cut_of(const Bound& bound) {
+    if (const auto* const cut = std::get_if<CutCertificate>(&bound.certificate)) return *cut;
+    if (const auto* const wave = std::get_if<WaveCertificate>(&bound.certificate))
+        return CutCertificate{
+            .inside = wave->inside, .complement = wave->backwards, .earliest = {}, .bytes = {}};
+    return std::nullopt;
+}
+
+bool can_be_drawn(const Bound& bound) {
+    return cut_of(bound) || std::holds_alternative<PathCertificate>(bound.certificate);
+}
+
+/// The largest; of several as large the one that the claim is about, so that table and picture agree; without
+/// a claim one that can be drawn.
 const Bound& best_of(const std::vector<Bound>& bounds, const std::optional<BoundClaim>& claim) {
     const Bound& first = bounds.front();
-    if (!claim) return first;
-    const auto same = std::ranges::find_if(
-        bounds, [&](const Bound& bound) { return bound.value == first.value && bound.kind == claim->kind; });
+    const auto same = std::ranges::find_if(bounds, [&](const Bound& bound) {
+        return bound.value == first.value && (claim ? bound.kind == claim->kind : can_be_drawn(bound));
+    });
     return same == bounds.end() ? first : *same;
 }
 
@@ -184,10 +198,10 @@ std::string bound_sentence(const Instance& instance, const Bound& bound) {
 io::Json bound_view(const Instance& instance, const std::vector<Bound>& bounds,
                     const std::optional<BoundClaim>& claim) {
     const Bound& best = best_of(bounds, claim);
-    const auto* const cut = std::get_if<CutCertificate>(&best.certificate);
+    const std::optional<CutCertificate> cut = cut_of(best);
     const auto* const path = std::get_if<PathCertificate>(&best.certificate);
     const bool claimed = claim && claim->value > best.value;
-    const bool drawn = cut != nullptr || path != nullptr;
+    const bool drawn = can_be_drawn(best);
     std::string text = bound_sentence(instance, best);
     if (claimed) {
         text = fmt::format("{}. {} {}", claim->proof.empty() ? words_for(instance, *claim) : claim->proof,
