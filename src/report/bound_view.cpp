@@ -198,21 +198,25 @@ std::string bound_sentence(const Instance& instance, const Bound& bound) {
 io::Json bound_view(const Instance& instance, const std::vector<Bound>& bounds,
                     const std::optional<BoundClaim>& claim) {
     const Bound& best = best_of(bounds, claim);
-    const std::optional<CutCertificate> cut = cut_of(best);
-    const auto* const path = std::get_if<PathCertificate>(&best.certificate);
+    const auto drawable = std::ranges::find_if(bounds, can_be_drawn);
+    const bool drawn = drawable != bounds.end();
+    const Bound& shown = can_be_drawn(best) || !drawn ? best : *drawable;
     const bool claimed = claim && claim->value > best.value;
-    const bool drawn = can_be_drawn(best);
-    std::string text = bound_sentence(instance, best);
+    const bool weaker = drawn && (claimed || shown.value < best.value);
+    std::string text = bound_sentence(instance, claimed ? shown : best);
+    const std::string_view less = drawn ? "What is drawn proves less:" : "Without that:";
     if (claimed) {
         text = fmt::format("{}. {} {}", claim->proof.empty() ? words_for(instance, *claim) : claim->proof,
-                           drawn ? "What is drawn proves less:" : "Without that:", text);
+                           less, text);
+    } else if (weaker) {
+        text = fmt::format("{}. {} {}", text, less, bound_sentence(instance, shown));
     }
     return {{"lower_bound", claimed ? claim->value.count() : best.value.count()},
             {"bound_kind", claimed ? claim->kind : best.kind},
             {"bound_text", std::move(text)},
-            {"bound_weaker", claimed && drawn},
-            {"cut", cut_json(instance.topology(), cut)},
-            {"path", path_json(path)}};
+            {"bound_weaker", weaker},
+            {"cut", cut_json(instance.topology(), cut_of(shown))},
+            {"path", path_json(std::get_if<PathCertificate>(&shown.certificate))}};
 }
 
 }  // namespace tutti::report
