@@ -12,9 +12,9 @@ using plan::Buffer;
 using plan::StepType;
 using test::maybe;
 
-Address in(std::int32_t chunk) { return {Buffer::Input, chunk}; }
-Address out(std::int32_t chunk) { return {Buffer::Output, chunk}; }
-Address scratch(std::int32_t chunk) { return {Buffer::Scratch, chunk}; }
+Address in(std::int32_t chunk) { return {Buffer::Input, test::id<plan::ChunkOffset>(chunk)}; }
+Address out(std::int32_t chunk) { return {Buffer::Output, test::id<plan::ChunkOffset>(chunk)}; }
+Address scratch(std::int32_t chunk) { return {Buffer::Scratch, test::id<plan::ChunkOffset>(chunk)}; }
 
 plan::MscclPlan plan_of(std::string_view collective, std::int32_t ranks, std::int32_t chunks, bool in_place) {
     plan::MscclPlan plan;
