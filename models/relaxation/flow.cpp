@@ -13,6 +13,7 @@
 // s, 8x8 7 s, 10x10 26 s; RelaxationLimits end it.
 
 #include "core/expects.hpp"
+#include "core/least_tick.hpp"
 #include "models/relaxation.hpp"
 #include "models/relaxation/traffic.hpp"
 
@@ -174,27 +175,14 @@ Wide needed(const Instance& instance, const std::vector<Trip>& trips,
 /// The least makespan by which the links can carry that much length.
 std::int64_t least_makespan(const std::vector<LinkRoom>& rooms, const std::vector<std::int64_t>& lengths,
                             Wide needed) {
-    const auto enough = [&](std::int64_t makespan) {
+    const auto enough = [&](Ticks makespan) {
         Wide sum = 0;
         for (std::size_t e = 0; e < rooms.size() && sum < needed; ++e)
-            sum += rooms[e].by(makespan) * lengths[e];
+            sum += rooms[e].by(makespan.count()) * lengths[e];
         return sum >= needed;
     };
-    std::int64_t low = 0, high = 1;
-    while (!enough(high)) {
-        if (high > kUnreachable / 4)
-            return 0;  // no link that has a length can carry anything: proves nothing of use
-        high *= 2;
-    }
-    while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
-        if (enough(middle)) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
+    // None: no link that has a length can carry anything. That proves nothing of use.
+    return least_tick(enough).value_or(Ticks(0)).count();
 }
 
 /// Largest lengths to round to. Small ones first: they are easier on people, and exact if the duals are

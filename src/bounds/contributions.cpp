@@ -18,6 +18,7 @@
 
 #include "bounds/families.hpp"
 #include "bounds/paced_paths.hpp"
+#include "core/least_tick.hpp"
 
 #include <algorithm>
 #include <map>
@@ -161,26 +162,13 @@ class Contributions {
         const Receiver& receiver = receivers_[npu];
         std::size_t work_left = kMostTableEntries;
         Sums sums(lambda_, gaps_, receiver.holders, work_left);
-        const auto enough = [&](std::int64_t end) {
-            return received(ports_[npu.index()], receiver, sums, end);
+        const auto enough = [&](Ticks end) {
+            return received(ports_[npu.index()], receiver, sums, end.count());
         };
-        std::int64_t low = std::max<std::int64_t>(0, (best.value - receiver.release).count() + 1),
-                     high = low + 1;
-        if (enough(low)) return;
-        while (!enough(high)) {
-            low = high + 1;
-            if (high >= std::int64_t{1} << 60) return;
-            high *= 2;
-        }
-        while (low < high) {
-            const std::int64_t middle = low + (high - low) / 2;
-            if (enough(middle)) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        best = {"contributions", receiver.release + Ticks(low), ContributionsCertificate{npu, bytes_}, 0};
+        const Ticks more = std::max(Ticks(0), best.value - receiver.release + Ticks(1));
+        if (enough(more)) return;
+        const auto end = least_tick(enough, more);
+        if (end) best = {"contributions", receiver.release + *end, ContributionsCertificate{npu, bytes_}, 0};
     }
 
     /// Whether all can have come by then.

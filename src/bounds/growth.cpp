@@ -35,6 +35,7 @@
 #include "bounds/families.hpp"
 #include "bounds/paced_paths.hpp"
 #include "bounds/parts.hpp"
+#include "core/least_tick.hpp"
 
 #include <algorithm>
 #include <map>
@@ -64,23 +65,12 @@ struct Sending {
     }
     /// The time at which so many messages can have started, count > 0.
     [[nodiscard]] Ticks started(std::uint64_t count) const {
-        std::int64_t low = 0, high = 1;
-        const auto enough = [&](std::int64_t time) {
+        const auto enough = [&](Ticks time) {
             std::uint64_t starts = 0;
-            for (const Ticks gap : gaps) starts += static_cast<std::uint64_t>(time / gap.count()) + 1;
+            for (const Ticks gap : gaps) starts += static_cast<std::uint64_t>(time.count() / gap.count()) + 1;
             return starts >= count;
         };
-        if (gaps.empty()) return Ticks(0);
-        while (!enough(high)) high *= 2;
-        while (low < high) {
-            const std::int64_t middle = low + (high - low) / 2;
-            if (enough(middle)) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        return Ticks(low);
+        return gaps.empty() ? Ticks(0) : least_tick(enough).value_or(Ticks(0));
     }
 };
 
@@ -140,26 +130,6 @@ class Process {
     const Sending sending_;
     const std::vector<Ticks> inner_;
 };
-
-/// The least end with `enough(end)`; none up to 2^61.
-template <class Enough>
-std::optional<Ticks> least_growth(const Enough& enough) {
-    std::int64_t low = 0, high = 1;
-    while (!enough(Ticks(high))) {
-        if (high >= std::int64_t{1} << 61) return std::nullopt;
-        low = high + 1;
-        high *= 2;
-    }
-    while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
-        if (enough(Ticks(middle))) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return Ticks(low);
-}
 
 /// The chunks that count for a root.
 struct Rooted {
@@ -320,11 +290,11 @@ class Growth {
     void consider(const Process& process, Ticks last_start, const Wanted& wanted, const Case& which,
                   Bound& best) {
         if (wanted.all == 0) return;
-        auto end = least_growth([&](Ticks tick) { return process.served(tick) >= wanted.all; });
+        auto end = least_tick([&](Ticks tick) { return process.served(tick) >= wanted.all; });
         if (end && !which.nested) end = std::max(*end, received_by(process, wanted));
         if (end) accept(*end, which, false, best);
         if (wanted.least == 0) return;
-        const auto alone = least_growth([&](Ticks tick) { return process.served(tick) >= wanted.least; });
+        const auto alone = least_tick([&](Ticks tick) { return process.served(tick) >= wanted.least; });
         if (alone) accept(last_start + *alone, which, true, best);
     }
 
@@ -334,7 +304,7 @@ class Growth {
         for (const Ticks since : process.informed) {
             const std::uint64_t before = process.entries(since);
             if (before >= wanted.all) break;
-            const auto end = least_growth([&](Ticks tick) {
+            const auto end = least_tick([&](Ticks tick) {
                 std::uint64_t sum = 0;
                 for (const Ticks gap : receiving_.gaps) {
                     if (tick > since)

@@ -1,6 +1,7 @@
 #include "bounds/link_window.hpp"
 
 #include "core/expects.hpp"
+#include "core/least_tick.hpp"
 
 namespace tutti::bounds {
 
@@ -15,23 +16,7 @@ bool enough(std::span<const LinkWindow> windows, Wide weight, Ticks end) {
 
 std::optional<Ticks> least_end(std::span<const LinkWindow> windows, Wide weight) {
     expects(weight > 0);
-    // By doubling, because the time that a single link would take may not fit into 64 bits.
-    constexpr std::int64_t kLatest = std::int64_t{1} << 61;
-    std::int64_t low = 0, high = 1;
-    while (!enough(windows, weight, Ticks(high))) {
-        low = high + 1;
-        if (high >= kLatest) return std::nullopt;
-        high *= 2;
-    }
-    while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
-        if (enough(windows, weight, Ticks(middle))) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return Ticks(high);
+    return least_tick([&](Ticks end) { return enough(windows, weight, end); });
 }
 
 }  // namespace tutti::bounds

@@ -46,6 +46,7 @@
 #include "bounds/message_costs.hpp"
 #include "bounds/paced_paths.hpp"
 #include "bounds/parts.hpp"
+#include "core/least_tick.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -94,18 +95,7 @@ class BusyWindows {
 
     /// The least end by which the lengths times the windows reach `cost`; none if they never do.
     [[nodiscard]] std::optional<Ticks> least_end(const std::vector<std::int64_t>& length, Wide cost) const {
-        constexpr std::int64_t kLatest = std::int64_t{1} << 61;
-        std::int64_t low = 0, high = 1;
-        while (!enough(length, cost, high)) {
-            low = high + 1;
-            if (high >= kLatest) return std::nullopt;
-            high *= 2;
-        }
-        while (low < high) {
-            const std::int64_t middle = low + (high - low) / 2;
-            (enough(length, cost, middle) ? high : low) = enough(length, cost, middle) ? middle : middle + 1;
-        }
-        return Ticks(high);
+        return least_tick([&](Ticks end) { return enough(length, cost, end.count()); });
     }
 
     std::vector<BusyWindow> windows;  ///< per link
