@@ -73,6 +73,8 @@ struct SearchOptions {
     double steiner_toll = 0.2;
     Count symmetry_effort = 25'000;
     double symmetry_share = 0.25;
+    double textbook_share = 0.2;
+    double tree_share = 0.5;
     Count trim_resolution = 256;
 
     friend bool operator==(const SearchOptions&, const SearchOptions&) = default;

@@ -105,6 +105,11 @@ void Bounding::run_stages(std::optional<Ticks> enough, bool only_quick, const St
     if (best().value > before) judge(instance_, best());
 }
 
+Stop Bounding::share_of(const Stop& stop) const {
+    const auto left = stop.remaining();
+    return left ? stop.within(*left * options_.bound_share) : stop;
+}
+
 bounds::Families& Bounding::families() {
     if (!families_) families_.emplace(instance_);
     return *families_;

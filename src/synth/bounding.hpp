@@ -28,6 +28,9 @@ class Bounding {
     /// The same without those that may take long.
     void go_on_quickly(std::optional<Ticks> enough, const Stop& stop);
 
+    /// The part of the time that is left which a search gives to bounds.
+    [[nodiscard]] Stop share_of(const Stop& stop) const;
+
     /// The largest first; never empty after begin().
     [[nodiscard]] const std::vector<Bound>& bounds() const { return bounds_; }
     [[nodiscard]] const Bound& best() const { return bounds_.front(); }
