@@ -42,11 +42,15 @@ class Families {
     /// How much messages of a reduction can carry by when: some tenths of a second at the most. None: it
     /// would take longer.
     [[nodiscard]] std::optional<Bound> contributions(const Stop& stop);
+    /// What sends between the sides of a cut can carry and reach by when: some tenths of a second at the
+    /// most. None: it would take longer.
+    [[nodiscard]] std::optional<Bound> pairs(const Stop& stop);
     /// The dual of a multicommodity flow, by multiplicative weights: about half a second at the most.
     [[nodiscard]] Bound flow(const Stop& stop);
 
   private:
     std::unique_ptr<Traffic> traffic_;
+    std::vector<std::vector<bool>> worst_cut_;  ///< none or one: per node, whether it is inside
 };
 
 /// The fast ones: latency, ingress, egress, volume, and for all-to-alls the regular cuts. Near-linear.

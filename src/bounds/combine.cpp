@@ -49,7 +49,13 @@ std::vector<Bound> Families::simple(const Stop& stop) {
 }
 
 Bound Families::cut(const Stop& stop) {
-    return timed([&] { return bounds::cut(*traffic_, stop); });
+    Bound found = timed([&] { return bounds::cut(*traffic_, stop); });
+    if (const auto* cut = std::get_if<CutCertificate>(&found.certificate)) {
+        std::vector<bool> inside(traffic_->topology().nodes(), cut->complement);
+        for (const NodeId node : cut->inside) inside[node.index()] = !cut->complement;
+        worst_cut_ = {std::move(inside)};
+    }
+    return found;
 }
 
 Bound Families::wave(const Stop& stop) {
@@ -70,6 +76,10 @@ std::optional<Bound> Families::sum(const Stop& stop) {
 
 std::optional<Bound> Families::contributions(const Stop& stop) {
     return timed([&] { return bounds::contributions(*traffic_, stop); });
+}
+
+std::optional<Bound> Families::pairs(const Stop& stop) {
+    return timed([&] { return bounds::pairs(*traffic_, worst_cut_, stop); });
 }
 
 Bound Families::flow(const Stop& stop) {
@@ -99,6 +109,7 @@ std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop) {
     add(families.growth(stop));
     add(families.sum(stop));
     add(families.contributions(stop));
+    add(families.pairs(stop));
     add(families.flow(stop));
     return sorted(std::move(bounds));
 }

@@ -17,7 +17,7 @@
 // reach n, squared.
 
 #include "bounds/families.hpp"
-#include "bounds/paced_paths.hpp"
+#include "bounds/message_ports.hpp"
 #include "core/least_tick.hpp"
 
 #include <algorithm>
@@ -31,11 +31,6 @@ namespace {
 constexpr std::size_t kMostContributionWork = 20'000'000;  ///< links relaxed
 constexpr std::size_t kMostTableEntries = 2'000'000;
 constexpr std::size_t kMostReceiversTried = 3;
-
-/// A port over which messages end: none before `first`, then one each `gap`.
-struct InPort {
-    std::int64_t first, gap;
-};
 
 /// W.
 class Sums {
@@ -109,7 +104,7 @@ class Contributions {
         std::vector<std::pair<double, NodeId>> order;
         for (const auto& [npu, receiver] : receivers_) {
             double speed = 0;
-            for (const InPort& port : ports_[npu.index()]) speed += 1 / static_cast<double>(port.gap);
+            for (const MessagePort& port : ports_[npu.index()]) speed += 1 / static_cast<double>(port.gap);
             if (speed > 0) order.emplace_back(static_cast<double>(receiver.needed) / speed, npu);
         }
         std::ranges::stable_sort(order, std::ranges::greater{},
@@ -121,35 +116,18 @@ class Contributions {
   private:
     /// Where messages from anybody else can end, for each NPU.
     void find_ports() {
-        ports_.resize(topology_.npus());
         std::set<const Passage*> all;
         for (const auto& [npu, receiver] : receivers_)
             all.insert(receiver.passages.begin(), receiver.passages.end());
-        const std::vector<bool> may = carriers(topology_, {all.begin(), all.end()});
-        const auto carries = [&](NodeId node) { return may[node.index()]; };
-        for (std::size_t n = 0; n < topology_.npus(); ++n) {
-            if (!carries(NodeId(n))) continue;
-            std::vector<TimedNode> others;
-            for (std::size_t o = 0; o < topology_.npus(); ++o) {
-                if (o != n && carries(NodeId(o))) others.push_back({NodeId(o), Ticks(0)});
-            }
-            const auto times = network_.times(others, Direction::Forwards, [&](NodeId node) {
-                return topology_.is_switch(node) && carries(node);
-            });
-            for (const LinkId id : topology_.in_links(NodeId(n))) {
-                const EndLink end = network_.at_end(times, id, Direction::Forwards);
-                if (end.time == kNever) continue;
-                ports_[n].push_back({end.time.count(), network_.busy(id, end.pace).count()});
-            }
-            join(ports_[n]);
-        }
+        ports_ = message_ports(network_, carriers(topology_, {all.begin(), all.end()}), Direction::Forwards);
+        for (const auto& ports : ports_) join(ports);
     }
 
-    void join(const std::vector<InPort>& ports) {
+    void join(const std::vector<MessagePort>& ports) {
         std::vector<std::int64_t> gaps;
-        for (const InPort& port : ports) {
+        for (const MessagePort& port : ports) {
             gaps.push_back(port.gap);
-            lambda_ = std::min(lambda_, port.first);
+            lambda_ = std::min(lambda_, port.time);
         }
         std::ranges::sort(gaps);
         for (std::size_t i = 0; i < gaps.size(); ++i) {
@@ -172,11 +150,11 @@ class Contributions {
     }
 
     /// Whether all can have come by then.
-    static bool received(const std::vector<InPort>& ports, const Receiver& receiver, Sums& sums,
+    static bool received(const std::vector<MessagePort>& ports, const Receiver& receiver, Sums& sums,
                          std::int64_t end) {
         std::int64_t left = receiver.needed;
-        for (const InPort& port : ports) {
-            std::int64_t time = end - port.first;
+        for (const MessagePort& port : ports) {
+            std::int64_t time = end - port.time;
             if (time >= sums.full()) {
                 const std::int64_t many = (time - sums.full()) / port.gap + 1;
                 if (many >= (left + receiver.others - 1) / receiver.others) return true;
@@ -194,7 +172,7 @@ class Contributions {
     PacedNetwork network_;
     Bytes bytes_;
     std::map<NodeId, Receiver> receivers_;
-    std::vector<std::vector<InPort>> ports_;  ///< per NPU
+    std::vector<std::vector<MessagePort>> ports_;  ///< per NPU
     std::int64_t lambda_ = INT64_MAX;
     std::vector<std::int64_t> gaps_;
 };

@@ -52,6 +52,11 @@ namespace tutti::bounds {
 /// O(NPUs * links * paces log nodes).
 [[nodiscard]] std::optional<Bound> contributions(Traffic& traffic, const Stop& stop);
 
+/// Whom sends into a set can join by when: the given sets and the parts that show; none where that would take
+/// too long. O(NPUs * links * paces log nodes).
+[[nodiscard]] std::optional<Bound> pairs(Traffic& traffic, std::vector<std::vector<bool>> sets,
+                                         const Stop& stop);
+
 /// The room of every link for any chunk at all (docs/bounds.md, "The room of all links together").
 [[nodiscard]] std::vector<struct LinkWindow> rooms_of_all_links(const Traffic& traffic);
 

@@ -108,6 +108,15 @@ struct ContributionsCertificate {
     Bytes bytes;  ///< chunks of at least that size count
 };
 
+/// Every pair of a contribution from outside the set and a receiver inside is joined by a send into it, and
+/// the links into the set cannot join all pairs before the bound: a send carries no more than can have been
+/// collected before it, and reaches no more than can still be told after it.
+struct PairsCertificate {
+    std::vector<NodeId> inside;  ///< sorted
+    bool reductions = false;     ///< which chunks count: reductions, or the others
+    Bytes bytes;                 ///< of at least that size
+};
+
 /// A solver's claim that no schedule has makespan <= horizon. Solving again is the only check.
 struct SolverProof {
     std::string solver;      ///< "OR-Tools CP-SAT 9.15.6755"
@@ -119,11 +128,11 @@ struct SolverProof {
 using Certificate =
     std::variant<std::monostate, PathCertificate, CutCertificate, VolumeCertificate, LengthsCertificate,
                  TimedLengthsCertificate, WaveCertificate, TreesCertificate, GrowthCertificate,
-                 SumCertificate, ContributionsCertificate, SolverProof>;
+                 SumCertificate, ContributionsCertificate, PairsCertificate, SolverProof>;
 
 struct Bound {
     std::string kind;  ///< "latency", "ingress", "egress", "cut", "volume", "flow", "time-expanded",
-                       ///< "wave", "trees", "growth", "sum", "contributions", "solver", "trivial"
+                       ///< "wave", "trees", "growth", "sum", "contributions", "pairs", "solver", "trivial"
     Ticks value;
     Certificate certificate;
     double seconds = 0;  ///< what finding it took

@@ -82,6 +82,13 @@ Json certificate_json(const ContributionsCertificate& contributions) {
                 {"bytes", contributions.bytes.count}};
 }
 
+Json certificate_json(const PairsCertificate& pairs) {
+    return Json{{"type", "pairs"},
+                {"inside", numbers(pairs.inside)},
+                {"reductions", pairs.reductions},
+                {"bytes", pairs.bytes.count}};
+}
+
 Json certificate_json(const SolverProof& proof) {
     return Json{{"type", "solver"},
                 {"solver", proof.solver},

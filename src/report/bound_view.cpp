@@ -112,6 +112,10 @@ class Sentence {
         return fmt::format("{} cannot have received all contributions to its sums before {}.",
                            name_of(topology_, contributions.receiver), time(value_));
     }
+    std::string operator()(const PairsCertificate& pairs) const {
+        return fmt::format("Sends into {} nodes ({}) cannot bring everything to everybody there before {}.",
+                           pairs.inside.size(), some_of(pairs.inside), time(value_));
+    }
     std::string operator()(const SolverProof& proof) const {
         return fmt::format("{} found that no schedule ends by {}.", proof.solver, time(proof.horizon));
     }
@@ -156,6 +160,8 @@ std::optional<CutCertificate> cut_of(const Bound& bound) {
     if (const auto* const wave = std::get_if<WaveCertificate>(&bound.certificate))
         return CutCertificate{
             .inside = wave->inside, .complement = wave->backwards, .earliest = {}, .bytes = {}};
+    if (const auto* const pairs = std::get_if<PairsCertificate>(&bound.certificate))
+        return CutCertificate{.inside = pairs->inside, .earliest = {}, .bytes = {}};
     return std::nullopt;
 }
 

@@ -56,6 +56,7 @@ class Bounding {
     void growth(Stage& stage, const Stop& stop);
     void sum(Stage& stage, const Stop& stop);
     void contributions(Stage& stage, const Stop& stop);
+    void pairs(Stage& stage, const Stop& stop);
     void flow(Stage& stage, const Stop& stop);
     [[nodiscard]] bounds::Families& families();
     void flow_program(Stage& stage, const Stop& stop);

@@ -33,6 +33,7 @@ struct CertificateCheck {
     Objection operator()(const ContributionsCertificate& contributions) const {
         return check_contributions(instance, contributions, value);
     }
+    Objection operator()(const PairsCertificate& pairs) const { return check_pairs(instance, pairs, value); }
     Objection operator()(const SolverProof& proof) const { return check_solver_proof(proof, value); }
 };
 

@@ -92,6 +92,9 @@ TEST_CASE("a bound is written with its certificate") {
     CHECK(json_line(bound_json({"sum", Ticks(9), SumCertificate{Bytes{8}}})) ==
           R"({"kind":"sum","value":9,"certificate":{"type":"sum","bytes":8}})");
     CHECK(
+        json_line(bound_json({"pairs", Ticks(9), PairsCertificate{{NodeId(1)}, true, Bytes{8}}})) ==
+        R"({"kind":"pairs","value":9,"certificate":{"type":"pairs","inside":[1],"reductions":true,"bytes":8}})");
+    CHECK(
         json_line(bound_json({"contributions", Ticks(9), ContributionsCertificate{NodeId(1), Bytes{8}}})) ==
         R"({"kind":"contributions","value":9,"certificate":{"type":"contributions","receiver":1,"bytes":8}})");
     CHECK(bound_json({"trivial", Ticks(0), {}})["certificate"].is_null());

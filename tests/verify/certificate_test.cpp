@@ -321,6 +321,7 @@ std::vector<Certificate> attempts(const Instance& instance, Rng& rng, std::int64
         for (std::size_t v = 0; v < topology.nodes(); ++v) {
             if (rng.below(2) == 0) some.inside.emplace_back(v);
         }
+        all.emplace_back(PairsCertificate{some.inside, rng.below(2) == 0, smallest});
         some.backwards = rng.below(2) == 0;
         some.split = Ticks(static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(makespan) + 2)));
         some.bytes = smallest;

@@ -100,6 +100,11 @@ class InWords {
                            name_of(topology_, contributions.receiver));
     }
 
+    std::string operator()(const PairsCertificate& pairs) const {
+        return fmt::format("into {} nodes {}, what sends carry and whom they reach", pairs.inside.size(),
+                           some_of(pairs.inside));
+    }
+
     std::string operator()(const SolverProof& proof) const {
         return fmt::format("{}: no schedule by {}", proof.solver, proof.horizon.count());
     }

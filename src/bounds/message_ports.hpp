@@ -1,0 +1,24 @@
+#pragma once
+
+#include "bounds/paced_paths.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+namespace tutti::bounds {
+
+/// A link over which messages end at an NPU (backwards: begin): the least time of one, and how far apart two
+/// are.
+struct MessagePort {
+    std::int64_t time, gap;
+    friend auto operator<=>(const MessagePort&, const MessagePort&) = default;
+};
+
+/// Per NPU that carries: the links over which messages from other carriers end at it (forwards), or messages
+/// to them begin (backwards). O(NPUs * (NPUs + links * paces log nodes)).
+[[nodiscard]] std::vector<std::vector<MessagePort>> message_ports(const PacedNetwork& network,
+                                                                  const std::vector<bool>& carriers,
+                                                                  Direction direction);
+
+}  // namespace tutti::bounds
