@@ -21,6 +21,9 @@ template <class Take>
 void each_leg(const Instance& instance, std::span<const LinkId> legs, bool backwards, ChunkId chunk,
               Take take) {
     const Topology& topology = instance.topology();
+    // Contributions that are exchanged spoil a sum. (So a switch that adds never costs a tick that another
+    // one does not.) Copies are all alike, but reversed they may be contributions.
+    const bool sums = legs.size() > 1 && instance.demand(chunk).reduction;
     Ticks offset;
     for (std::size_t i = 0; i < legs.size();) {
         // Links joined by cut-through switches move at the pace of the slowest.
@@ -33,7 +36,9 @@ void each_leg(const Instance& instance, std::span<const LinkId> legs, bool backw
         } while (true);
         for (; i < end; ++i) {
             const Link& link = topology.link(legs[i]);
-            take(LegTime{legs[i], backwards ? link.dst : link.src, offset, instance.busy(legs[i], pace)});
+            const NodeId from = backwards ? link.dst : link.src;
+            const bool adds = topology.is_switch(from) && topology.rule(from).reduce;
+            take(LegTime{legs[i], from, offset, instance.busy(legs[i], pace), sums || adds});
             offset += instance.alpha(legs[i]);
         }
         offset += pace;

@@ -30,6 +30,7 @@ struct LegTime {
     NodeId from;  ///< in the direction of travel
     Ticks offset;
     Ticks busy;
+    bool alone;  ///< no other message of the chunk may pass `from` at that tick
 };
 
 /// When a path through switches uses its links if the chunk leaves every switch as soon as it may, into

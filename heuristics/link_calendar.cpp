@@ -42,7 +42,9 @@ Ticks LinkCalendar::earliest(std::span<const LegTime> legs, ChunkId chunk, Ticks
 bool LinkCalendar::meets_itself(std::span<const LegTime> legs, ChunkId chunk, Ticks start,
                                 bool backwards) const {
     for (std::size_t i = 1; i < legs.size(); ++i) {
-        if (passages_.contains(legs[i].from, chunk, start + passage(legs[i], backwards))) return true;
+        const LegTime& leg = legs[i];
+        const Passage own{leg.from, chunk, start + passage(leg, backwards), legs[i - 1].link, leg.link};
+        if (passages_.confuses(own, leg.alone)) return true;
     }
     return false;
 }
@@ -58,9 +60,10 @@ void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks s
 
 void LinkCalendar::book(std::span<const LegTime> legs, ChunkId chunk, Ticks start, bool backwards) {
     for (std::size_t i = 0; i < legs.size(); ++i) {
-        const auto& [link, from, offset, busy] = legs[i];
-        book(link, start + offset, start + offset + busy);
-        if (i > 0) passages_.insert(from, chunk, start + passage(legs[i], backwards));
+        const LegTime& leg = legs[i];
+        book(leg.link, start + leg.offset, start + leg.offset + leg.busy);
+        if (i == 0) continue;
+        passages_.insert({leg.from, chunk, start + passage(leg, backwards), legs[i - 1].link, leg.link});
     }
 }
 
@@ -69,31 +72,38 @@ void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {
     busy_[link.index()].book(begin, end);
 }
 
-std::size_t LinkCalendar::Passages::place(const Passage& passage) const {
+std::size_t LinkCalendar::Passages::first_place(const Passage& passage) const {
     Rng mix((std::uint64_t{passage.at.value()} << 32 | passage.chunk.value()) +
             static_cast<std::uint64_t>(passage.when.count()) * 0x9E3779B97F4A7C15ULL);
     expects(count_ < places_.size());
+    return mix.next() & (places_.size() - 1);
+}
+
+bool LinkCalendar::Passages::confuses(const Passage& passage, bool alone) const {
+    if (places_.empty()) return false;
     const std::size_t mask = places_.size() - 1;
-    std::size_t i = mix.next() & mask;
-    while (places_[i].when >= Ticks(0) && places_[i] != passage) i = (i + 1) & mask;
-    return i;
+    for (std::size_t i = first_place(passage); places_[i].when >= Ticks(0); i = (i + 1) & mask) {
+        const Passage& other = places_[i];
+        if (other.at != passage.at || other.chunk != passage.chunk || other.when != passage.when) continue;
+        if (alone || (other.inbound < passage.inbound) != (other.onward < passage.onward)) return true;
+    }
+    return false;
 }
 
-bool LinkCalendar::Passages::contains(NodeId at, ChunkId chunk, Ticks when) const {
-    return !places_.empty() && places_[place({at, chunk, when})].when >= Ticks(0);
-}
-
-void LinkCalendar::Passages::insert(NodeId at, ChunkId chunk, Ticks when) {
+void LinkCalendar::Passages::insert(const Passage& passage) {
     if (2 * (count_ + 1) > places_.size()) {
         const auto old =
             std::exchange(places_, std::vector<Passage>(std::max<std::size_t>(64, 2 * places_.size())));
-        for (const Passage& passage : old) {
-            if (passage.when >= Ticks(0)) places_[place(passage)] = passage;
+        count_ = 0;
+        for (const Passage& kept : old) {
+            if (kept.when >= Ticks(0)) insert(kept);
         }
     }
-    Passage& empty = places_[place({at, chunk, when})];
-    count_ += empty.when < Ticks(0) ? 1U : 0U;
-    empty = {at, chunk, when};
+    const std::size_t mask = places_.size() - 1;
+    std::size_t i = first_place(passage);
+    while (places_[i].when >= Ticks(0)) i = (i + 1) & mask;
+    places_[i] = passage;
+    ++count_;
 }
 
 }  // namespace tutti::heuristics

@@ -10,8 +10,8 @@ namespace tutti::heuristics {
 
 /// The time-expanded network: for each link, when it is busy (BusyIntervals).
 ///
-/// It also prevents one chunk from passing a bufferless switch twice at one tick: the two copies could be
-/// exchanged there.
+/// It also prevents what two messages of one chunk carry from being exchanged, or mixed, where they pass a
+/// switch at one tick: the lower inbound link is forwarded by the lower onward one.
 class LinkCalendar {
   public:
     explicit LinkCalendar(std::size_t links) : busy_(links) {}
@@ -43,21 +43,24 @@ class LinkCalendar {
     [[nodiscard]] bool meets_itself(std::span<const LegTime> legs, ChunkId chunk, Ticks start,
                                     bool backwards) const;
 
-    /// The triples of switch, chunk and tick: a hash set with open addressing.
+    /// A chunk passes a switch.
+    struct Passage {
+        NodeId at;
+        ChunkId chunk;
+        Ticks when{-1};  ///< negative: an empty place
+        LinkId inbound, onward;
+    };
+    /// Which chunks pass which switches when: a hash table with open addressing.
     class Passages {
       public:
-        [[nodiscard]] bool contains(NodeId at, ChunkId chunk, Ticks when) const;
-        void insert(NodeId at, ChunkId chunk, Ticks when);
+        /// Whether another message of the chunk passes there at that tick and the two may be exchanged.
+        [[nodiscard]] bool confuses(const Passage& passage, bool alone) const;
+        void insert(const Passage& passage);
 
       private:
-        struct Passage {
-            NodeId at;
-            ChunkId chunk;
-            Ticks when{-1};  ///< negative: an empty place
-            friend bool operator==(const Passage&, const Passage&) = default;
-        };
-        /// Its slot, or the empty slot where it would be. Precondition: there is an empty slot.
-        [[nodiscard]] std::size_t place(const Passage& passage) const;
+        /// Where the search for a passage of that switch, chunk and tick begins. Precondition: there is an
+        /// empty place.
+        [[nodiscard]] std::size_t first_place(const Passage& passage) const;
         std::vector<Passage> places_;  ///< a power of two, at most half full
         std::size_t count_ = 0;
     };

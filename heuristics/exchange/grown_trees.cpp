@@ -15,6 +15,7 @@
 #include "heuristics/exchange/tree_exchanges.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <queue>
 #include <tuple>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr double kFar = std::numeric_limits<double>::max();
 constexpr double kToll = 0.02;  ///< the price of a tick on an empty link
+constexpr std::array kTies{SumTreeTies::Shift, SumTreeTies::Chunk, SumTreeTies::Opposed};
 constexpr std::uint64_t kGrownPasses = 3;
 constexpr unsigned kJustifications = 3;
 constexpr std::uint64_t kQuickWork = std::uint64_t{1} << 17;  ///< messages of all tries, without a time limit
@@ -250,11 +252,11 @@ class GrowthSearch {
 
     /// Other orders of the chunks for the best trees.
     void vary_order() {
-        for (const bool shifted : {true, false}) {
+        for (const SumTreeTies ties : kTies) {
             for (const bool batched : {true, false}) {
                 if (is_over()) return;
                 GrownPlan plan{best_.trees, {}};
-                plan.order.shifted = shifted;
+                plan.order.ties = ties;
                 if (batched) plan.order.batches = batches_of(exchanges_);
                 consider(std::move(plan));
             }
@@ -309,6 +311,11 @@ class GrowthSearch {
 
     void change_order() {
         GrownPlan plan{best_.trees, best_.order};
+        if (rng_.below(2) == 0) {
+            plan.order.ties = kTies[rng_.below(kTies.size())];
+            consider(std::move(plan));
+            return;
+        }
         if (plan.order.batches.empty()) plan.order.batches.assign(plan.trees.size(), 1);
         for (std::uint64_t i = 0; i < 1 + plan.trees.size() / 8; ++i)
             plan.order.batches[rng_.below(plan.trees.size())] = static_cast<std::uint32_t>(rng_.below(3));

@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 namespace tutti::heuristics {
@@ -39,7 +40,8 @@ struct TreeMessage {
     std::uint32_t reverse = kNoMessage;  ///< the message of the same edge the other way
     bool meets = false;                  ///< there are contributions on the target's side
     std::uint32_t batch = 0;
-    Ticks rest;  ///< until all that depends on it has arrived
+    Ticks rest;              ///< until all that depends on it has arrived
+    std::uint32_t turn = 0;  ///< for SumTreeTies::Opposed
     HopId hop = {};
     Ticks start = Ticks(-1), arrival = {};
 };
@@ -162,6 +164,34 @@ class TreeMessages {
             }
         }
         set_rests();
+        set_turns();
+    }
+
+    /// Both messages of the middle edge have about the same rest.
+    void set_turns() {
+        std::uint32_t middle = kNoMessage;
+        Ticks least = Ticks::max();
+        for (std::size_t i = 1; i < order_.size(); ++i) {
+            const std::uint32_t v = order_[i];
+            if (up_[v] == kNoMessage || down_[v] == kNoMessage) continue;
+            const Ticks up = all[up_[v]].rest, down = all[down_[v]].rest;
+            const Ticks difference = std::max(up, down) - std::min(up, down);
+            if (difference >= least) continue;
+            least = difference;
+            middle = v;
+        }
+        if (middle == kNoMessage) return;
+        const NodeId below = nodes_[middle], above = nodes_[parent_[middle]];
+        const std::uint32_t turn = with_middle_[std::minmax(below, above)]++;
+        std::vector<bool> is_below(nodes_.size());
+        for (const std::uint32_t v : order_)
+            is_below[v] = v == middle || (parent_[v] != kNoMessage && is_below[parent_[v]]);
+        for (const std::uint32_t v : order_) {
+            for (const auto& [message, to] : {std::pair(up_[v], parent_[v]), std::pair(down_[v], v)}) {
+                if (message == kNoMessage) continue;
+                all[message].turn = is_below[to] == (below < above) ? turn : UINT32_MAX - turn;
+            }
+        }
     }
 
     /// The rest of a message is its own time and the longest rest of those that wait for it.
@@ -200,6 +230,7 @@ class TreeMessages {
     std::vector<std::uint32_t> local_;  ///< by NPU: its place in nodes_
     std::vector<NodeId> nodes_;
     std::vector<std::uint32_t> parent_, order_, holders_, receivers_, up_, down_;
+    std::map<std::pair<NodeId, NodeId>, std::uint32_t> with_middle_;  ///< how many trees have it
 };
 
 /// The ranks of messages that are listed in order.
@@ -213,12 +244,16 @@ std::vector<std::uint32_t> ranks_by(const SumTreeOrder& order, const std::vector
                                     std::uint32_t npus) {
     std::vector<std::uint32_t> sorted(messages.size());
     std::iota(sorted.begin(), sorted.end(), 0U);
-    const auto shift = [&](const TreeMessage& m) { return (m.to.value() + npus - m.from.value()) % npus; };
+    const auto ties = [&](const TreeMessage& m) {
+        const std::uint32_t shift = (m.to.value() + npus - m.from.value()) % npus;
+        return std::pair(order.ties == SumTreeTies::Opposed ? m.turn : 0,
+                         order.ties == SumTreeTies::Chunk ? 0 : shift);
+    };
     const auto before = [&](std::uint32_t x, std::uint32_t y) {
         const TreeMessage &a = messages[x], &b = messages[y];
         if (a.batch != b.batch) return a.batch < b.batch;
         if (a.rest != b.rest) return order.longest_first ? a.rest > b.rest : a.rest < b.rest;
-        if (order.shifted && shift(a) != shift(b)) return shift(a) < shift(b);
+        if (ties(a) != ties(b)) return ties(a) < ties(b);
         return x < y;
     };
     std::ranges::sort(sorted, before);

@@ -16,13 +16,20 @@ struct SumTree {
     std::vector<std::pair<NodeId, NodeId>> edges;
 };
 
+/// What decides between messages that are equally urgent.
+enum class SumTreeTies : std::uint8_t {
+    Shift,   ///< the target's number minus the source's, modulo the NPUs: NPUs send to different targets
+    Chunk,   ///< the chunk's number
+    Opposed  ///< trees with the same middle edge: in one order on its one side, in the opposite order on the
+             ///< other. Else both messages of a tree's middle edge start at one tick, and if they meet in a
+             ///< switch, one must wait. Then as Shift.
+};
+
 /// Which of the messages that wait for a port goes first.
 struct SumTreeOrder {
     /// Chunks of a lower batch first; by tree, empty: all are in one batch.
     std::vector<std::uint32_t> batches = {};
-    /// Among equals: the target's number minus the source's, modulo the NPUs, so that NPUs send to different
-    /// targets; or, if false, by chunk.
-    bool shifted = true;
+    SumTreeTies ties = SumTreeTies::Shift;
     /// The longest rest first; or, if false, the shortest.
     bool longest_first = true;
     /// How often the times are made anew, in the order in which messages would start if all were as late as

@@ -76,7 +76,7 @@ std::optional<Schedule> best_of(const std::vector<TreeMaker>& makers, const Exch
         const auto trees = trees_of(exchanges, maker);
         // With one batch all chunks are summed up before any is distributed.
         best.take(schedule_sum_trees(exchanges.graph(), trees, {}, stop));
-        SumTreeOrder order{.shifted = false};
+        SumTreeOrder order{.ties = SumTreeTies::Chunk};
         if (best.goes_on(messages)) best.take(schedule_sum_trees(exchanges.graph(), trees, order, stop));
         order = {.batches = batches};
         if (several && best.goes_on(messages))

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <set>
 
 using namespace tutti;
@@ -40,7 +41,7 @@ TEST_CASE("the calendar finds the first gap, as a tick-by-tick search does") {
     }
 }
 
-TEST_CASE("two copies of one chunk never pass a bufferless switch at one tick") {
+TEST_CASE("two messages of one chunk are never exchanged in a switch that they pass at one tick") {
     const Instance instance = test::on_all(test::star(4, {.cut_through = true}, 1, 2),
                                            {test::collective(CollectiveKind::AllGather)});
     const HopGraph graph(instance);
@@ -54,7 +55,30 @@ TEST_CASE("two copies of one chunk never pass a bufferless switch at one tick") 
     LinkCalendar calendar(instance.topology().links().size());
     for (std::int64_t start = 0; start < 200; start += 2) {
         calendar.book(graph, hop(0, 1), ChunkId(0), Ticks(start));
-        CHECK(calendar.earliest(graph, hop(2, 3), ChunkId(0), Ticks(start)) == Ticks(start + 1));
+        // From 2 to 3: behind it on both sides, so the switch forwards each as it should.
+        CHECK(calendar.earliest(graph, hop(2, 3), ChunkId(0), Ticks(start)) == Ticks(start));
+        CHECK(calendar.earliest(graph, hop(2, 0), ChunkId(0), Ticks(start)) == Ticks(start + 1));
         CHECK(calendar.earliest(graph, hop(2, 3), ChunkId(1), Ticks(start)) == Ticks(start));
     }
+}
+
+TEST_CASE("two messages of one chunk never pass a switch at one tick if it, or the chunk, is a sum") {
+    const auto second_starts = [](bool adds, CollectiveKind kind) {
+        const SwitchRule rule{.copy = true, .reduce = adds, .cut_through = true};
+        const Instance instance = test::on_all(test::star(4, rule, 1, 2), {test::collective(kind)});
+        const Topology& topology = instance.topology();
+        const auto path = [&](std::size_t from, std::size_t to) {
+            return std::array{topology.out_links(NodeId(from)).front(),
+                              topology.in_links(NodeId(to)).front()};
+        };
+        std::vector<LegTime> first, second;
+        path_times(instance, path(0, 1), ChunkId(0), first);
+        path_times(instance, path(2, 3), ChunkId(0), second);
+        LinkCalendar calendar(topology.links().size());
+        calendar.book(first, ChunkId(0), Ticks(0));
+        return calendar.earliest(second, ChunkId(0), Ticks(0));
+    };
+    CHECK(second_starts(false, CollectiveKind::AllGather) == Ticks(0));
+    CHECK(second_starts(true, CollectiveKind::AllGather) == Ticks(1));
+    CHECK(second_starts(false, CollectiveKind::AllReduce) == Ticks(1));
 }
