@@ -11,7 +11,8 @@ LinearAnswer Backend::solve(const LinearProgram&, const SolveLimits&) const {
 }
 
 std::string parameters_of(const SolveLimits& limits) {
-    return fmt::format("seed {}, threads {}", limits.seed, limits.threads);
+    return fmt::format("seed {}, threads {}{}", limits.seed, limits.threads,
+                       limits.presolve ? "" : ", no presolve");
 }
 
 Program toy() {

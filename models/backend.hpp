@@ -29,6 +29,9 @@ struct SolveLimits {
     /// Not before `stop`: after this the answer is no longer awaited. Only a solver in a helper process
     /// (models/remote) can be forced to end then. None: the same as `stop`.
     std::optional<Stop> must_end = {};
+    /// Whether the solver may rewrite the program first, where that can be turned off. It makes hard
+    /// questions easier, but takes several times as long as answering many easy ones does.
+    bool presolve = true;
 };
 
 /// Why a solve ended. Infeasible and Optimal are proofs (if the solver is correct).

@@ -39,7 +39,9 @@ enum class PartialVariableAssignment : Tag { Vars = 1, Values = 2 };
 enum class SatParameters : Tag {
     RandomSeed = 31,
     MaxMemoryInMb = 40,
+    CpModelPresolve = 86,
     CatchSigintSignal = 135,
+    SymmetryLevel = 183,
     NumWorkers = 206
 };
 enum class CpSolverResponse : Tag { Status = 1, Solution = 2, BestObjectiveBound = 4, SolutionInfo = 20 };
@@ -213,6 +215,10 @@ std::string parameter_bytes(const SolveLimits& limits) {
     parameters.add_int32(SatParameters::RandomSeed, static_cast<std::int32_t>(limits.seed & 0x7fffffff));
     parameters.add_int32(SatParameters::NumWorkers, static_cast<std::int32_t>(std::max(1u, limits.threads)));
     parameters.add_bool(SatParameters::CatchSigintSignal, false);
+    if (!limits.presolve) {
+        parameters.add_bool(SatParameters::CpModelPresolve, false);
+        parameters.add_int32(SatParameters::SymmetryLevel, 0);
+    }
     if (limits.memory_bytes) {
         parameters.add_int64(SatParameters::MaxMemoryInMb,
                              static_cast<std::int64_t>(std::max<std::size_t>(1, *limits.memory_bytes >> 20)));

@@ -24,7 +24,7 @@ namespace tutti::models::remote {
 namespace {
 
 constexpr std::string_view kMagic = "tutti";
-constexpr std::uint64_t kFormat = 1;
+constexpr std::uint64_t kFormat = 2;
 constexpr std::size_t kPiece = std::size_t{1} << 16;
 
 enum class Kind : std::uint64_t { SolveProgram = 1, SolveLinearProgram, ProgramAnswer, LinearProgramAnswer };
@@ -224,6 +224,7 @@ void write_head(Writer& writer, std::string_view backend, const SolveLimits& lim
     writer.number(limits.threads);
     writer.number(limits.seed);
     writer.optional(limits.memory_bytes, [&](std::size_t bytes) { writer.number(bytes); });
+    writer.number(limits.presolve ? 1 : 0);
 }
 
 void read_head(Reader& reader, Order& order) {
@@ -232,6 +233,7 @@ void read_head(Reader& reader, Order& order) {
     order.threads = static_cast<unsigned>(reader.number());
     order.seed = reader.number();
     order.memory_bytes = reader.optional([&] { return static_cast<std::size_t>(reader.number()); });
+    order.presolve = reader.number() != 0;
 }
 
 Program read_program(Reader& reader) {

@@ -22,6 +22,7 @@ struct Order {
     unsigned threads = 1;
     std::uint64_t seed = 1;
     std::optional<std::size_t> memory_bytes;
+    bool presolve = true;
     std::variant<Program, LinearProgram> program;  ///< variables are named v0, v1, ...
 };
 

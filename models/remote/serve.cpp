@@ -120,6 +120,7 @@ int serve(int socket) {
     limits.threads = order->threads;
     limits.seed = order->seed;
     limits.memory_bytes = order->memory_bytes;
+    limits.presolve = order->presolve;
     const Sink sink = [&](std::string_view bytes) { return send_whole(socket, bytes); };
     const bool is_sent =
         std::holds_alternative<Program>(order->program)

@@ -120,6 +120,7 @@ TEST_CASE("an order comes as it was sent, and not at all if it was cut off or ch
         limits.threads = 1 + static_cast<unsigned>(rng.below(8));
         limits.seed = rng.next();
         if (rng.below(2) == 0) limits.memory_bytes = rng.next();
+        limits.presolve = rng.below(2) == 0;
         if (rng.below(2) == 0) limits.stop = Stop(Stop::Seconds(1e6));
         const std::string bytes =
             bytes_of([&](const Sink& sink) { return write_order(sink, "cpsat", program, limits); });
@@ -129,6 +130,7 @@ TEST_CASE("an order comes as it was sent, and not at all if it was cut off or ch
         CHECK(order->threads == limits.threads);
         CHECK(order->seed == limits.seed);
         CHECK(order->memory_bytes == limits.memory_bytes);
+        CHECK(order->presolve == limits.presolve);
         CHECK(order->seconds.has_value() == limits.stop.remaining().has_value());
         REQUIRE(std::holds_alternative<Program>(order->program));
         CHECK(same(program, std::get<Program>(order->program)));
