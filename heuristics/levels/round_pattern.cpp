@@ -60,12 +60,12 @@ class PatternSearch {
         const Ticks start = calendar_.earliest(legs_, ChunkId(kind), Ticks(0));
         calendar_.book(legs_, ChunkId(kind), start);
         for (std::size_t i = 0; i < legs_.size(); ++i) {
-            const auto [link, from, offset, busy] = legs_[i];
-            const Ticks at = start + offset;
-            loads_[link.index()] += busy;
-            pattern_.entries.push_back({at, link, kind, i + 1 == legs_.size()});
-            pattern_.uses.push_back({link, at, at + busy});
-            if (i > 0) pattern_.passages.push_back({from, kind, at});
+            const LegTime& leg = legs_[i];
+            const Ticks at = start + leg.offset;
+            loads_[leg.link.index()] += leg.busy;
+            pattern_.entries.push_back({at, leg.link, kind, i + 1 == legs_.size()});
+            pattern_.uses.push_back({leg.link, at, at + leg.busy});
+            if (i > 0) pattern_.passages.push_back({leg.from, kind, at});
         }
         pattern_.duration = std::max(pattern_.duration, start + transit);
     }
