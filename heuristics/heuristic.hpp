@@ -96,6 +96,7 @@ inline constexpr std::string_view kTreeInsertion = "tree-insertion";
 inline constexpr std::string_view kRuinAndRecreate = "ruin-and-recreate";
 inline constexpr std::string_view kPipelinedAllReduce = "pipelined-all-reduce";
 inline constexpr std::string_view kRing = "ring";
+inline constexpr std::string_view kLevelRounds = "level-rounds";
 inline constexpr std::string_view kSwitchSums = "switch-sums";
 inline constexpr std::string_view kGrownTrees = "grown-trees";
 

@@ -6,6 +6,7 @@
 #include "heuristics/flood/flood_search.hpp"
 #include "heuristics/heuristic.hpp"
 #include "heuristics/levels/broadcast.hpp"
+#include "heuristics/levels/level_rounds.hpp"
 #include "heuristics/levels/two_levels.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/paths/priced_paths.hpp"
@@ -101,6 +102,10 @@ const std::array kTable{
     Heuristic{"crossbar-rounds",
               "each chunk straight to every receiver, in rounds in which every NPU sends and receives once",
               DirectHeuristic{why_no_crossbar_rounds, has_switches, crossbar_rounds}},
+    Heuristic{kLevelRounds,
+              "all-gather, reduce-scatter, all-reduce: level by level in rounds; for schedules too large to "
+              "hold",
+              DirectHeuristic{why_no_level_rounds, never, level_rounds}},
     Heuristic{"broadcast-rounds",
               "broadcasts, and reductions to one NPU, by exchanges along dimensions or pushed in time",
               DirectHeuristic{why_no_broadcast_rounds, has_broadcasts, broadcast_rounds}},

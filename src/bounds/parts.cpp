@@ -159,33 +159,6 @@ class NaturalPartitions {
     std::vector<Partition> found_;
 };
 
-/// Per node the part of all its nearest NPUs, or kMixed. O(links).
-std::vector<std::uint32_t> parts_of_nodes(const Topology& topology, const Partition& partition) {
-    std::vector<std::uint32_t> part(partition.part);
-    part.resize(topology.nodes(), kUnknown);
-    std::vector<std::uint32_t> level(topology.nodes(), UINT32_MAX);
-    std::vector<NodeId> queue;
-    for (std::size_t n = 0; n < topology.npus(); ++n) {
-        level[n] = 0;
-        queue.emplace_back(n);
-    }
-    for (std::size_t next = 0; next < queue.size(); ++next) {
-        const NodeId node = queue[next];
-        const auto look = [&](NodeId to) {
-            const std::size_t t = to.index();
-            if (level[t] == UINT32_MAX) {
-                level[t] = level[node.index()] + 1;
-                queue.push_back(to);
-            }
-            if (level[t] != level[node.index()] + 1 || part[t] == part[node.index()]) return;
-            part[t] = part[t] == kUnknown ? part[node.index()] : kMixed;
-        };
-        for (const LinkId id : topology.out_links(node)) look(topology.link(id).dst);
-        for (const LinkId id : topology.in_links(node)) look(topology.link(id).src);
-    }
-    return part;
-}
-
 std::vector<bool> side(const std::vector<std::uint32_t>& part_of_node, std::uint32_t part) {
     std::vector<bool> inside;
     for (const std::uint32_t own : part_of_node) inside.push_back(own == part);
@@ -281,6 +254,32 @@ std::vector<std::uint32_t> worst(const std::vector<double>& load) {
 std::vector<Partition> natural_partitions(const Traffic& traffic, const Stop& stop) {
     if (traffic.classes().empty() || traffic.topology().links().empty()) return {};
     return NaturalPartitions(traffic).run(stop);
+}
+
+std::vector<std::uint32_t> parts_of_nodes(const Topology& topology, const Partition& partition) {
+    std::vector<std::uint32_t> part(partition.part);
+    part.resize(topology.nodes(), kUnknown);
+    std::vector<std::uint32_t> level(topology.nodes(), UINT32_MAX);
+    std::vector<NodeId> queue;
+    for (std::size_t n = 0; n < topology.npus(); ++n) {
+        level[n] = 0;
+        queue.emplace_back(n);
+    }
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+        const NodeId node = queue[next];
+        const auto look = [&](NodeId to) {
+            const std::size_t t = to.index();
+            if (level[t] == UINT32_MAX) {
+                level[t] = level[node.index()] + 1;
+                queue.push_back(to);
+            }
+            if (level[t] != level[node.index()] + 1 || part[t] == part[node.index()]) return;
+            part[t] = part[t] == kUnknown ? part[node.index()] : kMixed;
+        };
+        for (const LinkId id : topology.out_links(node)) look(topology.link(id).dst);
+        for (const LinkId id : topology.in_links(node)) look(topology.link(id).src);
+    }
+    return part;
 }
 
 std::vector<bool> side_of(const Topology& topology, const Partition& partition, std::uint32_t part) {

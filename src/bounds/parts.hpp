@@ -19,6 +19,10 @@ struct Partition {
 /// O(NPUs * links log nodes) where that is little work, else O(links) each.
 [[nodiscard]] std::vector<Partition> natural_partitions(const Traffic& traffic, const Stop& stop);
 
+/// Per node the part of all its nearest NPUs; of a switch whose nearest NPUs are of several parts a number
+/// that is no part's. O(links).
+[[nodiscard]] std::vector<std::uint32_t> parts_of_nodes(const Topology& topology, const Partition& partition);
+
 /// The NPUs of one part, and the switches whose nearest NPUs are all of it.
 [[nodiscard]] std::vector<bool> side_of(const Topology& topology, const Partition& partition,
                                         std::uint32_t part);

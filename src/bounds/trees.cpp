@@ -39,14 +39,13 @@
 // Complexity: a round takes a search per NPU (and size), O(NPUs^2) for the spanning tree and O(NPUs) for each
 // class of chunks. Measured: 3 to 30 rounds; 64 NPUs behind a fat tree 0.1 s.
 
+#include "bounds/border_trees.hpp"
+#include "bounds/busy_windows.hpp"
 #include "bounds/families.hpp"
 #include "bounds/link_classes.hpp"
-#include "bounds/link_window.hpp"
 #include "bounds/matrix_game.hpp"
 #include "bounds/message_costs.hpp"
-#include "bounds/paced_paths.hpp"
 #include "bounds/parts.hpp"
-#include "core/least_tick.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,100 +56,10 @@ namespace tutti::bounds {
 namespace {
 
 constexpr std::size_t kMostTreeWork = 150'000'000;  ///< links relaxed and the like
-constexpr std::size_t kMostRoundWork = 25'000'000;  ///< half a second
+constexpr std::size_t kMostRoundWork = 50'000'000;  ///< a second; beyond, only borders (border_trees)
 constexpr int kMostTreeRounds = 60;
 constexpr std::size_t kMostLinkClasses = 120;
 constexpr std::int64_t kLongestLength = 1'000'000'000;
-
-/// When a link may be busy with what counts: from `first` to `tail` before the end, in multiples of `unit`.
-struct BusyWindow {
-    Ticks first = kNever, tail = kNever;
-    std::int64_t unit = 1;
-
-    [[nodiscard]] std::int64_t length(std::int64_t end) const {
-        if (first == kNever || tail == kNever) return 0;
-        const std::int64_t all = end - first.count() - tail.count();
-        return all <= 0 ? 0 : all / unit * unit;
-    }
-};
-
-class BusyWindows {
-  public:
-    explicit BusyWindows(const Traffic& traffic)
-        : traffic_(traffic), topology_(traffic.topology()), network_(traffic.instance(), smallest()) {
-        std::vector<Ticks> since(topology_.npus(), kNever), until(topology_.npus(), kNever);
-        for (const ChunkClass& c : traffic.classes()) {
-            const Demand demand = traffic.demand(c);
-            one_size_ = one_size_ && demand.bytes == smallest();
-            for (const NodeId node : demand.holders)
-                since[node.index()] = std::min(since[node.index()], traffic.release(c));
-            for (const NodeId node : demand.receivers) until[node.index()] = Ticks(0);
-        }
-        const auto anywhere = [](NodeId) { return true; };
-        const auto from = network_.times(starts(since), Direction::Forwards, anywhere);
-        const auto to = network_.times(starts(until), Direction::Backwards, anywhere);
-        for (std::size_t l = 0; l < topology_.links().size(); ++l)
-            windows.push_back(window(LinkId(l), from, to));
-    }
-
-    /// The least end by which the lengths times the windows reach `cost`; none if they never do.
-    [[nodiscard]] std::optional<Ticks> least_end(const std::vector<std::int64_t>& length, Wide cost) const {
-        return least_tick([&](Ticks end) { return enough(length, cost, end.count()); });
-    }
-
-    std::vector<BusyWindow> windows;  ///< per link
-
-  private:
-    [[nodiscard]] Bytes smallest() const { return traffic_.smallest().bytes; }
-
-    static std::vector<TimedNode> starts(const std::vector<Ticks>& times) {
-        std::vector<TimedNode> nodes;
-        for (std::size_t n = 0; n < times.size(); ++n) {
-            if (times[n] != kNever) nodes.push_back({NodeId(n), times[n]});
-        }
-        return nodes;
-    }
-
-    [[nodiscard]] BusyWindow window(LinkId id, const PacedTimes& from, const PacedTimes& to) const {
-        const Instance& instance = traffic_.instance();
-        const InnerLink over = network_.over(from, to, id);
-        BusyWindow result;
-        if (over.pace == kNever) return result;
-        result.first = over.before;
-        // The end of the busy time is the pace after the start; what follows it does without the pace.
-        result.tail = network_.after_pace(to, id);
-        if (topology_.busy() == Busy::AlphaPlusBeta) result.tail -= instance.alpha(id);
-        result.unit = unit(id);
-        return result;
-    }
-
-    /// What all busy times of the link are multiples of.
-    [[nodiscard]] std::int64_t unit(LinkId id) const {
-        if (!one_size_) return 1;
-        const Ticks own = topology_.beta(id, smallest());
-        const Link& link = topology_.link(id);
-        if (!topology_.is_cut_through(link.src) && !topology_.is_cut_through(link.dst))
-            return traffic_.instance().busy(id, own).count();
-        if (topology_.busy() == Busy::AlphaPlusBeta) return 1;
-        for (const Ticks pace : network_.paces()) {
-            if (pace > own && pace.count() % own.count() != 0) return 1;
-        }
-        return own.count();
-    }
-
-    [[nodiscard]] bool enough(const std::vector<std::int64_t>& length, Wide cost, std::int64_t end) const {
-        Wide sum = 0;
-        for (std::size_t l = 0; l < length.size() && sum < cost; ++l) {
-            if (length[l] > 0) sum += Wide{length[l]} * windows[l].length(end);
-        }
-        return sum >= cost;
-    }
-
-    const Traffic& traffic_;
-    const Topology& topology_;
-    PacedNetwork network_;
-    bool one_size_ = true;
-};
 
 /// What the chunks of one size (and one set of carriers) need at the least.
 class TreePrices {
@@ -327,13 +236,7 @@ class LengthGame {
     /// Equal lengths on all links that leave or enter a part.
     void price_borders(const Partition& partition, Bound& best) {
         const Topology& topology = traffic_.topology();
-        std::vector<std::uint32_t> part(topology.nodes(), partition.parts);
-        for (std::uint32_t k = 0; k < partition.parts; ++k) {
-            const std::vector<bool> side = side_of(topology, partition, k);
-            for (std::size_t n = 0; n < side.size(); ++n) {
-                if (side[n]) part[n] = k;
-            }
-        }
+        const std::vector<std::uint32_t> part = parts_of_nodes(topology, partition);
         std::vector<std::int64_t> length;
         for (const Link& link : topology.links())
             length.push_back(part[link.src.index()] == part[link.dst.index()] ? 0 : 1);
@@ -432,33 +335,22 @@ std::optional<Bound> trees(Traffic& traffic, const Stop& stop) {
     const Topology& topology = traffic.topology();
     const Bound none{"trees", Ticks(0), {}, 0};
     if (traffic.classes().empty() || topology.links().empty()) return none;
-    bool copies = false, adds = false;
-    for (const SwitchRule& rule : topology.parts().switches) {
-        copies = copies || rule.copy;
-        adds = adds || rule.reduce;
-    }
     std::map<const Passage*, std::pair<std::vector<const ChunkClass*>, std::vector<const ChunkClass*>>>
         sorted;
-    for (const ChunkClass& c : traffic.classes()) {
-        const Demand demand = traffic.demand(c);
-        auto& [of_trees, of_chains] = sorted[&traffic.passage(c)];
-        if (is_chain(demand)) {
-            of_chains.push_back(&c);
-        } else if (!copies && !(demand.reduction && adds)) {
-            of_trees.push_back(&c);
-        }
+    for (const ChunkClass* c : countable_chunks(traffic)) {
+        auto& [of_trees, of_chains] = sorted[&traffic.passage(*c)];
+        (is_chain(traffic.demand(*c)) ? of_chains : of_trees).push_back(c);
     }
+    if (sorted.empty()) return none;
     std::vector<TreePrices> prices;
     std::size_t work = 0;
     for (auto& [passage, classes] : sorted) {
         if (PacedNetwork(traffic.instance(), passage->bytes).work() > kMostRoundWork / 10)
             return std::nullopt;
-        if (classes.first.empty() && classes.second.empty()) continue;
         prices.emplace_back(traffic, *passage, std::move(classes.first), std::move(classes.second));
         work += prices.back().work();
     }
-    if (prices.empty()) return none;
-    if (work > kMostRoundWork) return std::nullopt;
+    if (work > kMostRoundWork) return border_trees(traffic, stop);
     return LengthGame(traffic, std::move(prices), stop).run();
 }
 

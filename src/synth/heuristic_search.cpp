@@ -8,6 +8,7 @@
 
 #include "core/stoppable_source.hpp"
 #include "heuristics/exchange/grown_trees.hpp"
+#include "heuristics/levels/level_rounds.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/ring/ring.hpp"
 #include "synth/composition.hpp"
@@ -94,6 +95,8 @@ void HeuristicSearch::search_quickly() {
     }
     if (has_turn<heuristics::DirectHeuristic>()) {
         const bool is_ring = alone_ != nullptr && alone_->name == heuristics::kRing;
+        const bool is_by_levels = alone_ != nullptr && alone_->name == heuristics::kLevelRounds;
+        if (is_by_levels && is_too_large_to_hold() && search_by_levels()) return;
         if (!is_ring) construct();
         if (is_ring || (alone_ == nullptr && best_.wants_better())) {
             if (search_by_rings()) return;
@@ -224,6 +227,7 @@ bool HeuristicSearch::search_by_rings() {
     std::optional<Schedule> schedule;
     std::string why_none = "an NPU has no path to the next one";
     if (unheld) {
+        if (alone_ == nullptr && search_by_levels()) return true;
         heuristics::RingSchedule made(instance_, stop_);
         if (made.why_none().empty()) {
             take_streamed(made, heuristics::kRing, begin);
@@ -239,6 +243,19 @@ bool HeuristicSearch::search_by_rings() {
                                candidate.sends, best_.seconds()));
     best_.enter({std::move(candidate)});
     return false;
+}
+
+/// Level by level, not held. False: it does not apply.
+bool HeuristicSearch::search_by_levels() {
+    const double begin = best_.seconds();
+    heuristics::LevelRounds made(instance_, stop_);
+    if (!made.why_none().empty()) {
+        best_.enter(
+            {{std::string(heuristics::kLevelRounds), {}, {}, made.why_none(), best_.seconds() - begin}});
+        return false;
+    }
+    take_streamed(made, heuristics::kLevelRounds, begin);
+    return true;
 }
 
 /// The constructions that take a whole instance at once: a good first schedule in little time. Bounds of

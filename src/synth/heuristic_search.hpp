@@ -39,6 +39,7 @@ class HeuristicSearch {
     [[nodiscard]] bool search_by_symmetry(std::uint64_t effort, const Stop& stop);
     [[nodiscard]] bool search_in_lockstep();
     [[nodiscard]] bool search_by_rings();
+    [[nodiscard]] bool search_by_levels();
     void construct();
     void construct_by(const heuristics::Heuristic& heuristic, const heuristics::DirectHeuristic& direct);
     void search_by_textbook();

@@ -36,7 +36,7 @@ void judge_demands(const Instance& instance, const Tables& tables, const Holding
         if (demand.reduction) {
             if (!exact.is_open(chunk) && counted.is_complete(chunk)) continue;
             if (!exact.is_open(chunk)) {
-                std::vector<Arrival> none;
+                HandedOver none;
                 counted.open({chunk}, none);
             }
         } else if (c >= good_until) {

@@ -75,7 +75,7 @@ FastPath::Taken FastPath::take_some(std::span<const Send> sends, std::size_t beg
         if (!all_may_move && !may_move(send, hop)) return {i, Why::Suspect};
         const std::uint64_t position = positions(i);
         if (reduction) {
-            if (!hop.between_npus || !counted_.leave(send, hop, position)) return {i, Why::Uncounted};
+            if (hop.kind == Hop::Special || !counted_.leave(send, hop, position)) return {i, Why::Uncounted};
         } else {
             if (send.op != Op::Copy || hop.kind == Hop::Special) return {i, Why::Suspect};
             if (!leave(hop, slot_of<Alike>(send.chunk))) return {i, Why::Suspect};

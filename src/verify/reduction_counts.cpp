@@ -16,17 +16,25 @@
 // destroy a live value. Copies of full sums are equal, so they do not race with each other either. No rule is
 // broken, then, and nothing has to be reported.
 //
+// Switches that only forward (and may copy) carry such values in messages: an NPU sends its value as a `copy`
+// to a switch, and the last send, into an NPU, is the `reduce` or `copy`. A live value then also is one that
+// waits at a switch or travels between switches. A switch that copies may send a full sum many times, a live
+// value once. So (a), (b) and (c) are about whole messages, and nothing else changes: switches that do not
+// reduce break no rule about sums, and which copy leaves is known exactly (counted_queues.cpp).
+//
 // A chunk that breaks (a), (b) or (c) is not wrong yet: all-reduces by exchange (both partners send, then
 // add) break (b) at once. It only has to be judged with sets. These are created when needed: a spent value
-// never changes, so each NPU stores the link by which it sent its value, and the set of an NPU is that of all
-// holders from which these links lead to it, without links whose `reduce` is still in flight. From then on
-// the chunk is judged exactly (ExactSums); other chunks are not affected.
+// never changes, so each NPU stores to which NPU it sent its value, and the set of an NPU is that of all
+// holders from which these messages lead to it, without those that are still in flight or at a switch. From
+// then on the chunk is judged exactly (ExactSums); other chunks are not affected.
 //
 // One word per NPU and chunk holds all of this:
 //   count               live, or nothing if 0; the full sum if it equals the number of contributions
-//   kSpent + link       sent on by that link
-//   kFull + any of both a full sum came as a copy
-// A send costs O(1). Opening a chunk costs O(n * depth of its tree), and a scan of the sends in flight.
+//   kSpent + NPU        sent on to that NPU
+//   kSpent + kUnderWay  sent on, to a switch so far
+//   kFull + any of them a full sum came as a copy
+// and one per switch and chunk holds the queue there. A send costs O(1). Opening a chunk costs O(n * depth of
+// its tree), and a scan of the sends in flight.
 
 #include "verify/reduction_counts.hpp"
 
@@ -39,7 +47,13 @@ namespace {
 
 constexpr std::uint32_t kFull = std::uint32_t{1} << 31;
 constexpr std::uint32_t kSpent = std::uint32_t{1} << 30;
-static_assert(kMaxLinks <= kSpent && kMaxNodes < kSpent);
+constexpr std::uint32_t kUnderWay = kSpent - 1;
+constexpr std::uint32_t kLargest = kFull - 1;  ///< weight of a flight
+static_assert(kMaxNodes < kUnderWay);
+
+bool has_countable_switches(const Topology& topology) {
+    return std::ranges::any_of(topology.parts().switches, only_forwards);
+}
 
 }  // namespace
 
@@ -47,6 +61,8 @@ ReductionCounts::ReductionCounts(const Instance& instance, const Tables& tables,
     : instance_(instance),
       tables_(tables),
       exact_(exact),
+      npus_(instance.topology().npus()),
+      nodes_(has_countable_switches(instance.topology()) ? instance.topology().nodes() : npus_),
       rows_(tables.reductions()),
       full_(tables.reductions()),
       in_flight_(tables.lanes()) {
@@ -60,7 +76,7 @@ ReductionCounts::ReductionCounts(const Instance& instance, const Tables& tables,
 ReductionCounts::Row& ReductionCounts::row_of(ChunkId chunk, std::uint32_t slot) {
     Row& row = rows_[slot];
     if (!row) {
-        row = std::make_unique<std::uint32_t[]>(instance_.topology().npus());
+        row = std::make_unique<std::uint32_t[]>(nodes_);
         for (const NodeId holder : instance_.demand(chunk).holders) row[holder.index()] = 1;
     }
     return row;
@@ -68,20 +84,47 @@ ReductionCounts::Row& ReductionCounts::row_of(ChunkId chunk, std::uint32_t slot)
 
 bool ReductionCounts::leave(const Send& send, const Hop& hop, std::uint64_t position) {
     expects(!exact_.is_open(send.chunk));
+    if (send.op == Op::Reduce && is_switch(hop.dst)) return false;
     const std::uint32_t slot = tables_.chunk(send.chunk).slot;
+    Flight flight{send.chunk, send.link, send.start, position, send.op == Op::Reduce};
+    const bool leaves =
+        is_switch(hop.src) ? leave_switch(send, hop, slot, flight) : leave_npu(send, hop, slot, flight);
+    if (leaves) in_flight_.push(hop.lane, flight);
+    return leaves;
+}
+
+bool ReductionCounts::leave_npu(const Send& send, const Hop& hop, std::uint32_t slot, Flight& flight) {
     std::uint32_t& word = row_of(send.chunk, slot)[hop.src.index()];
-    if (send.op == Op::Reduce) {
-        if (word == 0 || word >= full_[slot]) return false;
-        in_flight_.push(hop.lane, {send.chunk, send.link, send.start, position, word, Op::Reduce});
-        word = kSpent | send.link.value();
-        return true;
-    }
-    if (word != full_[slot] && (word & kFull) == 0) return false;
-    in_flight_.push(hop.lane, {send.chunk, send.link, send.start, position, 0, Op::Copy});
+    flight.origin = hop.src;
+    const bool is_full = word == full_[slot] || (word & kFull) != 0;
+    const bool may_be_part = send.op == Op::Reduce || is_switch(hop.dst);
+    if (is_full) return send.op == Op::Copy;
+    if (!may_be_part || word == 0 || word >= kSpent) return false;
+    flight.weight = word & kLargest;
+    word = kSpent | (is_switch(hop.dst) ? kUnderWay : hop.dst.value());
     return true;
 }
 
-void ReductionCounts::arrive_until(Ticks tick, std::vector<Arrival>& arrivals) {
+bool ReductionCounts::leave_switch(const Send& send, const Hop& hop, std::uint32_t slot, Flight& flight) {
+    Row& row = row_of(send.chunk, slot);
+    std::uint32_t& word = row[hop.src.index()];
+    const auto leaving = queues_.leave(word, instance_.topology().rule(hop.src).copy, send.link, send.start);
+    if (!leaving) return false;
+    const bool is_full = leaving->copy.weight == 0;
+    if (!is_switch(hop.dst) && is_full != (send.op == Op::Copy)) {
+        queues_.take_back(word, *leaving);
+        return false;
+    }
+    flight.origin = leaving->copy.origin;
+    flight.weight = leaving->copy.weight & kLargest;
+    if (!is_full && !is_switch(hop.dst)) row[flight.origin.index()] = kSpent | hop.dst.value();
+    if (left_at_ != send.start) left_.clear();
+    left_at_ = send.start;
+    left_.push_back({hop.src, send.chunk, *leaving});
+    return true;
+}
+
+void ReductionCounts::arrive_until(Ticks tick, HandedOver& handed) {
     constexpr std::size_t kAhead = 12;
     in_flight_.arrive_until(tick, [&](std::span<const Flight> flights, Ticks transit) {
         for (std::size_t i = 0; i < flights.size(); ++i) {
@@ -91,8 +134,11 @@ void ReductionCounts::arrive_until(Ticks tick, std::vector<Arrival>& arrivals) {
             }
             const Flight& flight = flights[i];
             const std::uint32_t slot = tables_.chunk(flight.chunk).slot;
-            std::uint32_t& word = rows_[slot][instance_.topology().link(flight.link).dst.index()];
-            if (flight.op == Op::Copy) {
+            const NodeId node = instance_.topology().link(flight.link).dst;
+            std::uint32_t& word = rows_[slot][node.index()];
+            if (is_switch(node)) {
+                queues_.arrive(word, {flight.start + transit, flight.link, flight.origin, flight.weight});
+            } else if (flight.op() == Op::Copy) {
                 word |= kFull;
             } else if (word < kSpent) {
                 word += flight.weight;
@@ -104,14 +150,16 @@ void ReductionCounts::arrive_until(Ticks tick, std::vector<Arrival>& arrivals) {
     if (broken_.empty()) return;
     std::vector<ChunkId> chunks;
     for (const auto& [flight, due] : broken_) chunks.push_back(flight.chunk);
-    open(std::move(chunks), arrivals);
+    open(std::move(chunks), handed);
 }
 
 void ReductionCounts::undo(Ticks start, std::optional<ChunkId> only, std::vector<NumberedSend>& sends) {
+    take_back_from_switches(start, only);
     const auto take_back = [&](const Flight& flight) {
-        sends.push_back({{flight.chunk, flight.link, flight.start, flight.op}, flight.position});
-        if (flight.op == Op::Copy) return;
-        rows_[tables_.chunk(flight.chunk).slot][source_of(flight).index()] = flight.weight;
+        sends.push_back({{flight.chunk, flight.link, flight.start, flight.op()}, flight.position});
+        const NodeId from = instance_.topology().link(flight.link).src;
+        if (flight.weight == 0 || is_switch(from)) return;
+        rows_[tables_.chunk(flight.chunk).slot][from.index()] = flight.weight;
     };
     if (!only) return in_flight_.undo(start, take_back);
     in_flight_.remove_if([&](const Flight& flight, Ticks) {
@@ -121,7 +169,17 @@ void ReductionCounts::undo(Ticks start, std::optional<ChunkId> only, std::vector
     });
 }
 
-void ReductionCounts::open(std::vector<ChunkId> chunks, std::vector<Arrival>& arrivals) {
+void ReductionCounts::take_back_from_switches(Ticks start, std::optional<ChunkId> only) {
+    if (left_at_ != start) return;
+    const auto is_meant = [&](const Left& left) { return !only || left.chunk == *only; };
+    for (auto left = left_.rbegin(); left != left_.rend(); ++left) {
+        if (!is_meant(*left)) continue;
+        queues_.take_back(rows_[tables_.chunk(left->chunk).slot][left->node.index()], left->leaving);
+    }
+    std::erase_if(left_, is_meant);
+}
+
+void ReductionCounts::open(std::vector<ChunkId> chunks, HandedOver& handed) {
     std::ranges::sort(chunks);
     chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
     auto flights = std::exchange(broken_, {});
@@ -134,23 +192,22 @@ void ReductionCounts::open(std::vector<ChunkId> chunks, std::vector<Arrival>& ar
     std::ranges::stable_sort(flights, {}, chunk_of);
     for (const ChunkId chunk : chunks) {
         const auto own = std::ranges::equal_range(flights, chunk, {}, chunk_of);
-        open(chunk, own, arrivals);
+        open(chunk, own, handed);
     }
 }
 
-void ReductionCounts::open(ChunkId chunk, std::span<const std::pair<Flight, Ticks>> flights,
-                           std::vector<Arrival>& arrivals) {
-    exact_.open(chunk);
-    Row& row = rows_[tables_.chunk(chunk).slot];
-    if (!row) return;
-    const Topology& topology = instance_.topology();
+/// The values of the NPUs as far as they did not come as full sums.
+std::vector<ReductionCounts::Set> ReductionCounts::sets_of(ChunkId chunk, const Row& row,
+                                                           std::span<const DueFlight> flights) const {
     const auto holders = instance_.demand(chunk).holders;
-    std::vector<bool> on_its_way(topology.npus());
+    std::vector<bool> on_its_way(npus_);
     for (const auto& [flight, due] : flights)
-        if (flight.op == Op::Reduce) on_its_way[source_of(flight).index()] = true;
-
-    using Set = boost::intrusive_ptr<Contributions>;
-    std::vector<Set> sets(topology.npus());
+        if (flight.weight > 0) on_its_way[flight.origin.index()] = true;
+    for (std::size_t node = npus_; node < nodes_; ++node) {
+        for (const CountedCopy& copy : queues_.waiting(row[node]))
+            if (copy.weight > 0) on_its_way[copy.origin.index()] = true;
+    }
+    std::vector<Set> sets(npus_);
     for (std::size_t i = 0; i < holders.size(); ++i) {
         for (NodeId npu = holders[i];;) {
             Set& set = sets[npu.index()];
@@ -158,21 +215,48 @@ void ReductionCounts::open(ChunkId chunk, std::span<const std::pair<Flight, Tick
             set->bits.set(i);
             const std::uint32_t word = row[npu.index()];
             if ((word & kSpent) == 0 || on_its_way[npu.index()]) break;
-            npu = topology.link(LinkId(word & (kSpent - 1))).dst;
+            npu = NodeId(word & kUnderWay);
         }
     }
-    const Set full(new Contributions(holders.size()));
+    return sets;
+}
+
+void ReductionCounts::open(ChunkId chunk, std::span<const DueFlight> flights, HandedOver& handed) {
+    exact_.open(chunk);
+    Row& row = rows_[tables_.chunk(chunk).slot];
+    if (!row) return;
+    std::vector<Set> sets = sets_of(chunk, row, flights);
+    const Set full(new Contributions(instance_.demand(chunk).holders.size()));
     full->bits.set();
     for (const auto& [flight, due] : flights) {
-        arrivals.push_back({due,
-                            {{flight.chunk, flight.link, flight.start, flight.op}, flight.position},
-                            flight.op == Op::Copy ? full : sets[source_of(flight).index()]});
+        handed.arrivals.push_back({due,
+                                   {{flight.chunk, flight.link, flight.start, flight.op()}, flight.position},
+                                   flight.weight == 0 ? full : sets[flight.origin.index()]});
     }
+    hand_over_queues(chunk, row, sets, full, handed);
     for (std::size_t npu = 0; npu < sets.size(); ++npu) {
         if ((row[npu] & kFull) != 0) sets[npu] = full;
         exact_.set(NodeId(npu), chunk, sets[npu]);
     }
     row.reset();
+}
+
+void ReductionCounts::hand_over_queues(ChunkId chunk, Row& row, std::span<const Set> sets, const Value& full,
+                                       HandedOver& handed) {
+    const auto value = [&](const CountedCopy& copy) -> Value {
+        return copy.weight == 0 ? full : Value(sets[copy.origin.index()]);
+    };
+    for (std::size_t node = npus_; node < nodes_; ++node) {
+        if (row[node] == 0) continue;
+        const auto left = queues_.left(row[node]);
+        const auto waiting = queues_.waiting(row[node]);
+        if (left || waiting.empty()) {
+            handed.copies.push_back(
+                {NodeId(node), chunk, left ? value(*left) : nullptr, true, queues_.left_at(row[node])});
+        }
+        for (const CountedCopy& copy : waiting) handed.copies.push_back({NodeId(node), chunk, value(copy)});
+        queues_.close(row[node]);
+    }
 }
 
 bool ReductionCounts::is_complete(ChunkId chunk) const {

@@ -147,22 +147,26 @@ class Sweep {
         open(std::vector{chunk});
     }
     void open(std::vector<ChunkId> chunks) {
-        handed_over_.clear();
         counted_.open(std::move(chunks), handed_over_);
-        for (Arrival& arrival : handed_over_) in_flight_.push(std::move(arrival));
+        take_over();
+    }
+    void take_over() {
+        for (Arrival& arrival : handed_over_.arrivals) in_flight_.push(std::move(arrival));
+        for (const StoredCopy& copy : handed_over_.copies) storing_.put(copy);
+        handed_over_.arrivals.clear();
+        handed_over_.copies.clear();
     }
 
     // Arrivals.
 
     void arrive_ordinary(Ticks tick) {
-        handed_over_.clear();
         if (odd_ == 0) {
             fast_path_.arrive_until(tick);
         } else {
-            fast_path_.arrive_elsewhere(tick, handed_over_);
+            fast_path_.arrive_elsewhere(tick, handed_over_.arrivals);
         }
         counted_.arrive_until(tick, handed_over_);
-        for (Arrival& arrival : handed_over_) in_flight_.push(std::move(arrival));
+        take_over();
     }
 
     [[nodiscard]] bool is_odd(const Send& send) const {
@@ -385,7 +389,8 @@ class Sweep {
     std::vector<NumberedSend> batch_, waiting_;  ///< of this tick
     std::priority_queue<Arrival, std::vector<Arrival>, Later> in_flight_;
     std::size_t odd_ = 0;  ///< in in_flight_: a plain chunk that is added to an NPU's
-    std::vector<Arrival> arriving_, handed_over_;
+    std::vector<Arrival> arriving_;
+    HandedOver handed_over_;
     std::vector<const Arrival*> racing_;
     Ticks makespan_;
     std::vector<Ticks> finish_;  ///< by collective, of what went the exact way

@@ -81,6 +81,15 @@ Value StoringSwitches::leave(NodeId node, const Send& send, std::uint64_t positi
     return queue.left->value;
 }
 
+void StoringSwitches::put(const StoredCopy& copy) {
+    Queue& queue = queues_[key(copy.node, copy.chunk)];
+    if (copy.has_left) {
+        queue.left = Copy{copy.value, copy.left_at};
+    } else {
+        queue.waiting.push_back(copy.value);
+    }
+}
+
 Value StoringSwitches::leave_plain(NodeId node, const Send& send, std::uint64_t position) {
     const std::uint32_t slot = tables_.chunk(send.chunk).slot;
     const bool counts = plain_.counts(node);

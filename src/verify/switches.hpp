@@ -3,6 +3,7 @@
 #include "verify/cut_through_order.hpp"
 #include "verify/holdings.hpp"
 #include "verify/links.hpp"
+#include "verify/reduction_counts.hpp"
 #include "verify/report.hpp"
 #include "verify/value.hpp"
 
@@ -25,6 +26,9 @@ class StoringSwitches {
     void arrive(NodeId node, const Send& send, const Value& value, Ticks tick, std::uint64_t position);
     /// The value that a send out of the switch takes, or null with a violation reported.
     [[nodiscard]] Value leave(NodeId node, const Send& send, std::uint64_t position);
+    /// A copy that was counted until now, at a switch without a limited buffer. Those of one switch and chunk
+    /// come in order: the one that left last, then those that wait, oldest first.
+    void put(const StoredCopy& copy);
     /// Judges the buffers up to `tick`: nothing before it can change any more.
     void settle(Ticks tick);
     /// Judges the rest, when there are no more sends.

@@ -49,9 +49,7 @@ void Tables::list_hops(const Instance& instance) {
             const auto [lane, is_new] = lanes.try_emplace(transit, static_cast<std::uint32_t>(lanes.size()));
             if (is_new) lanes_.push_back(transit);
             const Hop::Kind kind = std::max(end_kind(topology, link.src), end_kind(topology, link.dst));
-            hops_.push_back({link.src, link.dst, lane->second, kind,
-                             topology.is_npu(link.src) && topology.is_npu(link.dst),
-                             instance.busy(LinkId(l), beta)});
+            hops_.push_back({link.src, link.dst, lane->second, kind, instance.busy(LinkId(l), beta)});
         }
     }
     if (lanes_.size() > kMaxLanes) hops_.clear();

@@ -24,7 +24,6 @@ struct Hop {
     NodeId src, dst;
     std::uint32_t lane = 0;  ///< hops of one transit time share a lane
     Kind kind = Stored;
-    bool between_npus = false;
     Ticks busy;
 };
 

@@ -1,8 +1,12 @@
 // Every chunk pays for all messages that it needs, over links of certain lengths.
 
+#include "bounds/border_trees.hpp"
 #include "bounds/bounds.hpp"
 #include "bounds/matrix_game.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/random_cluster.hpp"
+#include "tests/support/random_instance.hpp"
 #include "verify/certificate.hpp"
 
 #include <doctest/doctest.h>
@@ -162,4 +166,23 @@ TEST_CASE("the best mix of a matrix game") {
     CHECK(mix[0] == doctest::Approx(1.0 / 3));
     CHECK(mix[1] == doctest::Approx(2.0 / 3));
     CHECK(bounds::best_mix({{1, 5}, {1, 5}})[1] == doctest::Approx(1));
+}
+
+TEST_CASE("ports and borders prove what the check of trees proves too, on any instance") {
+    std::size_t some = 0;
+    for_seeds(cases(300), [&](Rng& rng, std::uint64_t seed) {
+        const Instance instance(seed % 2 == 0 ? random_cluster(rng) : random_instance(rng));
+        if (!is_feasible(instance)) return;
+        const bounds::Traffic traffic(instance);
+        const Bound bound = bounds::border_trees(traffic, {});
+        CHECK_MESSAGE(verify::check_certificate(instance, bound).value_or("") == "", json_of(instance));
+        if (bound.value > Ticks(0)) ++some;
+    });
+    CHECK(some > cases(300) / 4);
+}
+
+TEST_CASE("every port of an all-reduce carries two transfers for each chunk but one") {
+    // One port each, so eight chunks of 2 * 7 messages are 14 for each port; the first comes after two links.
+    const Instance instance = on_all(star(8, {}, 0, 10), {collective(CollectiveKind::AllReduce)});
+    CHECK(bounds::border_trees(bounds::Traffic(instance), {}).value == Ticks(14 * 10 + 10));
 }

@@ -69,6 +69,7 @@ std::map<std::string_view, Sample> samples() {
             {"ring", {all_reduce, one_way, "no path"}},
             {"two-levels", {rails, plain_star, "one level"}},
             {"crossbar-rounds", {plain_star, gather, "no switches"}},
+            {"level-rounds", {plain_star, all_reduce, "no switches"}},
             {"broadcast-rounds", {from_one, plain_star, "too many roots"}},
             {"switch-sums", {starry, all_reduce, "no switch"}},
             {"recursive-doubling", {all_reduce, gather, "no sums"}},

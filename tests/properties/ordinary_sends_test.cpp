@@ -2,6 +2,7 @@
 // sends mostly take them: valid schedules, and those with one send changed.
 
 #include "core/rng.hpp"
+#include "heuristics/ring/ring.hpp"
 #include "synth/synthesize.hpp"
 #include "tests/mutants/mutations.hpp"
 #include "tests/oracle/second_checker.hpp"
@@ -50,6 +51,35 @@ InstanceParts plain_instance(Rng& rng) {
     InstanceParts parts = random_instance(rng, options);
     for (SwitchRule& rule : parts.topology.switches) rule = {.copy = rule.copy};
     return parts;
+}
+
+/// Sums and all-reduces through one or two tiers of switches of every rule.
+Instance switched_sums(Rng& rng) {
+    const auto npus = static_cast<std::uint32_t>(3 + rng.below(4));
+    Net net(npus);
+    const std::size_t leaves = 1 + rng.below(2);
+    const auto rule = [&] {
+        SwitchRule made{.copy = rng.below(2) == 0};
+        if (rng.below(6) == 0) made.reduce = true;
+        if (rng.below(6) == 0)
+            made.cut_through = true;
+        else if (rng.below(8) == 0)
+            made.buffer = static_cast<std::uint32_t>(1 + rng.below(3));
+        return made;
+    };
+    std::vector<std::size_t> tier;
+    for (std::size_t i = 0; i < leaves; ++i) tier.push_back(net.add_switch(rule()));
+    const auto ticks = [&](std::uint64_t least) { return static_cast<std::int64_t>(least + rng.below(2)); };
+    for (std::size_t npu = 0; npu < npus; ++npu) net.both(npu, tier[npu % leaves], ticks(0), ticks(1));
+    if (leaves > 1) {
+        const std::size_t top = net.add_switch(rule());
+        for (const std::size_t leaf : tier) net.both(leaf, top, ticks(1), ticks(1));
+    }
+    const CollectiveKind kinds[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
+                                    CollectiveKind::Reduce};
+    std::vector<Collective> wanted{collective(kinds[rng.below(3)])};
+    if (rng.below(4) == 0) wanted.push_back(collective(CollectiveKind::AllGather, "d"));
+    return on_all(net, wanted);
 }
 
 std::set<std::string> codes(const Verdict& verdict) {
@@ -131,6 +161,32 @@ TEST_CASE("the verifier agrees with the second checker on chunks that take detou
     if (count < 1500) return;
     for (const std::string code : {"link_overlap", "not_held", "before_release", "switch_copy",
                                    "double_count", "arrival_race", "demand_wrong"}) {
+        CHECK_MESSAGE(tally[code] >= 5, code << " was seen " << tally[code] << " times");
+    }
+}
+
+TEST_CASE("the verifier agrees with the second checker on sums through switches of every rule") {
+    Tally tally;
+    const std::uint64_t count = cases(80);
+    for_seeds(count, [&](Rng& rng, std::uint64_t seed) {
+        const Instance instance = switched_sums(rng);
+        const auto healthy =
+            rng.below(2) == 0 ? heuristics::ring_schedule(instance, {}) : healthy_schedule(instance, seed);
+        if (!healthy) return;
+        compare(instance, *healthy, rng, tally);
+        for (const auto& mutation : mutants::catalogue()) {
+            auto mutant = mutation.apply(instance, *healthy, rng);
+            if (!mutant) continue;
+            if (!mutation.about_makespan) mutant->makespan = oracle::second_check(instance, *mutant).makespan;
+            compare(instance, *mutant, rng, tally);
+        }
+        Schedule walk = random_walk(instance, rng, 1 + rng.below(40));
+        walk.makespan = oracle::second_check(instance, walk).makespan;
+        compare(instance, walk, rng, tally);
+    });
+    if (count < 80) return;
+    for (const std::string code : {"valid", "link_overlap", "not_held", "switch_copy", "switch_reduce",
+                                   "double_count", "arrival_race", "demand_unmet", "demand_wrong"}) {
         CHECK_MESSAGE(tally[code] >= 5, code << " was seen " << tally[code] << " times");
     }
 }
