@@ -46,7 +46,7 @@ class TimeIndexed {
             question.stopped = !too_large_;
             return question;
         }
-        question.refutes = quotient_.order == 1 && routing_.incomplete().empty();
+        question.refutes = quotient_.order == 1 && routing_.incomplete().empty() && asked_.stays.empty();
         question.program = std::move(program_);
         question.read = [kept = kept_, quotient = quotient_,
                          routing = &routing_](std::span<const std::int64_t> values) {
@@ -59,7 +59,7 @@ class TimeIndexed {
     /// All parts, in order. False: stopped on the way.
     bool write() {
         for (std::size_t c = 0; c < routing_.commodities().size() && may_continue(); ++c) {
-            if (quotient_.representative[c] == c) add_commodity(c);
+            if (quotient_.representative[c] == c && is_free(c)) add_commodity(c);
         }
         if (!may_continue()) return false;
         add_order();
@@ -93,6 +93,7 @@ class TimeIndexed {
                                            std::span<const std::int64_t> values) {
         std::vector<Transfer> result;
         for (std::size_t c = 0; c < routing.commodities().size(); ++c) {
+            if (!kept[quotient.representative[c]]) continue;
             const SumStarts& starts = *kept[quotient.representative[c]];
             const std::size_t hops = routing.network_of(routing.commodities()[c]).hops.size();
             for (const Op op : {Op::Copy, Op::Reduce}) {
@@ -110,6 +111,7 @@ class TimeIndexed {
         return result;
     }
 
+    [[nodiscard]] bool is_free(std::size_t c) const { return asked_.stays.empty() || !asked_.stays[c]; }
     [[nodiscard]] const Commodity& commodity(std::size_t c) const { return routing_.commodities()[c]; }
     [[nodiscard]] Units64 deadline(const Commodity& c) const { return asked_.horizon - c.spare; }
     [[nodiscard]] std::string name_of(const Commodity& c) const {
@@ -314,7 +316,7 @@ class TimeIndexed {
     /// they pass side by side as they like. With a quotient every commodity is looked at, because link
     /// numbers are not symmetric.
     void add_passages(std::size_t c) {
-        if (commodity(c).moves == Moves::Flow || deadline(commodity(c)) < 0) return;
+        if (!is_free(c) || commodity(c).moves == Moves::Flow || deadline(commodity(c)) < 0) return;
         const Network& network = routing_.network_of(commodity(c));
         const SumStarts& kept = *(*kept_)[quotient_.representative[c]];
         std::map<std::pair<NodeId, Units64>, std::vector<Passing>> passing;
@@ -399,7 +401,7 @@ class TimeIndexed {
         };
         std::optional<std::size_t> last;
         for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {
-            if (quotient_.representative[c] != c) continue;
+            if (quotient_.representative[c] != c || !is_free(c)) continue;
             if (last && alike(commodity(*last), commodity(c))) {
                 // The farthest target, whose arrivals are the fewest.
                 const NodeId target = commodity(c).targets.back();
@@ -412,6 +414,11 @@ class TimeIndexed {
         }
     }
 
+    /// When the link is in use, in actual time.
+    [[nodiscard]] Units64 begin_of(const Network& network, const Leg& leg, Units64 start) const {
+        return network.backwards ? asked_.horizon - start - leg.offset - leg.busy : start + leg.offset;
+    }
+
     /// T7: a link carries one transfer at a time.
     void add_links() {
         struct Use {
@@ -420,6 +427,7 @@ class TimeIndexed {
         };
         std::vector<std::vector<Use>> uses(routing_.instance().topology().links().size());
         for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {
+            if (!is_free(c)) continue;
             const Network& network = routing_.network_of(commodity(c));
             const SumStarts& starts = *(*kept_)[quotient_.representative[c]];
             for (std::uint32_t own = 0; own < network.hops.size(); ++own) {
@@ -431,12 +439,19 @@ class TimeIndexed {
                         const Starts& of = op == Op::Copy ? starts.copy : starts.reduce;
                         const Starts::Range& range = of.range(h);
                         for (Units64 t = range.first; t <= range.last; ++t) {
-                            const Units64 begin = network.backwards
-                                                      ? asked_.horizon - t - leg.offset - leg.busy
-                                                      : t + leg.offset;
+                            const Units64 begin = begin_of(network, leg, t);
                             uses[leg.link.index()].push_back({begin, begin + leg.busy, *of.at(h, t)});
                         }
                     }
+                }
+            }
+        }
+        for (const Transfer& transfer : asked_.standing) {
+            const Network& network = routing_.network_of(commodity(transfer.commodity));
+            for (const Leg& leg : network.hops[transfer.hop].legs) {
+                const Units64 begin = begin_of(network, leg, transfer.start), end = begin + leg.busy;
+                for (const Use& use : uses[leg.link.index()]) {
+                    if (use.begin < end && begin < use.end) program_.fix(!use.literal);
                 }
             }
         }
@@ -496,7 +511,7 @@ class TimeIndexed {
     void add_hint() {
         for (const Transfer& transfer : asked_.hint) {
             const std::size_t c = transfer.commodity;
-            if (quotient_.representative[c] != c) continue;
+            if (quotient_.representative[c] != c || !is_free(c)) continue;
             const SumStarts& starts = *(*kept_)[c];
             const Starts& of =
                 commodity(c).moves == Moves::Sum && transfer.op == Op::Reduce ? starts.reduce : starts.copy;

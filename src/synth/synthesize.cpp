@@ -6,6 +6,7 @@
 #include "synth/synthesize.hpp"
 
 #include "models/exact.hpp"
+#include "models/neighbourhoods.hpp"
 #include "synth/best_so_far.hpp"
 #include "synth/bounding.hpp"
 #include "synth/composition.hpp"
@@ -87,6 +88,8 @@ class Synthesis {
             conclude(fmt::format("no proof: {} chunks on {} links are too many for exact methods",
                                  instance_.chunks(), links),
                      "greedy and bounds only: ");
+            if (!heuristics_.is_too_large_to_hold() && instance_.chunks() * links <= options_.exact_size)
+                search_neighbourhoods();
             return heuristics_.search_until_stopped();
         }
         if (!stop_.requested()) compose();
@@ -94,25 +97,40 @@ class Synthesis {
             return conclude(fmt::format("the composition meets the bound ({})", best_.bound().kind),
                             "exact: ");
         search_horizons(backends);
+        search_neighbourhoods();
         if (best_.has_gap() && !stop_.requested()) heuristics_.search_until_stopped();
+    }
+
+    /// Half of the time that is left: heuristics may find more than solvers do.
+    void search_neighbourhoods() {
+        if (!best_.has_gap() || stop_.requested() || !is_auto()) return;
+        const auto left = stop_.remaining();
+        const Stop stop = stop_.within(left ? *left / 2 : Stop::Seconds(options_.auto_seconds));
+        models::HorizonResult found = models::search_neighbourhoods(horizon_request({}, stop));
+        if (!found.found_by.empty()) best_.offer(std::move(found.schedule), found.found_by);
+    }
+
+    [[nodiscard]] models::HorizonRequest horizon_request(const std::vector<std::string>& backends,
+                                                         const Stop& stop) {
+        return {instance_,
+                best_.bound(),
+                best_.result().schedule,
+                backends,
+                request_.threads,
+                request_.seed,
+                request_.memory_bytes,
+                stop,
+                [this](const std::string& line) { best_.tell(line); },
+                [this](const Schedule& schedule, const std::string& who) {
+                    judge(instance_, schedule, best_.bound(), who);
+                },
+                request_.found,
+                options_};
     }
 
     void search_horizons(const std::vector<std::string>& backends) {
         const Stop stop = is_auto() ? stop_.within(exact_time()) : stop_;
-        models::HorizonRequest request{instance_,
-                                       best_.bound(),
-                                       best_.result().schedule,
-                                       backends,
-                                       request_.threads,
-                                       request_.seed,
-                                       request_.memory_bytes,
-                                       stop,
-                                       [this](const std::string& line) { best_.tell(line); },
-                                       [this](const Schedule& schedule, const std::string& who) {
-                                           judge(instance_, schedule, best_.bound(), who);
-                                       },
-                                       request_.found,
-                                       options_};
+        const models::HorizonRequest request = horizon_request(backends, stop);
         models::HorizonResult found = models::search_horizons(request);
         if (!found.found_by.empty()) best_.offer(std::move(found.schedule), found.found_by);
         best_.set_solver_versions(std::move(found.versions));
