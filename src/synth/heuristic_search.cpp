@@ -27,14 +27,22 @@ constexpr const char* kGreedy = "greedy";
 const std::string kSymmetry(heuristics::kSymmetry);
 constexpr const char* kNoScheduleYet = "stopped by the limits or an interrupt before there was a schedule";
 
-/// The number of required arrivals: about the least number of sends of a schedule.
+/// Whether every message passes a switch.
+bool is_all_switched(const Topology& topology) {
+    return std::ranges::none_of(topology.links(), [&](const Link& link) {
+        return topology.is_npu(link.src) && topology.is_npu(link.dst);
+    });
+}
+
+/// The number of required arrivals, of two sends each if they come through switches: about the least number of
+/// sends of a schedule.
 std::uint64_t least_sends(const Instance& instance) {
     std::uint64_t sends = 0;
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const Demand demand = instance.demand(ChunkId(c));
         sends += demand.receivers.size() + (demand.reduction ? demand.holders.size() : 0);
     }
-    return sends;
+    return is_all_switched(instance.topology()) ? 2 * sends : sends;
 }
 
 /// Whether there are sums that several NPUs want.
