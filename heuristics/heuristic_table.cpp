@@ -7,6 +7,7 @@
 #include "heuristics/heuristic.hpp"
 #include "heuristics/levels/broadcast.hpp"
 #include "heuristics/levels/level_rounds.hpp"
+#include "heuristics/levels/packed_rounds.hpp"
 #include "heuristics/levels/two_levels.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/paths/priced_paths.hpp"
@@ -39,6 +40,7 @@ std::optional<SpreadSolution> best_try(const SpreadProblem& problem, Rng& rng, c
 std::string always(const SpreadProblem&) { return {}; }
 bool has_switches(const Instance& instance) { return instance.topology().switches() > 0; }
 bool has_broadcasts(const Instance& instance) { return why_no_broadcast_rounds(instance).empty(); }
+bool has_unicasts(const Instance& instance) { return why_no_packed_rounds(instance).empty(); }
 /// It is tried in other places (src/synth).
 bool never(const Instance&) { return false; }
 
@@ -106,8 +108,12 @@ const std::array kTable{
               "all-gather, reduce-scatter, all-reduce: level by level in rounds; for schedules too large to "
               "hold",
               DirectHeuristic{why_no_level_rounds, never, level_rounds}},
-    Heuristic{"broadcast-rounds",
-              "broadcasts, and reductions to one NPU, by exchanges along dimensions or pushed in time",
+    Heuristic{
+        "packed-rounds",
+        "chunks with one receiver, in rounds of messages that share no link and leave no full link idle",
+        DirectHeuristic{why_no_packed_rounds, has_unicasts, packed_rounds}},
+    Heuristic{kBroadcastRounds,
+              "broadcasts, and reductions to one NPU, in the rounds of a crossbar or pushed in time",
               DirectHeuristic{why_no_broadcast_rounds, has_broadcasts, broadcast_rounds}},
     Heuristic{kSwitchSums, "switches add what arrives at one tick, and copy it to all who want it",
               ExchangeHeuristic{why_no_switch_sums, switch_sums}},

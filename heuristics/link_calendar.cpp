@@ -24,16 +24,21 @@ Ticks passage(const LegTime& leg, bool backwards) { return backwards ? leg.offse
 
 }  // namespace
 
+Ticks LinkCalendar::earliest(std::span<const LegTime> legs, Ticks ready) const {
+    // Delay the start until all legs find their links free.
+    for (std::size_t agreed = 0, leg = 0; agreed < legs.size(); leg = (leg + 1) % legs.size()) {
+        const LegTime& time = legs[leg];
+        const Ticks start = earliest(time.link, ready + time.offset, time.busy) - time.offset;
+        agreed = start == ready ? agreed + 1 : 1;
+        ready = start;
+    }
+    return ready;
+}
+
 Ticks LinkCalendar::earliest(std::span<const LegTime> legs, ChunkId chunk, Ticks ready,
                              bool backwards) const {
     while (true) {
-        // Delay the start until all legs find their links free.
-        for (std::size_t agreed = 0, leg = 0; agreed < legs.size(); leg = (leg + 1) % legs.size()) {
-            const LegTime& time = legs[leg];
-            const Ticks start = earliest(time.link, ready + time.offset, time.busy) - time.offset;
-            agreed = start == ready ? agreed + 1 : 1;
-            ready = start;
-        }
+        ready = earliest(legs, ready);
         if (!meets_itself(legs, chunk, ready, backwards)) return ready;
         ready += Ticks(1);
     }
@@ -59,12 +64,15 @@ void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks s
 }
 
 void LinkCalendar::book(std::span<const LegTime> legs, ChunkId chunk, Ticks start, bool backwards) {
-    for (std::size_t i = 0; i < legs.size(); ++i) {
+    book(legs, start);
+    for (std::size_t i = 1; i < legs.size(); ++i) {
         const LegTime& leg = legs[i];
-        book(leg.link, start + leg.offset, start + leg.offset + leg.busy);
-        if (i == 0) continue;
         passages_.insert({leg.from, chunk, start + passage(leg, backwards), legs[i - 1].link, leg.link});
     }
+}
+
+void LinkCalendar::book(std::span<const LegTime> legs, Ticks start) {
+    for (const LegTime& leg : legs) book(leg.link, start + leg.offset, start + leg.offset + leg.busy);
 }
 
 void LinkCalendar::book(LinkId link, Ticks begin, Ticks end) {

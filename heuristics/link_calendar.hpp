@@ -26,9 +26,12 @@ class LinkCalendar {
     /// the end of the path in reversed time, in which all bookings of this calendar then are.
     [[nodiscard]] Ticks earliest(std::span<const LegTime> legs, ChunkId chunk, Ticks ready,
                                  bool backwards = false) const;
+    /// The same where copies of a chunk may be exchanged in a switch.
+    [[nodiscard]] Ticks earliest(std::span<const LegTime> legs, Ticks ready) const;
     /// Precondition: the links are free then.
     void book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start);
     void book(std::span<const LegTime> legs, ChunkId chunk, Ticks start, bool backwards = false);
+    void book(std::span<const LegTime> legs, Ticks start);
     /// Whether nothing is booked on the link at that tick.
     [[nodiscard]] bool is_free(LinkId link, Ticks tick) const {
         return earliest(link, tick, Ticks(1)) == tick;

@@ -1,17 +1,19 @@
 // Chunks that few NPUs have and many want: the root's port is not the bottleneck but the start, when only few
-// have anything to send. Two constructions, of which the better one counts: exchanges along dimensions
-// (dimension_exchange), which are optimal in rounds on a crossbar of 2^q NPUs, and pushes in time with random
-// weights (push_spread), which suit any network and any latency.
+// have anything to send. Two constructions, of which the better one counts: the optimal rounds of a crossbar
+// (block_broadcast), and pushes in time (push_spread), which suit any network and any latency. The weights of
+// the pushes are searched: half of them are drawn at random, the others change the best ones known in one
+// place.
 //
 // Reductions to one NPU are the same backwards, and are made first; everything else spreads forwards in the
 // gaps and after it.
 
 #include "heuristics/levels/broadcast.hpp"
 
-#include "heuristics/levels/dimension_exchange.hpp"
+#include "heuristics/levels/block_broadcast.hpp"
 #include "heuristics/levels/push_spread.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace tutti::heuristics {
@@ -27,10 +29,19 @@ constexpr std::uint64_t kMostWork = 600'000'000;  ///< choices that all pushes l
 
 bool is_sum(const Demand& demand) { return demand.reduction && demand.holders.size() > 1; }
 
+/// When the pushes end.
+struct PushEffort {
+    std::uint64_t seed = 1;
+    std::size_t pushes = kMostPushes;
+    std::size_t vain = kMostVainPushes;
+    std::uint64_t work = kMostWork;
+    Ticks target{};
+};
+
 class Broadcasts {
   public:
-    Broadcasts(const Instance& instance, const Stop& stop)
-        : instance_(instance), stop_(stop), cluster_(instance), rng_(1) {}
+    Broadcasts(const Instance& instance, const PushEffort& effort, const Stop& stop)
+        : instance_(instance), effort_(effort), stop_(stop), cluster_(instance), rng_(effort.seed) {}
 
     std::optional<Schedule> run() {
         std::vector<LevelItem> sums, plain;
@@ -45,10 +56,12 @@ class Broadcasts {
                 plain.push_back({chunk, demand.holders, instance_.release(chunk), demand.receivers});
             }
         }
+        const auto left = stop_.remaining();
+        const Stop first = left && !plain.empty() ? stop_.within(*left / 2) : stop_;
         const auto backwards =
-            best_of(Direction::Backwards, sums, MessagePlacer(instance_, Direction::Backwards));
+            best_of(Direction::Backwards, sums, MessagePlacer(instance_, Direction::Backwards), first);
         if (!backwards) return std::nullopt;
-        const auto forwards = best_of(Direction::Forwards, plain, backwards->mirrored(release));
+        const auto forwards = best_of(Direction::Forwards, plain, backwards->mirrored(release), stop_);
         return forwards ? std::optional(forwards->schedule()) : std::nullopt;
     }
 
@@ -62,31 +75,42 @@ class Broadcasts {
 
     /// The items on top of what is placed in `base`.
     std::optional<MessagePlacer> best_of(Direction direction, std::span<const LevelItem> items,
-                                         const MessagePlacer& base) {
+                                         const MessagePlacer& base, const Stop& stop) {
         if (items.empty()) return base;
         std::optional<MessagePlacer> best;
-        for (const bool far_first : {true, false}) {
+        for (const BlockOrder order : {BlockOrder::FarCube, BlockOrder::NearCube, BlockOrder::Circulant}) {
             MessagePlacer placer = base;
-            if (dimension_exchange(cluster_, direction, items, far_first, placer, stop_))
-                (void)take(best, placer);
+            if (block_broadcast(cluster_, direction, items, order, placer, stop)) (void)take(best, placer);
         }
-        const PushPorts ports(cluster_, direction, items);
-        std::uint64_t work = 0;
-        std::size_t vain = 0;
-        for (std::size_t i = 0; i < kMostPushes && vain < kMostVainPushes && work < kMostWork; ++i, ++vain) {
-            if (stop_.requested()) break;
-            const PushWeights weights = i < kUsualPushes ? usual_weights(ports, static_cast<std::int64_t>(i))
-                                                         : random_weights(ports, rng_);
-            MessagePlacer placer = base;
-            const Ticks limit = best ? best->makespan() : Ticks::max();
-            const bool done = push_spread(ports, items, weights, placer, rng_, stop_, limit, work);
-            if (done && take(best, placer)) vain = 0;
-            if (i == 0 && !best) break;  // somebody cannot be reached
-        }
+        push(direction, items, base, stop, best);
         return best;
     }
 
+    /// Improves `best` by pushes.
+    void push(Direction direction, std::span<const LevelItem> items, const MessagePlacer& base,
+              const Stop& stop, std::optional<MessagePlacer>& best) {
+        const PushPorts ports(cluster_, direction, items);
+        std::uint64_t work = 0;
+        PushWeights best_weights = usual_weights(ports, 0);
+        for (std::size_t i = 0, vain = 0; i < effort_.pushes && vain < effort_.vain; ++i, ++vain) {
+            if (stop.requested() || work >= effort_.work) break;
+            if (best && best->makespan() <= effort_.target) break;
+            const PushWeights weights = next_weights(ports, i, best_weights);
+            MessagePlacer placer = base;
+            const Ticks limit = best ? best->makespan() : Ticks::max();
+            const bool done = push_spread(ports, items, weights, placer, rng_, stop, limit, work);
+            if (done && (!best || placer.makespan() <= limit)) best_weights = weights;
+            if (done && take(best, placer)) vain = 0;
+            if (i == 0 && !best) break;  // somebody cannot be reached
+        }
+    }
+    PushWeights next_weights(const PushPorts& ports, std::size_t push, const PushWeights& best) {
+        if (push < kUsualPushes) return usual_weights(ports, static_cast<std::int64_t>(push));
+        return rng_.below(2) == 0 ? random_weights(ports, rng_) : changed_weights(ports, best, rng_);
+    }
+
     const Instance& instance_;
+    const PushEffort effort_;
     const Stop& stop_;
     Cluster cluster_;
     Rng rng_;
@@ -113,7 +137,14 @@ std::string why_no_broadcast_rounds(const Instance& instance) {
 
 std::optional<Schedule> broadcast_rounds(const Instance& instance, const Stop& stop) {
     if (!why_no_broadcast_rounds(instance).empty()) return std::nullopt;
-    return Broadcasts(instance, stop).run();
+    return Broadcasts(instance, {}, stop).run();
+}
+
+std::optional<Schedule> search_broadcasts(const Instance& instance, Ticks target, std::uint64_t seed,
+                                          const Stop& stop) {
+    if (!why_no_broadcast_rounds(instance).empty()) return std::nullopt;
+    constexpr auto kNoLimit = std::numeric_limits<std::uint64_t>::max();
+    return Broadcasts(instance, {seed, kNoLimit, kNoLimit, kNoLimit, target}, stop).run();
 }
 
 }  // namespace tutti::heuristics

@@ -4,7 +4,8 @@
 // every switch at the first possible tick, and books all its links at once. A plain chunk may wait in
 // switches that store without limit; a contribution to a sum never does, because copies of one chunk leave a
 // switch in the order of their arrival, and another one could leave in its place. For the same reason the
-// calendar never lets one chunk leave a switch twice at one tick.
+// calendar never lets one chunk leave a switch twice at one tick. Plain chunks may do so where all links have
+// the same beta: whichever copy leaves by a link, it is the same data at the same pace.
 //
 // Backwards the same message is booked in reversed time: what is used `offset` after its start and for `busy`
 // is used `transit - offset - busy` after its end. So mirroring is exact: no link is used twice and every
@@ -17,9 +18,28 @@
 #include <algorithm>
 
 namespace tutti::heuristics {
+namespace {
+
+/// Whether copies of a chunk that meet in a switch may be exchanged: no link has another pace, no switch adds
+/// them, and no ring of switches is passed at one tick.
+bool are_copies_alike(const Topology& topology) {
+    if (std::ranges::any_of(topology.parts().switches, &SwitchRule::reduce)) return false;
+    const auto& links = topology.links();
+    return std::ranges::all_of(links, [&](const Link& link) {
+        const bool is_between_switches = !topology.is_npu(link.src) && !topology.is_npu(link.dst);
+        return link.wire.beta == links.front().wire.beta &&
+               link.wire.bandwidth == links.front().wire.bandwidth &&
+               !(is_between_switches && link.wire.alpha == Ticks(0));
+    });
+}
+
+}  // namespace
 
 MessagePlacer::MessagePlacer(const Instance& instance, Direction direction)
-    : instance_(instance), direction_(direction), calendar_(instance.topology().links().size()) {}
+    : instance_(instance),
+      direction_(direction),
+      alike_(are_copies_alike(instance.topology())),
+      calendar_(instance.topology().links().size()) {}
 
 bool MessagePlacer::may_wait(ChunkId chunk) const { return !instance_.demands().is_reduction(chunk); }
 
@@ -43,15 +63,24 @@ Ticks MessagePlacer::find_legs(ChunkId chunk, std::span<const LinkId> links) {
 Ticks MessagePlacer::earliest(ChunkId chunk, std::span<const LinkId> links, Ticks ready) {
     if (may_wait(chunk)) links = links.first(up_to_buffer(links));
     find_legs(chunk, links);
+    return earliest_start(chunk, ready);
+}
+
+Ticks MessagePlacer::earliest_start(ChunkId chunk, Ticks ready) const {
+    if (may_meet_itself(chunk)) return calendar_.earliest(legs_, ready);
     return calendar_.earliest(legs_, chunk, ready, direction_ == Direction::Backwards);
 }
 
-MessagePlacer::Span MessagePlacer::place_piece(ChunkId chunk, std::span<const LinkId> links, Ticks ready,
+void MessagePlacer::book(ChunkId chunk, Ticks start) {
+    if (may_meet_itself(chunk)) return calendar_.book(legs_, start);
+    calendar_.book(legs_, chunk, start, direction_ == Direction::Backwards);
+}
+
+MessagePlacer::Span MessagePlacer::place_rigid(ChunkId chunk, std::span<const LinkId> links, Ticks ready,
                                                Op op) {
     const Ticks transit = find_legs(chunk, links);
-    const bool backwards = direction_ == Direction::Backwards;
-    const Ticks start = calendar_.earliest(legs_, chunk, ready, backwards);
-    calendar_.book(legs_, chunk, start, backwards);
+    const Ticks start = earliest_start(chunk, ready);
+    book(chunk, start);
     pieces_.push_back({chunk, static_cast<std::uint32_t>(links.size()), start, op});
     links_.insert(links_.end(), links.begin(), links.end());
     makespan_ = std::max(makespan_, start + transit);
@@ -60,12 +89,12 @@ MessagePlacer::Span MessagePlacer::place_piece(ChunkId chunk, std::span<const Li
 
 MessagePlacer::Span MessagePlacer::place(ChunkId chunk, std::span<const LinkId> links, Ticks ready, Op op) {
     expects(!links.empty());
-    if (!may_wait(chunk)) return place_piece(chunk, links, ready, op);
+    if (!may_wait(chunk)) return place_rigid(chunk, links, ready, op);
     expects(direction_ == Direction::Forwards);
     Span whole{Ticks::max(), ready};
     while (!links.empty()) {
         const std::size_t count = up_to_buffer(links);
-        const Span piece = place_piece(chunk, links.first(count), whole.end, op);
+        const Span piece = place_rigid(chunk, links.first(count), whole.end, op);
         whole = {std::min(whole.start, piece.start), piece.end};
         links = links.subspan(count);
     }
@@ -82,7 +111,7 @@ MessagePlacer MessagePlacer::mirrored(Ticks later) const {
         first += piece.links;
         const Ticks transit = result.find_legs(piece.chunk, links);
         const Ticks start = makespan_ - piece.start - transit + later;
-        result.calendar_.book(result.legs_, piece.chunk, start);
+        result.book(piece.chunk, start);
         result.pieces_.push_back({piece.chunk, piece.links, start, Op::Reduce});
     }
     result.links_ = links_;

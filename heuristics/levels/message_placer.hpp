@@ -25,7 +25,9 @@ class MessagePlacer {
     /// A chunk's way from an NPU to another, over the given links in the direction of travel. Where a plain
     /// chunk can wait in a switch, it may. Backwards: precondition: a reduction.
     Span place(ChunkId chunk, std::span<const LinkId> links, Ticks ready, Op op);
-    /// The start of the same without placing it.
+    /// The same without waiting in a switch. Backwards: also for a plain chunk with one message.
+    Span place_rigid(ChunkId chunk, std::span<const LinkId> links, Ticks ready, Op op);
+    /// The start of the first without placing it.
     [[nodiscard]] Ticks earliest(ChunkId chunk, std::span<const LinkId> links, Ticks ready);
 
     /// The end of the last message.
@@ -45,15 +47,20 @@ class MessagePlacer {
         Ticks start;
         Op op;
     };
-    Span place_piece(ChunkId chunk, std::span<const LinkId> links, Ticks ready, Op op);
     /// Sets legs_ in the placer's time. Returns the time from start to end.
     Ticks find_legs(ChunkId chunk, std::span<const LinkId> links);
     /// The number of links up to the first switch in which a chunk may wait.
     [[nodiscard]] std::size_t up_to_buffer(std::span<const LinkId> links) const;
     [[nodiscard]] bool may_wait(ChunkId chunk) const;
+    /// Whether two copies of the chunk may pass a switch at one tick.
+    [[nodiscard]] bool may_meet_itself(ChunkId chunk) const { return alike_ && may_wait(chunk); }
+    /// Of a stretch with legs_.
+    [[nodiscard]] Ticks earliest_start(ChunkId chunk, Ticks ready) const;
+    void book(ChunkId chunk, Ticks start);
 
     const Instance& instance_;
     Direction direction_;
+    bool alike_;  ///< copies of a plain chunk, wherever they meet
     LinkCalendar calendar_;
     std::vector<Piece> pieces_;
     std::vector<LinkId> links_;

@@ -57,6 +57,8 @@ struct PushWeights {
     std::int64_t rich = 0;               ///< for each chunk that the target has
     std::vector<std::int64_t> premiums;  ///< by level: if nobody in the target's part has the chunk
     std::int64_t noise = 0;
+    std::int64_t hold = 0;   ///< so long a port may wait for a chunk or a target
+    std::int64_t delay = 0;  ///< for each tick that it waits, in 1/16
     /// By level: nothing is sent from another part that is later than this many inner messages after the
     /// chunk came to the part. Negative: no limit.
     std::vector<std::int64_t> patience;
@@ -64,6 +66,8 @@ struct PushWeights {
 /// `patience` 0: no limit.
 [[nodiscard]] PushWeights usual_weights(const PushPorts& ports, std::int64_t patience);
 [[nodiscard]] PushWeights random_weights(const PushPorts& ports, Rng& rng);
+/// One of them anew.
+[[nodiscard]] PushWeights changed_weights(const PushPorts& ports, const PushWeights& weights, Rng& rng);
 
 /// Spreads the items: whenever a port is free, its NPU sends what is worth most. False: somebody was not
 /// reached, or it was stopped, or some message ends after `limit`. Adds the choices that it looked at to

@@ -124,7 +124,7 @@ constexpr auto kTable = std::to_array<SearchOption>({
      &O::symmetry_share},
     {"textbook-share", 0, 1, "share of the remaining time that the textbook all-reduces may take",
      &O::textbook_share},
-    {"tree-share", 0, 1, "grown-trees: share of the time that is left after the quick search",
+    {"tree-share", 0, 1, "grown-trees, broadcast-rounds: share of the time that is left after the quick search",
      &O::tree_share},
     {"tries", 1, 1'000'000, "how often a heuristic is tried on a problem, at most", &O::tries},
     {"tries-work", 1, kMany,

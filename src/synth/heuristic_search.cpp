@@ -8,6 +8,7 @@
 
 #include "core/stoppable_source.hpp"
 #include "heuristics/exchange/grown_trees.hpp"
+#include "heuristics/levels/broadcast.hpp"
 #include "heuristics/levels/level_rounds.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/ring/ring.hpp"
@@ -26,14 +27,22 @@ constexpr const char* kGreedy = "greedy";
 const std::string kSymmetry(heuristics::kSymmetry);
 constexpr const char* kNoScheduleYet = "stopped by the limits or an interrupt before there was a schedule";
 
-/// The number of required arrivals: about the least number of sends of a schedule.
+/// Whether every message passes a switch.
+bool is_all_switched(const Topology& topology) {
+    return std::ranges::none_of(topology.links(), [&](const Link& link) {
+        return topology.is_npu(link.src) && topology.is_npu(link.dst);
+    });
+}
+
+/// The number of required arrivals, of two sends each if they come through switches: about the least number of
+/// sends of a schedule.
 std::uint64_t least_sends(const Instance& instance) {
     std::uint64_t sends = 0;
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const Demand demand = instance.demand(ChunkId(c));
         sends += demand.receivers.size() + (demand.reduction ? demand.holders.size() : 0);
     }
-    return sends;
+    return is_all_switched(instance.topology()) ? 2 * sends : sends;
 }
 
 /// Whether there are sums that several NPUs want.
@@ -127,6 +136,7 @@ void HeuristicSearch::search_until_stopped() {
                                  symmetry_alone ? stop_ : stop_.within(*left * options_.symmetry_share));
     if (!symmetry_alone) {
         improve_trees();
+        improve_broadcasts();
         if (best_.has_gap() && !stop_.requested()) search_greedily(heuristics::Effort::Anytime);
     }
     if (!best_.has_gap())
@@ -324,11 +334,25 @@ void HeuristicSearch::improve_trees() {
     const heuristics::Exchanges exchanges(instance_, stop);
     auto schedule =
         heuristics::grow_exchange(exchanges, best_.bound().value, ~request_.seed, UINT64_MAX, stop);
-    if (!schedule) return;
-    const bool better = best_.is_improved_by(schedule->makespan);
-    Candidate candidate = offered(heuristics::kGrownTrees, begin, std::move(schedule), {});
+    if (schedule) offer_improved(heuristics::kGrownTrees, "grown   ", begin, std::move(*schedule));
+}
+
+/// More pushes of broadcasts, for a part of the time that is left.
+void HeuristicSearch::improve_broadcasts() {
+    const auto left = stop_.remaining();
+    if (alone_ != nullptr || !best_.has_gap() || !left || stop_.requested()) return;
+    const double begin = best_.seconds();
+    auto schedule = heuristics::search_broadcasts(instance_, best_.bound().value, ~request_.seed,
+                                                  stop_.within(*left * options_.tree_share));
+    if (schedule) offer_improved(heuristics::kBroadcastRounds, "pushed  ", begin, std::move(*schedule));
+}
+
+void HeuristicSearch::offer_improved(std::string_view heuristic, std::string_view line, double begin,
+                                     Schedule schedule) {
+    const bool better = best_.is_improved_by(schedule.makespan);
+    Candidate candidate = offered(heuristic, begin, std::move(schedule), {});
     if (better)
-        best_.tell(fmt::format("grown    {} in {} sends, {:.3f} s", candidate.makespan->count(),
+        best_.tell(fmt::format("{} {} in {} sends, {:.3f} s", line, candidate.makespan->count(),
                                candidate.sends, best_.seconds()));
     best_.enter({std::move(candidate)});
 }

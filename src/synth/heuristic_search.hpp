@@ -44,6 +44,8 @@ class HeuristicSearch {
     void construct_by(const heuristics::Heuristic& heuristic, const heuristics::DirectHeuristic& direct);
     void search_by_textbook();
     void improve_trees();
+    void improve_broadcasts();
+    void offer_improved(std::string_view heuristic, std::string_view line, double begin, Schedule schedule);
     void search_greedily(heuristics::Effort effort);
 
     [[nodiscard]] std::optional<Ticks> least_composition() const;

@@ -50,6 +50,8 @@ std::map<std::string_view, Sample> samples() {
     const Instance ring = on(generators::ring(6, {Ticks(1), Ticks(2), {}}), CollectiveKind::AllGather);
     const Instance plain_star =
         test::on_all(test::star(4, {}), {test::collective(CollectiveKind::AllGather)});
+    const Instance star_to_all =
+        test::on_all(test::star(4, {}), {test::collective(CollectiveKind::AllToAll)});
     const Instance from_one = test::on_all(test::star(5, {}), {test::collective(CollectiveKind::Broadcast)});
     const Instance rails =
         on(generators::rail({3, 2, {Ticks(1), Ticks(1), {}}, {Ticks(2), Ticks(3), {}}, {}}),
@@ -70,6 +72,7 @@ std::map<std::string_view, Sample> samples() {
             {"two-levels", {rails, plain_star, "one level"}},
             {"crossbar-rounds", {plain_star, gather, "no switches"}},
             {"level-rounds", {plain_star, all_reduce, "no switches"}},
+            {"packed-rounds", {star_to_all, plain_star, "several"}},
             {"broadcast-rounds", {from_one, plain_star, "too many roots"}},
             {"switch-sums", {starry, all_reduce, "no switch"}},
             {"recursive-doubling", {all_reduce, gather, "no sums"}},
