@@ -77,8 +77,6 @@ class Neighbourhoods {
 
     [[nodiscard]] std::string why_not() const {
         if (routing_.has_limited_buffers()) return "switches have limited buffers";
-        if (high() > static_cast<Units64>(request_.options.model_units))
-            return "its times are too many units (--option model-units)";
         const Schedule known =
             schedule_of(routing_, high(), transfers_of(routing_, high(), result_.schedule));
         if (known.sends.size() != result_.schedule.sends.size())
@@ -261,6 +259,16 @@ class Neighbourhoods {
 
 }  // namespace
 
-HorizonResult search_neighbourhoods(const HorizonRequest& request) { return Neighbourhoods(request).run(); }
+HorizonResult search_neighbourhoods(const HorizonRequest& request) {
+    const Units64 units = request.incumbent.makespan.count() / unit_of(request.instance);
+    if (units > static_cast<Units64>(request.options.model_units)) {
+        HorizonResult result;
+        result.bound = request.bound;
+        result.schedule = request.incumbent;
+        result.obstacle = "its times are too many units (--option model-units)";
+        return result;
+    }
+    return Neighbourhoods(request).run();
+}
 
 }  // namespace tutti::models

@@ -23,8 +23,35 @@ constexpr Units64 kFewTicks = 4;
 
 }  // namespace
 
-Routing::Routing(const Instance& instance, const Stop& stop) : instance_(&instance), stop_(stop) {
-    find_unit();
+Units64 unit_of(const Instance& instance) {
+    Units64 unit = 0;
+    std::set<Bytes> sizes;
+    for (std::size_t c = 0; c < instance.chunks(); ++c) {
+        const ChunkId chunk(c);
+        if (!sizes.insert(instance.demand(chunk).bytes).second) continue;
+        for (std::size_t l = 0; l < instance.topology().links().size(); ++l) {
+            unit = std::gcd(unit, instance.beta(LinkId(l), chunk).count());
+        }
+    }
+    for (std::size_t l = 0; l < instance.topology().links().size(); ++l) {
+        unit = std::gcd(unit, instance.alpha(LinkId(l)).count());
+    }
+    for (const Collective& collective : instance.collectives()) {
+        unit = std::gcd(unit, collective.release.count());
+    }
+    // Sums are tracked at every tick where that is not much more: between two units they might avoid a tie.
+    const bool has_shared_sums = [&] {
+        for (std::size_t c = 0; c < instance.chunks(); ++c) {
+            const Demand demand = instance.demand(ChunkId(c));
+            if (demand.reduction && demand.holders.size() > 1 && demand.receivers.size() > 1) return true;
+        }
+        return false;
+    }();
+    return has_shared_sums && unit <= kFewTicks ? 1 : std::max<Units64>(unit, 1);
+}
+
+Routing::Routing(const Instance& instance, const Stop& stop)
+    : instance_(&instance), stop_(stop), unit_(unit_of(instance)) {
     add_commodities();
     const Topology& topology = instance.topology();
     for (std::size_t n = topology.npus(); n < topology.nodes(); ++n) {
@@ -38,33 +65,6 @@ Routing::Routing(const Instance& instance, const Stop& stop) : instance_(&instan
     if (incomplete_.empty() && unit_ > 1 && ties_matter()) {
         incomplete_ = "between two units sends might avoid a tie";
     }
-}
-
-void Routing::find_unit() {
-    Units64 unit = 0;
-    std::set<Bytes> sizes;
-    for (std::size_t c = 0; c < instance_->chunks(); ++c) {
-        const ChunkId chunk(c);
-        if (!sizes.insert(instance_->demand(chunk).bytes).second) continue;
-        for (std::size_t l = 0; l < instance_->topology().links().size(); ++l) {
-            unit = std::gcd(unit, instance_->beta(LinkId(l), chunk).count());
-        }
-    }
-    for (std::size_t l = 0; l < instance_->topology().links().size(); ++l) {
-        unit = std::gcd(unit, instance_->alpha(LinkId(l)).count());
-    }
-    for (const Collective& collective : instance_->collectives()) {
-        unit = std::gcd(unit, collective.release.count());
-    }
-    // Sums are tracked at every tick where that is not much more: between two units they might avoid a tie.
-    const bool has_shared_sums = [&] {
-        for (std::size_t c = 0; c < instance_->chunks(); ++c) {
-            const Demand demand = instance_->demand(ChunkId(c));
-            if (demand.reduction && demand.holders.size() > 1 && demand.receivers.size() > 1) return true;
-        }
-        return false;
-    }();
-    unit_ = has_shared_sums && unit <= kFewTicks ? 1 : std::max<Units64>(unit, 1);
 }
 
 bool Routing::ties_matter() const {

@@ -100,6 +100,9 @@ struct Commodity {
     Units64 spare = 0;  ///< it must be done by horizon - spare
 };
 
+/// How many ticks are a unit: the greatest common divisor of all times of the instance.
+[[nodiscard]] Units64 unit_of(const Instance& instance);
+
 /// An instance in the form that the encodings use.
 class Routing {
   public:
@@ -124,7 +127,6 @@ class Routing {
     [[nodiscard]] Ticks ticks(Units64 units) const { return Ticks(unit_) * units; }
 
   private:
-    void find_unit();
     [[nodiscard]] bool ties_matter() const;
     void add_commodities();
     void add_unicasts(const std::vector<ChunkId>& chunks);

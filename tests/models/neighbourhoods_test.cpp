@@ -71,6 +71,11 @@ TEST_CASE("a schedule that the models cannot say is left as it is, with the reas
     const HorizonResult result = improved(limited, some_schedule(limited, 9, *solver.backend), 1);
     CHECK(result.obstacle == "switches have limited buffers");
     CHECK(result.found_by == "");
+    // 10^9 units
+    const Instance fine = on_all(line(2, 1'000'000'007, 2), {collective(CollectiveKind::AllGather)});
+    Schedule only;
+    only.makespan = Ticks(1'000'000'009);
+    CHECK(improved(fine, only, 1).obstacle == "its times are too many units (--option model-units)");
 }
 
 TEST_CASE("what stays is not changed, and where it is in the way there is no answer") {
