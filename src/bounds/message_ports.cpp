@@ -1,5 +1,8 @@
 #include "bounds/message_ports.hpp"
 
+#include <algorithm>
+#include <map>
+
 namespace tutti::bounds {
 
 std::vector<std::vector<MessagePort>> message_ports(const PacedNetwork& network,
@@ -24,6 +27,32 @@ std::vector<std::vector<MessagePort>> message_ports(const PacedNetwork& network,
         }
     }
     return ports;
+}
+
+std::vector<std::vector<MessageTime>> message_times(const PacedNetwork& network,
+                                                    const std::vector<bool>& carriers, Direction direction) {
+    const Topology& topology = network.topology();
+    // From the NPU itself, so against the direction of what comes to it.
+    const Direction away = direction == Direction::Forwards ? Direction::Backwards : Direction::Forwards;
+    std::vector<std::vector<MessageTime>> times(topology.npus());
+    for (std::size_t n = 0; n < topology.npus(); ++n) {
+        if (!carriers[n]) continue;
+        // A search that enters NPUs would go on from them.
+        const auto found = network.times({{NodeId(n), Ticks(0)}}, away, [&](NodeId node) {
+            return topology.is_switch(node) && carriers[node.index()];
+        });
+        std::map<std::int64_t, std::int64_t> sorted;
+        for (std::size_t o = 0; o < topology.npus(); ++o) {
+            if (o == n || !carriers[o]) continue;
+            Ticks least = kNever;
+            const auto links =
+                away == Direction::Forwards ? topology.in_links(NodeId(o)) : topology.out_links(NodeId(o));
+            for (const LinkId id : links) least = std::min(least, network.at_end(found, id, away).time);
+            if (least != kNever) ++sorted[least.count()];
+        }
+        for (const auto& [time, count] : sorted) times[n].push_back({time, count});
+    }
+    return times;
 }
 
 }  // namespace tutti::bounds

@@ -21,4 +21,16 @@ struct MessagePort {
                                                                   const std::vector<bool>& carriers,
                                                                   Direction direction);
 
+/// NPUs that are equally far away.
+struct MessageTime {
+    std::int64_t time, npus;
+    friend auto operator<=>(const MessageTime&, const MessageTime&) = default;
+};
+
+/// Per NPU that carries: the least times of messages from the other carriers to it (forwards), or from it to
+/// them (backwards), rising. O(NPUs * (NPUs log + links * paces log nodes)).
+[[nodiscard]] std::vector<std::vector<MessageTime>> message_times(const PacedNetwork& network,
+                                                                  const std::vector<bool>& carriers,
+                                                                  Direction direction);
+
 }  // namespace tutti::bounds

@@ -9,8 +9,11 @@
 // W(t) bounds how many contributions an NPU can have after t, N(t) whom it can have told: itself, and, port
 // by port and message by message, those from whom (to whom) a message took the rest of the time:
 //
-//     W(t) = 1 + max over NPUs of the sum over their ports p and k >= 0 of W(t - time_p - k gap_p)
+//     W(t) = 1 + max over NPUs of the smaller of
+//              the sum over their ports p and k >= 0 of W(t - time_p - k gap_p), and
+//              the sum over all other NPUs v of W(t - time of a message from v)
 //
+// (all messages of one sender together bring no more than it knows).
 // Where a switch adds, W says nothing; where one copies, N. Sends on one link start its busy time apart, so a
 // link joins at most as many pairs as the best such sequence of starts. All links into S together must join
 // all pairs.
@@ -20,7 +23,7 @@
 // of them are needed. It proves rail2x4-ar: 82.9 -> 96.9 us, the optimum.
 //
 // Sending earlier reaches no fewer, so the best sequence starts at a step of L, or right after the send
-// before. Complexity: two searches per NPU and per link into a set, then O(log T) sequences of O(steps *
+// before. Complexity: four searches per NPU and per link into a set, then O(log T) sequences of O(steps *
 // sends log) for each kind of link.
 
 #include "bounds/families.hpp"
@@ -47,14 +50,22 @@ struct Step {
 };
 using Steps = std::vector<Step>;  ///< both rising
 
-using Profiles = std::set<std::vector<MessagePort>>;
+/// How messages come to an NPU (or leave it): over which ports, and from (to) how far.
+struct Profile {
+    std::vector<MessagePort> ports;
+    std::vector<MessageTime> others;
+    friend auto operator<=>(const Profile&, const Profile&) = default;
+};
+using Profiles = std::set<Profile>;
 
 /// W or N, up to `most`.
 Steps spread(const Profiles& profiles, std::int64_t most) {
+    /// By its port, or by its sender; a port brings another after a gap.
     struct Arrival {
         std::int64_t time;
         std::size_t profile;
-        std::int64_t gap, count;
+        std::optional<std::int64_t> gap;
+        std::int64_t count;
         bool operator>(const Arrival& other) const { return time > other.time; }
     };
     std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals;
@@ -66,21 +77,29 @@ Steps spread(const Profiles& profiles, std::int64_t most) {
         } else {
             steps.push_back({time, before + by});
         }
-        std::size_t profile = 0;
-        for (const auto& ports : profiles) {
-            for (const MessagePort& port : ports) arrivals.push({time + port.time, profile, port.gap, by});
-            ++profile;
+        std::size_t number = 0;
+        for (const Profile& profile : profiles) {
+            for (const MessagePort& port : profile.ports)
+                arrivals.push({time + port.time, number, port.gap, by});
+            for (const MessageTime& other : profile.others)
+                arrivals.push({time + other.time, number, std::nullopt, by * other.npus});
+            ++number;
         }
     };
     grow(0, 1);
-    std::vector<std::int64_t> known(profiles.size(), 1);
+    struct Known {
+        std::int64_t by_ports = 1, by_senders = 1;
+    };
+    std::vector<Known> known(profiles.size());
     while (steps.back().count < most && !arrivals.empty()) {
         const Arrival next = arrivals.top();
         arrivals.pop();
-        arrivals.push({next.time + next.gap, next.profile, next.gap, next.count});
-        std::int64_t& here = known[next.profile];
-        here = std::min(here + next.count, most);
-        if (here > steps.back().count) grow(next.time, here - steps.back().count);
+        Known& here = known[next.profile];
+        if (next.gap) arrivals.push({next.time + *next.gap, next.profile, next.gap, next.count});
+        std::int64_t& count = next.gap ? here.by_ports : here.by_senders;
+        count = std::min(count + next.count, most);
+        const std::int64_t both = std::min(here.by_ports, here.by_senders);
+        if (both > steps.back().count) grow(next.time, both - steps.back().count);
     }
     return steps;
 }
@@ -162,9 +181,11 @@ class Pairs {
 
     [[nodiscard]] Profiles profiles(Direction direction) const {
         Profiles found;
-        for (auto& ports : message_ports(network_, carriers_, direction)) {
-            std::ranges::sort(ports);
-            if (!ports.empty()) found.insert(std::move(ports));
+        auto ports = message_ports(network_, carriers_, direction);
+        auto others = message_times(network_, carriers_, direction);
+        for (std::size_t n = 0; n < ports.size(); ++n) {
+            std::ranges::sort(ports[n]);
+            if (!ports[n].empty()) found.insert({std::move(ports[n]), std::move(others[n])});
         }
         return found;
     }
@@ -350,7 +371,7 @@ std::optional<Bound> pairs(Traffic& traffic, std::vector<std::vector<bool>> sets
     Effort searches(kMostSearches, stop), effort(kMostPairsWork, stop);
     for (const auto& [bytes, reductions] : kinds) {
         const std::size_t npus = traffic.topology().npus();
-        if (!searches.spend(2 * npus * (PacedNetwork(traffic.instance(), bytes).work() + npus))) break;
+        if (!searches.spend(4 * npus * (PacedNetwork(traffic.instance(), bytes).work() + npus))) break;
         Pairs pairs(traffic, bytes, reductions, effort);
         for (const auto& set : sets) pairs.improve(set, best);
     }

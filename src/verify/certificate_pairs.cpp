@@ -1,10 +1,10 @@
 // Pairs: what every holder outside a set gives must come to every receiver inside, and on its way is a send
 // over a link into the set. A send that starts at s serves at most (holders that can be in it by s) times
 // (receivers that can get it in the rest of the time) of these pairs. The first number is limited by the
-// distance of the holders and, where no switch adds, by how many contributions one NPU can have by then; the
-// second by the distance of the receivers and, where no switch copies, by how many NPUs one can have told in
-// that time. Whatever the starts on a link are, moved as early as possible each is at a time at which the
-// first number grows, or directly follows the one before.
+// distance of the holders and, where no switch adds, by how many contributions one NPU can have by then (what
+// has come over its links, and what the others knew); the second by the distance of the receivers and, where
+// no switch copies, by how many NPUs one can have told in that time. Whatever the starts on a link are, moved
+// as early as possible each is at a time at which the first number grows, or directly follows the one before.
 
 #include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
@@ -35,7 +35,13 @@ struct Port {
     Wide message, gap;
     friend auto operator<=>(const Port&, const Port&) = default;
 };
-using Ports = std::vector<Port>;  ///< of one NPU, in order
+/// How messages come to one NPU (or leave it): the links that they end at, and the least time from each other
+/// NPU, with how many there are of it.
+struct Kind {
+    std::vector<Port> ports;  ///< in order
+    std::map<Wide, Wide> senders;
+    friend auto operator<=>(const Kind&, const Kind&) = default;
+};
 
 class PairsCheck {
   public:
@@ -112,46 +118,64 @@ class PairsCheck {
         to_npus_.emplace(search(Direction::Backwards));
     }
 
-    /// Which links messages from other NPUs end at (backwards: messages to them begin with).
-    [[nodiscard]] Ports ports_of(NodeId npu, Direction direction) const {
-        std::vector<Wide> start(topology_.nodes(), kNever);
+    [[nodiscard]] Kind kind_of(NodeId npu, Direction direction) const {
+        const auto paths = [&](const std::vector<Wide>& start, Direction way) {
+            return SegmentPaths(
+                instance_, claim_.bytes, way, start,
+                [this](NodeId node) { return topology_.is_switch(node) && carriers_[node.index()]; },
+                times_of_segments(instance_));
+        };
+        const auto ends = [&](NodeId node, Direction way) {
+            return way == Direction::Forwards ? topology_.in_links(node) : topology_.out_links(node);
+        };
+        std::vector<Wide> others(topology_.nodes(), kNever), own(topology_.nodes(), kNever);
         for (std::size_t v = 0; v < topology_.npus(); ++v)
-            if (NodeId(v) != npu && carriers_[v]) start[v] = 0;
-        const SegmentPaths paths(
-            instance_, claim_.bytes, direction, start,
-            [this](NodeId node) { return topology_.is_switch(node) && carriers_[node.index()]; },
-            times_of_segments(instance_));
-        Ports ports;
-        for (const LinkId link :
-             direction == Direction::Forwards ? topology_.in_links(npu) : topology_.out_links(npu)) {
-            const auto [time, pace] = paths.whole(link);
-            if (time < kNever) ports.push_back({time, instance_.busy(link, pace).count()});
+            if (NodeId(v) != npu && carriers_[v]) others[v] = 0;
+        own[npu.index()] = 0;
+        Kind kind;
+        const SegmentPaths from_others = paths(others, direction);
+        for (const LinkId link : ends(npu, direction)) {
+            const auto [time, pace] = from_others.whole(link);
+            if (time < kNever) kind.ports.push_back({time, instance_.busy(link, pace).count()});
         }
-        std::ranges::sort(ports);
-        return ports;
+        std::ranges::sort(kind.ports);
+        const Direction back = direction == Direction::Forwards ? Direction::Backwards : Direction::Forwards;
+        const SegmentPaths to_others = paths(own, back);
+        for (std::size_t v = 0; v < topology_.npus(); ++v) {
+            if (others[v] != 0) continue;
+            Wide least = kNever;
+            for (const LinkId link : ends(NodeId(v), back))
+                least = std::min(least, to_others.whole(link).first);
+            if (least < kNever) ++kind.senders[least];
+        }
+        return kind;
     }
 
     /// The most contributions that one NPU can have (backwards: NPUs that one can have told) so long after
     /// the beginning. Nothing is known where a switch adds (copies).
     Curve limits_of(Direction direction, Wide most) {
         if (direction == Direction::Forwards ? adds_ || !claim_.reductions : copies_) return {{0, most}};
-        std::set<Ports> kinds;
+        std::set<Kind> kinds;
         for (std::size_t v = 0; v < topology_.npus(); ++v)
-            if (carriers_[v]) kinds.insert(ports_of(NodeId(v), direction));
+            if (carriers_[v]) kinds.insert(kind_of(NodeId(v), direction));
         Curve curve{{0, 1}};
         // Times at which it may grow: a message after it has grown, and every gap from then on.
         std::set<std::pair<Wide, Wide>> times;
         const auto grown_at = [&](Wide time) {
-            for (const Ports& ports : kinds)
-                for (const Port& port : ports) times.emplace(time + port.message, port.gap);
+            for (const Kind& kind : kinds) {
+                for (const Port& port : kind.ports) times.emplace(time + port.message, port.gap);
+                for (const auto& [message, count] : kind.senders) times.emplace(time + message, 0);
+            }
         };
         grown_at(0);
         while (!times.empty() && curve.rbegin()->second < most && work_ <= kMostWork) {
             const auto [time, gap] = *times.begin();
             times.erase(times.begin());
-            times.emplace(time + gap, gap);
+            if (gap > 0) times.emplace(time + gap, gap);
             Wide count = 0;
-            for (const Ports& ports : kinds) count = std::max(count, 1 + arrived(curve, ports, time));
+            for (const Kind& kind : kinds) {
+                count = std::max(count, 1 + std::min(arrived(curve, kind, time), sent(curve, kind, time)));
+            }
             if (count <= curve.rbegin()->second) continue;
             curve[time] = std::min(count, most);
             grown_at(time);
@@ -159,11 +183,22 @@ class PairsCheck {
         return curve;
     }
 
-    Wide arrived(const Curve& curve, const Ports& ports, Wide time) {
+    /// By what can have come over the links.
+    Wide arrived(const Curve& curve, const Kind& kind, Wide time) {
         Wide sum = 0;
-        for (const Port& port : ports) {
+        for (const Port& port : kind.ports) {
             for (Wide start = time - port.message; start >= 0; start -= port.gap, ++work_)
                 sum += at(curve, start);
+        }
+        return sum;
+    }
+
+    /// By what each of the others knew when its last message started.
+    Wide sent(const Curve& curve, const Kind& kind, Wide time) {
+        Wide sum = 0;
+        for (const auto& [message, count] : kind.senders) {
+            sum += count * at(curve, time - message);
+            ++work_;
         }
         return sum;
     }
