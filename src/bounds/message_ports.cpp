@@ -30,7 +30,8 @@ std::vector<std::vector<MessagePort>> message_ports(const PacedNetwork& network,
 }
 
 std::vector<std::vector<MessageTime>> message_times(const PacedNetwork& network,
-                                                    const std::vector<bool>& carriers, Direction direction) {
+                                                    const std::vector<bool>& carriers,
+                                                    const std::vector<bool>& members, Direction direction) {
     const Topology& topology = network.topology();
     // From the NPU itself, so against the direction of what comes to it.
     const Direction away = direction == Direction::Forwards ? Direction::Backwards : Direction::Forwards;
@@ -41,16 +42,18 @@ std::vector<std::vector<MessageTime>> message_times(const PacedNetwork& network,
         const auto found = network.times({{NodeId(n), Ticks(0)}}, away, [&](NodeId node) {
             return topology.is_switch(node) && carriers[node.index()];
         });
-        std::map<std::int64_t, std::int64_t> sorted;
+        std::map<std::int64_t, MessageTime> sorted;
         for (std::size_t o = 0; o < topology.npus(); ++o) {
             if (o == n || !carriers[o]) continue;
             Ticks least = kNever;
             const auto links =
                 away == Direction::Forwards ? topology.in_links(NodeId(o)) : topology.out_links(NodeId(o));
             for (const LinkId id : links) least = std::min(least, network.at_end(found, id, away).time);
-            if (least != kNever) ++sorted[least.count()];
+            if (least == kNever) continue;
+            MessageTime& alike = sorted.try_emplace(least.count(), least.count(), 0, 0).first->second;
+            ++(members[o] ? alike.members : alike.relays);
         }
-        for (const auto& [time, count] : sorted) times[n].push_back({time, count});
+        for (const auto& [time, alike] : sorted) times[n].push_back(alike);
     }
     return times;
 }

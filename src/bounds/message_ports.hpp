@@ -21,9 +21,9 @@ struct MessagePort {
                                                                   const std::vector<bool>& carriers,
                                                                   Direction direction);
 
-/// NPUs that are equally far away.
+/// NPUs that are equally far away: members, and others.
 struct MessageTime {
-    std::int64_t time, npus;
+    std::int64_t time, members, relays;
     friend auto operator<=>(const MessageTime&, const MessageTime&) = default;
 };
 
@@ -31,6 +31,7 @@ struct MessageTime {
 /// them (backwards), rising. O(NPUs * (NPUs log + links * paces log nodes)).
 [[nodiscard]] std::vector<std::vector<MessageTime>> message_times(const PacedNetwork& network,
                                                                   const std::vector<bool>& carriers,
+                                                                  const std::vector<bool>& members,
                                                                   Direction direction);
 
 }  // namespace tutti::bounds

@@ -6,10 +6,11 @@
 //     L_e(s) = min(|H|, holders outside within s of the link, W(s - time to the link from an NPU))
 //     P_e(r) = min(|X|, receivers inside within r of the link, N(r - time from the link to an NPU))
 //
-// W(t) bounds how many contributions an NPU can have after t, N(t) whom it can have told: itself, and, port
-// by port and message by message, those from whom (to whom) a message took the rest of the time:
+// W(t) bounds how many contributions an NPU can have after t, N(t) whom it can have told: itself, if it is a
+// holder (receiver) and no relay, and, port by port and message by message, those from whom (to whom) a
+// message took the rest of the time. W is the larger of one for holders and one for relays:
 //
-//     W(t) = 1 + max over NPUs of the smaller of
+//     W(t) = (1 or 0) + max over NPUs of the smaller of
 //              the sum over their ports p and k >= 0 of W(t - time_p - k gap_p), and
 //              the sum over all other NPUs v of W(t - time of a message from v)
 //
@@ -52,6 +53,7 @@ using Steps = std::vector<Step>;  ///< both rising
 
 /// How messages come to an NPU (or leave it): over which ports, and from (to) how far.
 struct Profile {
+    bool member;  ///< has something of its own
     std::vector<MessagePort> ports;
     std::vector<MessageTime> others;
     friend auto operator<=>(const Profile&, const Profile&) = default;
@@ -59,7 +61,34 @@ struct Profile {
 using Profiles = std::set<Profile>;
 
 /// W or N, up to `most`.
-Steps spread(const Profiles& profiles, std::int64_t most) {
+class Spreading {
+  public:
+    Spreading(const Profiles& profiles, std::int64_t most) : most_(most) {
+        for (const Profile& profile : profiles) {
+            profiles_.push_back(&profile);
+            const std::int64_t own = profile.member ? 1 : 0;
+            known_.push_back({own, own});
+        }
+        if (std::ranges::any_of(profiles_, &Profile::member)) grow(0, true, 1);
+    }
+
+    Steps run() {
+        while (any() < most_ && !arrivals_.empty()) {
+            const Arrival next = arrivals_.top();
+            arrivals_.pop();
+            Known& here = known_[next.profile];
+            if (next.gap) arrivals_.push({next.time + *next.gap, next.profile, next.gap, next.count});
+            std::int64_t& count = next.gap ? here.by_ports : here.by_senders;
+            count = std::min(count + next.count, most_);
+            const bool member = profiles_[next.profile]->member;
+            const std::int64_t both = std::min(here.by_ports, here.by_senders);
+            const std::int64_t before = member ? of_members_ : of_relays_;
+            if (both > before) grow(next.time, member, both - before);
+        }
+        return std::move(steps_);
+    }
+
+  private:
     /// By its port, or by its sender; a port brings another after a gap.
     struct Arrival {
         std::int64_t time;
@@ -68,41 +97,41 @@ Steps spread(const Profiles& profiles, std::int64_t most) {
         std::int64_t count;
         bool operator>(const Arrival& other) const { return time > other.time; }
     };
-    std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals;
-    Steps steps;
-    const auto grow = [&](std::int64_t time, std::int64_t by) {
-        const std::int64_t before = steps.empty() ? 0 : steps.back().count;
-        if (!steps.empty() && steps.back().time == time) {
-            steps.back().count += by;
-        } else {
-            steps.push_back({time, before + by});
-        }
-        std::size_t number = 0;
-        for (const Profile& profile : profiles) {
-            for (const MessagePort& port : profile.ports)
-                arrivals.push({time + port.time, number, port.gap, by});
-            for (const MessageTime& other : profile.others)
-                arrivals.push({time + other.time, number, std::nullopt, by * other.npus});
-            ++number;
-        }
-    };
-    grow(0, 1);
     struct Known {
-        std::int64_t by_ports = 1, by_senders = 1;
+        std::int64_t by_ports, by_senders;
     };
-    std::vector<Known> known(profiles.size());
-    while (steps.back().count < most && !arrivals.empty()) {
-        const Arrival next = arrivals.top();
-        arrivals.pop();
-        Known& here = known[next.profile];
-        if (next.gap) arrivals.push({next.time + *next.gap, next.profile, next.gap, next.count});
-        std::int64_t& count = next.gap ? here.by_ports : here.by_senders;
-        count = std::min(count + next.count, most);
-        const std::int64_t both = std::min(here.by_ports, here.by_senders);
-        if (both > steps.back().count) grow(next.time, both - steps.back().count);
+
+    [[nodiscard]] std::int64_t any() const { return std::max(of_members_, of_relays_); }
+
+    /// Members (or relays) can have so much more from then on.
+    void grow(std::int64_t time, bool members, std::int64_t by) {
+        const std::int64_t before = any();
+        (members ? of_members_ : of_relays_) += by;
+        const std::int64_t more = any() - before;
+        if (more > 0 && !steps_.empty() && steps_.back().time == time) {
+            steps_.back().count = any();
+        } else if (more > 0) {
+            steps_.push_back({time, any()});
+        }
+        for (std::size_t p = 0; p < profiles_.size(); ++p) {
+            if (more > 0) {
+                for (const MessagePort& port : profiles_[p]->ports)
+                    arrivals_.push({time + port.time, p, port.gap, more});
+            }
+            for (const MessageTime& other : profiles_[p]->others) {
+                const std::int64_t npus = members ? other.members : other.relays;
+                if (npus > 0) arrivals_.push({time + other.time, p, std::nullopt, by * npus});
+            }
+        }
     }
-    return steps;
-}
+
+    const std::int64_t most_;
+    std::vector<const Profile*> profiles_;
+    std::vector<Known> known_;
+    std::int64_t of_members_ = 0, of_relays_ = 0;
+    std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
+    Steps steps_;
+};
 
 /// The smaller of the two at each time.
 Steps lower_of(const Steps& a, const Steps& b) {
@@ -137,14 +166,20 @@ class Pairs {
           passage_(traffic.instance(), bytes),
           bytes_(bytes),
           reductions_(reductions),
-          effort_(effort) {
+          effort_(effort),
+          has_(topology_.npus()),
+          wants_(topology_.npus()) {
         for (const SwitchRule& rule : topology_.parts().switches) {
             adds_ = adds_ || rule.reduce;
             copies_ = copies_ || rule.copy;
         }
         std::set<const Passage*> passages;
         for (const ChunkClass& c : traffic.classes()) {
-            if (counts(traffic.demand(c))) passages.insert(&traffic.passage(c));
+            const Demand demand = traffic.demand(c);
+            if (!counts(demand)) continue;
+            passages.insert(&traffic.passage(c));
+            for (const NodeId node : demand.holders) has_[node.index()] = true;
+            for (const NodeId node : demand.receivers) wants_[node.index()] = true;
         }
         carriers_ = carriers(topology_, {passages.begin(), passages.end()});
         if (reductions && !adds_) in_ = profiles(Direction::Forwards);
@@ -182,10 +217,11 @@ class Pairs {
     [[nodiscard]] Profiles profiles(Direction direction) const {
         Profiles found;
         auto ports = message_ports(network_, carriers_, direction);
-        auto others = message_times(network_, carriers_, direction);
+        const std::vector<bool>& members = direction == Direction::Forwards ? has_ : wants_;
+        auto others = message_times(network_, carriers_, members, direction);
         for (std::size_t n = 0; n < ports.size(); ++n) {
             std::ranges::sort(ports[n]);
-            if (!ports[n].empty()) found.insert({std::move(ports[n]), std::move(others[n])});
+            if (carriers_[n]) found.insert({members[n], std::move(ports[n]), std::move(others[n])});
         }
         return found;
     }
@@ -222,7 +258,8 @@ class Pairs {
 
     void find_border(const std::vector<bool>& inside) {
         border_.clear();
-        const Steps collected = spread(in_, most_holders_), told = spread(out_, most_receivers_);
+        const Steps collected = Spreading(in_, most_holders_).run();
+        const Steps told = Spreading(out_, most_receivers_).run();
         std::map<NodeId, Steps> holders, receivers;  // by the link's end
         for (std::size_t l = 0; l < topology_.links().size(); ++l) {
             const LinkId id(l);
@@ -337,6 +374,7 @@ class Pairs {
     Effort& effort_;
     bool adds_ = false, copies_ = false;
     std::vector<bool> carriers_;
+    std::vector<bool> has_, wants_;  ///< per NPU: whether it holds, receives any of the chunks
     Profiles in_, out_;
     PacedTimes from_all_, to_all_;
 

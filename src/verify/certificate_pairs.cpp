@@ -38,8 +38,9 @@ struct Port {
 /// How messages come to one NPU (or leave it): the links that they end at, and the least time from each other
 /// NPU, with how many there are of it.
 struct Kind {
+    bool member;              ///< has a contribution of its own (backwards: wants the chunk)
     std::vector<Port> ports;  ///< in order
-    std::map<Wide, Wide> senders;
+    std::map<Wide, Wide> members, relays;
     friend auto operator<=>(const Kind&, const Kind&) = default;
 };
 
@@ -51,7 +52,9 @@ class PairsCheck {
           claim_(claim),
           inside_(topology_.nodes(), false),
           holders_(topology_.nodes(), false),
-          receivers_(topology_.nodes(), false) {
+          receivers_(topology_.nodes(), false),
+          has_(topology_.nodes(), false),
+          wants_(topology_.nodes(), false) {
         for (const NodeId node : claim.inside) inside_[node.index()] = true;
         for (const SwitchRule& rule : topology_.parts().switches) {
             adds_ = adds_ || rule.reduce;
@@ -88,6 +91,8 @@ class PairsCheck {
             const Demand demand = instance_.demand(need.chunk);
             if (demand.reduction != claim_.reductions || demand.bytes < claim_.bytes) continue;
             collectives_.insert(demand.collective);
+            for (const NodeId node : demand.holders) has_[node.index()] = true;
+            for (const NodeId node : demand.receivers) wants_[node.index()] = true;
             Wide out = 0, in = 0;
             for (const NodeId node : demand.holders) out += inside_[node.index()] ? 0 : 1;
             for (const NodeId node : demand.receivers) in += inside_[node.index()] ? 1 : 0;
@@ -132,7 +137,8 @@ class PairsCheck {
         for (std::size_t v = 0; v < topology_.npus(); ++v)
             if (NodeId(v) != npu && carriers_[v]) others[v] = 0;
         own[npu.index()] = 0;
-        Kind kind;
+        const std::vector<bool>& members = direction == Direction::Forwards ? has_ : wants_;
+        Kind kind{members[npu.index()], {}, {}, {}};
         const SegmentPaths from_others = paths(others, direction);
         for (const LinkId link : ends(npu, direction)) {
             const auto [time, pace] = from_others.whole(link);
@@ -146,7 +152,7 @@ class PairsCheck {
             Wide least = kNever;
             for (const LinkId link : ends(NodeId(v), back))
                 least = std::min(least, to_others.whole(link).first);
-            if (least < kNever) ++kind.senders[least];
+            if (least < kNever) ++(members[v] ? kind.members : kind.relays)[least];
         }
         return kind;
     }
@@ -158,29 +164,36 @@ class PairsCheck {
         std::set<Kind> kinds;
         for (std::size_t v = 0; v < topology_.npus(); ++v)
             if (carriers_[v]) kinds.insert(kind_of(NodeId(v), direction));
-        Curve curve{{0, 1}};
-        // Times at which it may grow: a message after it has grown, and every gap from then on.
+        // What members can know, what relays can, and the larger of both.
+        Curve member{{0, 1}}, relay{{0, 0}}, any{{0, 1}};
+        // Times at which they may grow: a message after one has grown, and every gap from then on.
         std::set<std::pair<Wide, Wide>> times;
         const auto grown_at = [&](Wide time) {
             for (const Kind& kind : kinds) {
                 for (const Port& port : kind.ports) times.emplace(time + port.message, port.gap);
-                for (const auto& [message, count] : kind.senders) times.emplace(time + message, 0);
+                for (const auto* others : {&kind.members, &kind.relays})
+                    for (const auto& [message, count] : *others) times.emplace(time + message, 0);
             }
         };
         grown_at(0);
-        while (!times.empty() && curve.rbegin()->second < most && work_ <= kMostWork) {
+        while (!times.empty() && any.rbegin()->second < most && work_ <= kMostWork) {
             const auto [time, gap] = *times.begin();
             times.erase(times.begin());
             if (gap > 0) times.emplace(time + gap, gap);
-            Wide count = 0;
+            bool has_grown = false;
             for (const Kind& kind : kinds) {
-                count = std::max(count, 1 + std::min(arrived(curve, kind, time), sent(curve, kind, time)));
+                const Wide own = kind.member ? 1 : 0;
+                const Wide sent_to_it = sent(member, kind.members, time) + sent(relay, kind.relays, time);
+                const Wide count = own + std::min(arrived(any, kind, time), sent_to_it);
+                Curve& curve = kind.member ? member : relay;
+                if (count <= curve.rbegin()->second) continue;
+                curve[time] = std::min(count, most);
+                has_grown = true;
             }
-            if (count <= curve.rbegin()->second) continue;
-            curve[time] = std::min(count, most);
-            grown_at(time);
+            any[time] = std::max(member.rbegin()->second, relay.rbegin()->second);
+            if (has_grown) grown_at(time);
         }
-        return curve;
+        return any;
     }
 
     /// By what can have come over the links.
@@ -194,9 +207,9 @@ class PairsCheck {
     }
 
     /// By what each of the others knew when its last message started.
-    Wide sent(const Curve& curve, const Kind& kind, Wide time) {
+    Wide sent(const Curve& curve, const std::map<Wide, Wide>& senders, Wide time) {
         Wide sum = 0;
-        for (const auto& [message, count] : kind.senders) {
+        for (const auto& [message, count] : senders) {
             sum += count * at(curve, time - message);
             ++work_;
         }
@@ -281,6 +294,7 @@ class PairsCheck {
     const Topology& topology_;
     const PairsCertificate& claim_;
     std::vector<bool> inside_, holders_, receivers_;  ///< per node
+    std::vector<bool> has_, wants_;                   ///< per node: holds, receives any of the chunks
     bool adds_ = false, copies_ = false;
     Wide pairs_ = 0, most_holders_ = 0, most_receivers_ = 0, release_ = kNever;
     std::set<CollectiveId> collectives_;

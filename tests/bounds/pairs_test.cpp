@@ -67,6 +67,32 @@ TEST_CASE("switches that add or copy collect or tell everybody at once") {
     CHECK(value({.copy = true, .reduce = true}) == Ticks(2 + 24 + 2));
 }
 
+TEST_CASE("relays have nothing of their own, and need not be told") {
+    // Members 0, 1 and 2, 3 on two hubs, and as many relays on each, which lie nearer to the bridge. Four
+    // chunks cross it, each as a sum of two that took a message of four ticks, and is told to another after
+    // it.
+    const auto on_hubs = [](std::vector<std::size_t> members) {
+        Net net(8);
+        for (std::size_t node = 0; node < 2; ++node) {
+            const std::size_t hub = net.add_switch();
+            for (const std::size_t npu : {2 * node, 2 * node + 1}) net.both(npu, hub, 1, 1);
+            for (const std::size_t npu : {4 + 2 * node, 5 + 2 * node}) net.both(npu, hub, 0, 1);
+        }
+        net.both(0, 2, 0, 9);
+        return on_group(net, std::move(members), {collective(CollectiveKind::AllReduce)});
+    };
+    check_tight(on_hubs({0, 1, 2, 3}), 4 + 4 * 9 + 4);
+}
+
+TEST_CASE("holders that nothing can come to still have what is theirs") {
+    Net net(3);
+    net.link(0, 2, 0, 3).link(1, 2, 0, 3);
+    Collective sum = collective(CollectiveKind::Reduce);
+    sum.root = Rank(2);
+    const Bound bound = pairs_of(on_all(net, {sum}));
+    CHECK(bound.value <= Ticks(3));
+}
+
 TEST_CASE("a certificate of pairs proves nothing about other chunks or sets") {
     const Instance instance = on_all(two_nodes(), {collective(CollectiveKind::AllReduce)});
     const PairsCertificate good{nodes({3, 4, 5, 7}), true, {}};
