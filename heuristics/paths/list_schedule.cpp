@@ -34,16 +34,6 @@ constexpr std::uint32_t kNoArc = UINT32_MAX;
 /// How many events ahead records are prefetched.
 constexpr std::size_t kSlotsAhead = 12;
 
-/// A planned transfer: 16 bytes, four to a cache line.
-struct Arc {
-    std::uint32_t hop;
-    std::uint32_t chunk;
-    std::uint32_t next;  ///< that waits in the same list
-    std::uint16_t kind;
-    std::uint8_t rank;
-    bool last;  ///< nothing follows it
-};
-
 /// The order of the spreads, last ones first. With a fixed order all NPUs would send to the same targets at
 /// once.
 std::vector<std::uint32_t> turns(const SpreadProblem& problem, const ListOptions& options) {
@@ -56,6 +46,8 @@ std::vector<std::uint32_t> turns(const SpreadProblem& problem, const ListOptions
     std::ranges::stable_sort(order, std::greater<>(), shift);
     return order;
 }
+
+}  // namespace
 
 class ListScheduler {
   public:
@@ -85,24 +77,33 @@ class ListScheduler {
 
     std::optional<SpreadSolution> run() {
         solution_.transfers.reserve(arcs_.size());
-        for (std::uint64_t round = 0; !events_.empty(); ++round) {
-            if ((round & 63U) == 0 && stop_.requested()) return std::nullopt;
-            events_.pop(batch_);
-            const std::int64_t now = batch_.front().time;
-            for (std::size_t i = 0; i < batch_.size(); ++i) {
-                if (i + kSlotsAhead < batch_.size()) fetch(batch_[i + kSlotsAhead].arc);
-                const Event& event = batch_[i];
-                if ((event.what & kBegins) != 0) wait(event.arc, now);
-                if ((event.what & kFrees) != 0) free(event.what >> kFlags, now);
-                if ((event.what & kArrives) != 0) arrive(event.arc, now);
-            }
-            serve(now);
+        while (!events_.empty()) {
+            if (!step()) return std::nullopt;
         }
-        solution_.makespan = times_.ticks(makespan_);
+        solution_.makespan = makespan();
         return std::move(solution_);
     }
 
+    /// The transfers that start at the next tick at which some do.
+    [[nodiscard]] std::span<const Transfer> next() {
+        solution_.transfers.clear();
+        while (solution_.transfers.empty() && !events_.empty() && step()) {
+        }
+        return solution_.transfers;
+    }
+    [[nodiscard]] bool is_complete() const { return events_.empty(); }
+    [[nodiscard]] Ticks makespan() const { return times_.ticks(makespan_); }
+
   private:
+    /// A planned transfer: 16 bytes, four to a cache line.
+    struct Arc {
+        std::uint32_t hop;
+        std::uint32_t chunk;
+        std::uint32_t next;  ///< that waits in the same list
+        std::uint16_t kind;
+        std::uint8_t rank;
+        bool last;  ///< nothing follows it
+    };
     static constexpr std::uint32_t kBegins = 1;   ///< the arc may start
     static constexpr std::uint32_t kFrees = 2;    ///< its link is free
     static constexpr std::uint32_t kArrives = 4;  ///< the chunk is there
@@ -112,6 +113,22 @@ class ListScheduler {
         std::uint32_t arc;
         std::uint32_t what;  ///< the hop, then the flags
     };
+    /// All events of the next tick. False: stopped.
+    bool step() {
+        if ((steps_++ & 63U) == 0 && stop_.requested()) return false;
+        events_.pop(batch_);
+        const std::int64_t now = batch_.front().time;
+        for (std::size_t i = 0; i < batch_.size(); ++i) {
+            if (i + kSlotsAhead < batch_.size()) fetch(batch_[i + kSlotsAhead].arc);
+            const Event& event = batch_[i];
+            if ((event.what & kBegins) != 0) wait(event.arc, now);
+            if ((event.what & kFrees) != 0) free(event.what >> kFlags, now);
+            if ((event.what & kArrives) != 0) arrive(event.arc, now);
+        }
+        serve(now);
+        return true;
+    }
+
     struct Queue {
         std::uint64_t filled = 0;  ///< the ranks that wait
         std::int64_t free = 0;     ///< from when on the link is
@@ -277,11 +294,20 @@ class ListScheduler {
     EventQueue<Event> events_;
     std::vector<Event> batch_;
     std::int64_t makespan_ = 0;
+    std::uint64_t steps_ = 0;
     std::span<Ticks> starts_;  ///< by arc, if wanted
     SpreadSolution solution_;
 };
 
-}  // namespace
+ListStream::ListStream(const SpreadProblem& problem, const TreePlan& plan, const ListOptions& options,
+                       const Stop& stop)
+    : scheduler_(std::make_unique<ListScheduler>(problem, plan, options, stop)) {
+    expects(problem.graph.is_simple() && problem.calendar.horizon() == Ticks(0));
+}
+ListStream::~ListStream() = default;
+std::span<const Transfer> ListStream::next() { return scheduler_->next(); }
+bool ListStream::is_complete() const { return scheduler_->is_complete(); }
+Ticks ListStream::makespan() const { return scheduler_->makespan(); }
 
 std::optional<SpreadSolution> list_schedule(const SpreadProblem& problem, const TreePlan& plan,
                                             const ListOptions& options, const Stop& stop) {

@@ -2,6 +2,8 @@
 
 #include "heuristics/spread.hpp"
 
+#include <memory>
+
 namespace tutti::heuristics {
 
 /// The path or tree of every chunk, without times. The arcs of spread i are begin[i] … begin[i+1]-1:
@@ -48,6 +50,25 @@ struct ListOptions {
 /// and is slower. O(arcs) time, and 32 bytes per arc.
 [[nodiscard]] std::optional<SpreadSolution> list_schedule(const SpreadProblem& problem, const TreePlan& plan,
                                                           const ListOptions& options, const Stop& stop);
+
+/// The same while it is made, tick by tick, and never held: 16 bytes per arc. Only for hops of one link and
+/// an empty calendar.
+class ListStream {
+  public:
+    /// All must outlive this.
+    ListStream(const SpreadProblem& problem, const TreePlan& plan, const ListOptions& options,
+               const Stop& stop);
+    ~ListStream();
+    /// The transfers of the next tick at which some start, in any order; empty at the end, or after the stop.
+    [[nodiscard]] std::span<const Transfer> next();
+    /// Whether all have been returned.
+    [[nodiscard]] bool is_complete() const;
+    /// The last arrival so far.
+    [[nodiscard]] Ticks makespan() const;
+
+  private:
+    std::unique_ptr<class ListScheduler> scheduler_;
+};
 
 /// The starts by arc, to be improved further (justification). Only for hops of one link and an empty
 /// calendar: none otherwise, or if `stop` came first.

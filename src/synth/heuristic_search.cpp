@@ -11,6 +11,7 @@
 #include "heuristics/levels/broadcast.hpp"
 #include "heuristics/levels/level_rounds.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
+#include "heuristics/paths/path_stream.hpp"
 #include "heuristics/ring/ring.hpp"
 #include "synth/composition.hpp"
 #include "synth/judge.hpp"
@@ -25,6 +26,8 @@ namespace {
 
 constexpr const char* kGreedy = "greedy";
 const std::string kSymmetry(heuristics::kSymmetry);
+constexpr std::size_t kManyPaths = 500'000;  ///< fewer chunks hardly take too many sends to hold
+constexpr double kSecondsOfPath = 1e-6;      ///< what planning and verifying a send of a path takes
 constexpr const char* kNoScheduleYet = "stopped by the limits or an interrupt before there was a schedule";
 
 /// Whether every message passes a switch.
@@ -34,8 +37,8 @@ bool is_all_switched(const Topology& topology) {
     });
 }
 
-/// The number of required arrivals, of two sends each if they come through switches: about the least number of
-/// sends of a schedule.
+/// The number of required arrivals, of two sends each if they come through switches: about the least number
+/// of sends of a schedule.
 std::uint64_t least_sends(const Instance& instance) {
     std::uint64_t sends = 0;
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
@@ -102,6 +105,7 @@ void HeuristicSearch::search_quickly() {
     if (alone_ == nullptr || alone_->name == heuristics::kSynchronousSteps) {
         if (search_in_lockstep()) return;
     }
+    if (alone_ == nullptr && search_by_streamed_paths()) return;
     if (has_turn<heuristics::DirectHeuristic>()) {
         const bool is_ring = alone_ != nullptr && alone_->name == heuristics::kRing;
         const bool is_by_levels = alone_ != nullptr && alone_->name == heuristics::kLevelRounds;
@@ -224,6 +228,21 @@ bool HeuristicSearch::search_in_lockstep() {
     const double begin = best_.seconds();
     heuristics::LockstepGather made(instance_, request_.seed, stop_);
     take_streamed(made, heuristics::kSynchronousSteps, begin);
+    return true;
+}
+
+/// Paths of single chunks, if they are too many sends to hold. False: it does not apply, or the time is
+/// short.
+bool HeuristicSearch::search_by_streamed_paths() {
+    if (is_too_large_to_hold() || instance_.chunks() < kManyPaths) return false;
+    const std::uint64_t sends = heuristics::sends_of_shortest_paths(instance_);
+    if (sends <= kMostSendsHeld) return false;
+    const auto left = stop_.remaining();
+    if (left && left->count() < kSecondsOfPath * static_cast<double>(sends)) return false;
+    const double begin = best_.seconds();
+    heuristics::PathStream made(instance_, best_.bound().value, options_, request_.seed, stop_);
+    if (!made.why_none().empty()) return false;
+    take_streamed(made, "priced-paths", begin);
     return true;
 }
 

@@ -38,6 +38,7 @@ class HeuristicSearch {
 
     [[nodiscard]] bool search_by_symmetry(std::uint64_t effort, const Stop& stop);
     [[nodiscard]] bool search_in_lockstep();
+    [[nodiscard]] bool search_by_streamed_paths();
     [[nodiscard]] bool search_by_rings();
     [[nodiscard]] bool search_by_levels();
     void construct();

@@ -19,6 +19,7 @@ FastPath::FastPath(const Instance& instance, const Tables& tables, Holdings& pla
       exact_(exact),
       links_(links),
       in_flight_(tables.lanes()),
+      passages_(tables.lanes()),
       finish_(instance.collectives().size() > 1 ? instance.collectives().size() : 0) {
     for (const Collective& collective : instance.collectives()) {
         last_release_ = std::max(last_release_, collective.release);
@@ -55,6 +56,21 @@ inline bool FastPath::leave(const Hop& hop, std::uint32_t slot) {
     return plain_.take_copy(hop.src, slot);
 }
 
+/// A send into or out of a cut-through switch.
+bool FastPath::pass(const Send& send, const Hop& hop, std::uint32_t slot, std::uint64_t position) {
+    const Ticks due = send.start + instance_.alpha(send.link);
+    if (hop.enters_cut_through && passages_.contains(hop.dst, send.chunk, due)) return false;
+    const bool leaves = hop.leaves_cut_through ? passages_.take(hop.src, send.chunk, send.start).has_value()
+                                               : leave(hop, slot);
+    if (!leaves) return false;
+    if (hop.enters_cut_through) {
+        passages_.enter({hop.dst, send.chunk, due, send.start, position, send.link}, hop.lane);
+    } else {
+        in_flight_.push(hop.lane, {send.chunk, send.link, send.start, position});
+    }
+    return true;
+}
+
 template <bool Alike>
 FastPath::Taken FastPath::take_some(std::span<const Send> sends, std::size_t begin,
                                     const Positions& positions, Ticks now) {
@@ -78,8 +94,13 @@ FastPath::Taken FastPath::take_some(std::span<const Send> sends, std::size_t beg
             if (hop.kind == Hop::Special || !counted_.leave(send, hop, position)) return {i, Why::Uncounted};
         } else {
             if (send.op != Op::Copy || hop.kind == Hop::Special) return {i, Why::Suspect};
-            if (!leave(hop, slot_of<Alike>(send.chunk))) return {i, Why::Suspect};
-            in_flight_.push(hop.lane, {send.chunk, send.link, now, position});
+            const std::uint32_t slot = slot_of<Alike>(send.chunk);
+            if (hop.kind == Hop::Passing) {
+                if (!pass(send, hop, slot, position)) return {i, Why::Suspect};
+            } else {
+                if (!leave(hop, slot)) return {i, Why::Suspect};
+                in_flight_.push(hop.lane, {send.chunk, send.link, now, position});
+            }
         }
         bookings[send.link.index()] = {now + hop.busy, position};
         if (hop.lane != lane || i == begin) {
@@ -134,25 +155,27 @@ void FastPath::arrive_elsewhere(Ticks tick, std::vector<Arrival>& arrivals) {
     });
 }
 
-void FastPath::take_back(std::span<const NumberedSend> sends) {
+void FastPath::free_links(std::span<const NumberedSend> sends) {
     for (const NumberedSend& numbered : sends) links_.bookings()[numbered.send.link.index()] = {};
 }
 
 void FastPath::undo(Ticks now, std::vector<NumberedSend>& sends) {
     const std::size_t before = sends.size();
-    in_flight_.undo(now, [&](const Flight& flight) {
-        sends.push_back({{flight.chunk, flight.link, flight.start, Op::Copy}, flight.position});
-        const Hop& hop = hop_of<false>(flight.chunk, flight.link);
-        if (plain_.counts(hop.src)) plain_.put_copy(hop.src, slot_of<false>(flight.chunk));
-    });
+    const auto take_back = [&](const auto& sent) {
+        sends.push_back({{sent.chunk, sent.link, sent.start, Op::Copy}, sent.position});
+        const Hop& hop = hop_of<false>(sent.chunk, sent.link);
+        if (plain_.counts(hop.src)) plain_.put_copy(hop.src, slot_of<false>(sent.chunk));
+    };
+    in_flight_.undo(now, take_back);
+    passages_.undo(now, std::nullopt, take_back);
     counted_.undo(now, std::nullopt, sends);
-    take_back(std::span(sends).subspan(before));
+    free_links(std::span(sends).subspan(before));
 }
 
 void FastPath::undo(Ticks now, ChunkId reduction, std::vector<NumberedSend>& sends) {
     const std::size_t before = sends.size();
     counted_.undo(now, reduction, sends);
-    take_back(std::span(sends).subspan(before));
+    free_links(std::span(sends).subspan(before));
 }
 
 }  // namespace tutti::verify

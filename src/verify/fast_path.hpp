@@ -2,15 +2,16 @@
 
 #include "verify/holdings.hpp"
 #include "verify/links.hpp"
+#include "verify/passages.hpp"
 #include "verify/reduction_counts.hpp"
 
 namespace tutti::verify {
 
 /// Judges ordinary sends: a copy of a plain chunk over a free link, out of a node that holds it, between NPUs
-/// and switches that only forward; or a send of a reduction that ReductionCounts can count. They are
-/// processed in the order given, without being collected or sorted: ordinary sends of one tick are
-/// independent, so their order does not matter. Other sends are left to the caller, who can take back all
-/// ordinary sends of the tick.
+/// and switches that only forward or are passed at one pace; or a send of a reduction that ReductionCounts
+/// can count. They are processed in the order given, without being collected or sorted: ordinary sends of one
+/// tick are independent, so their order does not matter. Other sends are left to the caller, who can take
+/// back all ordinary sends of the tick.
 class FastPath {
   public:
     FastPath(const Instance& instance, const Tables& tables, Holdings& plain, ReductionCounts& counted,
@@ -39,6 +40,11 @@ class FastPath {
     void arrive_until(Ticks tick);
     /// Or appends them to `arrivals`.
     void arrive_elsewhere(Ticks tick, std::vector<Arrival>& arrivals);
+
+    /// Plain chunks inside cut-through switches that were due before `tick` and did not leave.
+    [[nodiscard]] std::vector<Passage> expired(Ticks tick) { return passages_.expired(tick); }
+    /// Removes all plain chunks inside cut-through switches, for a caller who judges their sends onward.
+    [[nodiscard]] std::vector<Passage> extract_passages() { return passages_.extract(std::nullopt); }
 
     /// Takes back all sends, or those of one chunk of a reduction, that started at `now`, and adds them to
     /// `sends`.
@@ -75,7 +81,8 @@ class FastPath {
     void prefetch_source(const Send& send) const;
     [[nodiscard]] bool may_move(const Send& send, const Hop& hop) const;
     [[nodiscard]] bool leave(const Hop& hop, std::uint32_t slot);
-    void take_back(std::span<const NumberedSend> sends);
+    [[nodiscard]] bool pass(const Send& send, const Hop& hop, std::uint32_t slot, std::uint64_t position);
+    void free_links(std::span<const NumberedSend> sends);
 
     const Instance& instance_;
     const Tables& tables_;
@@ -84,6 +91,7 @@ class FastPath {
     const ExactSums& exact_;
     LinkLedger& links_;
     Lanes<Flight> in_flight_;
+    Passages passages_;
     Ticks last_release_;          ///< from here on every holder may send
     bool is_restricted_ = false;  ///< whether some collective may not be relayed by all
     Ticks makespan_;

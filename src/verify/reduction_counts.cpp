@@ -20,7 +20,8 @@
 // to a switch, and the last send, into an NPU, is the `reduce` or `copy`. A live value then also is one that
 // waits at a switch or travels between switches. A switch that copies may send a full sum many times, a live
 // value once. So (a), (b) and (c) are about whole messages, and nothing else changes: switches that do not
-// reduce break no rule about sums, and which copy leaves is known exactly (counted_queues.cpp).
+// reduce break no rule about sums, and which copy leaves is known exactly (counted_queues.cpp). So it is in
+// cut-through switches as long as no two sends of a chunk are due in one at the same tick (passages.hpp).
 //
 // A chunk that breaks (a), (b) or (c) is not wrong yet: all-reduces by exchange (both partners send, then
 // add) break (b) at once. It only has to be judged with sets. These are created when needed: a spent value
@@ -65,7 +66,8 @@ ReductionCounts::ReductionCounts(const Instance& instance, const Tables& tables,
       nodes_(has_countable_switches(instance.topology()) ? instance.topology().nodes() : npus_),
       rows_(tables.reductions()),
       full_(tables.reductions()),
-      in_flight_(tables.lanes()) {
+      in_flight_(tables.lanes()),
+      passages_(tables.lanes()) {
     for (std::size_t c = 0; c < tables.chunks(); ++c) {
         if (!tables.chunk(ChunkId(c)).reduction) continue;
         full_[tables.chunk(ChunkId(c)).slot] =
@@ -87,10 +89,20 @@ bool ReductionCounts::leave(const Send& send, const Hop& hop, std::uint64_t posi
     if (send.op == Op::Reduce && is_switch(hop.dst)) return false;
     const std::uint32_t slot = tables_.chunk(send.chunk).slot;
     Flight flight{send.chunk, send.link, send.start, position, send.op == Op::Reduce};
-    const bool leaves =
-        is_switch(hop.src) ? leave_switch(send, hop, slot, flight) : leave_npu(send, hop, slot, flight);
-    if (leaves) in_flight_.push(hop.lane, flight);
-    return leaves;
+    const Ticks due = send.start + instance_.alpha(send.link);
+    if (hop.enters_cut_through && passages_.contains(hop.dst, send.chunk, due)) return false;
+    const bool leaves = hop.leaves_cut_through ? leave_cut_through(send, hop, slot, flight)
+                        : is_switch(hop.src)   ? leave_switch(send, hop, slot, flight)
+                                               : leave_npu(send, hop, slot, flight);
+    if (!leaves) return false;
+    if (hop.enters_cut_through) {
+        passages_.enter(
+            {hop.dst, send.chunk, due, send.start, position, send.link, flight.origin, flight.weight},
+            hop.lane);
+    } else {
+        in_flight_.push(hop.lane, flight);
+    }
+    return true;
 }
 
 bool ReductionCounts::leave_npu(const Send& send, const Hop& hop, std::uint32_t slot, Flight& flight) {
@@ -124,6 +136,22 @@ bool ReductionCounts::leave_switch(const Send& send, const Hop& hop, std::uint32
     return true;
 }
 
+bool ReductionCounts::leave_cut_through(const Send& send, const Hop& hop, std::uint32_t slot,
+                                        Flight& flight) {
+    const auto passage = passages_.take(hop.src, send.chunk, send.start);
+    if (!passage) return false;
+    const bool is_full = passage->weight == 0;
+    if (!is_switch(hop.dst) && is_full != (send.op == Op::Copy)) {
+        passages_.put_back();
+        return false;
+    }
+    flight.origin = passage->origin;
+    flight.weight = passage->weight & kLargest;
+    if (!is_full && !is_switch(hop.dst))
+        row_of(send.chunk, slot)[flight.origin.index()] = kSpent | hop.dst.value();
+    return true;
+}
+
 void ReductionCounts::arrive_until(Ticks tick, HandedOver& handed) {
     constexpr std::size_t kAhead = 12;
     in_flight_.arrive_until(tick, [&](std::span<const Flight> flights, Ticks transit) {
@@ -147,19 +175,27 @@ void ReductionCounts::arrive_until(Ticks tick, HandedOver& handed) {
             }
         }
     });
-    if (broken_.empty()) return;
+    lost_ = passages_.expired(tick);
+    if (broken_.empty() && lost_.empty()) return;
     std::vector<ChunkId> chunks;
     for (const auto& [flight, due] : broken_) chunks.push_back(flight.chunk);
+    for (const Passage& passage : lost_) chunks.push_back(passage.chunk);
     open(std::move(chunks), handed);
 }
 
 void ReductionCounts::undo(Ticks start, std::optional<ChunkId> only, std::vector<NumberedSend>& sends) {
     take_back_from_switches(start, only);
+    const auto restore = [&](ChunkId chunk, LinkId link, std::uint32_t weight) {
+        const NodeId from = instance_.topology().link(link).src;
+        if (weight > 0 && !is_switch(from)) rows_[tables_.chunk(chunk).slot][from.index()] = weight;
+    };
+    passages_.undo(start, only, [&](const Passage& passage) {
+        sends.push_back({{passage.chunk, passage.link, passage.start, Op::Copy}, passage.position});
+        restore(passage.chunk, passage.link, passage.weight);
+    });
     const auto take_back = [&](const Flight& flight) {
         sends.push_back({{flight.chunk, flight.link, flight.start, flight.op()}, flight.position});
-        const NodeId from = instance_.topology().link(flight.link).src;
-        if (flight.weight == 0 || is_switch(from)) return;
-        rows_[tables_.chunk(flight.chunk).slot][from.index()] = flight.weight;
+        restore(flight.chunk, flight.link, flight.weight);
     };
     if (!only) return in_flight_.undo(start, take_back);
     in_flight_.remove_if([&](const Flight& flight, Ticks) {
@@ -198,11 +234,14 @@ void ReductionCounts::open(std::vector<ChunkId> chunks, HandedOver& handed) {
 
 /// The values of the NPUs as far as they did not come as full sums.
 std::vector<ReductionCounts::Set> ReductionCounts::sets_of(ChunkId chunk, const Row& row,
-                                                           std::span<const DueFlight> flights) const {
+                                                           std::span<const DueFlight> flights,
+                                                           std::span<const Passage> passages) const {
     const auto holders = instance_.demand(chunk).holders;
     std::vector<bool> on_its_way(npus_);
     for (const auto& [flight, due] : flights)
         if (flight.weight > 0) on_its_way[flight.origin.index()] = true;
+    for (const Passage& passage : passages)
+        if (passage.weight > 0) on_its_way[passage.origin.index()] = true;
     for (std::size_t node = npus_; node < nodes_; ++node) {
         for (const CountedCopy& copy : queues_.waiting(row[node]))
             if (copy.weight > 0) on_its_way[copy.origin.index()] = true;
@@ -221,11 +260,19 @@ std::vector<ReductionCounts::Set> ReductionCounts::sets_of(ChunkId chunk, const 
     return sets;
 }
 
+std::vector<Passage> ReductionCounts::extract_passages(ChunkId chunk) {
+    std::vector<Passage> passages = passages_.extract(chunk);
+    std::ranges::copy_if(lost_, std::back_inserter(passages),
+                         [&](const Passage& passage) { return passage.chunk == chunk; });
+    return passages;
+}
+
 void ReductionCounts::open(ChunkId chunk, std::span<const DueFlight> flights, HandedOver& handed) {
     exact_.open(chunk);
     Row& row = rows_[tables_.chunk(chunk).slot];
     if (!row) return;
-    std::vector<Set> sets = sets_of(chunk, row, flights);
+    const std::vector<Passage> passages = extract_passages(chunk);
+    std::vector<Set> sets = sets_of(chunk, row, flights, passages);
     const Set full(new Contributions(instance_.demand(chunk).holders.size()));
     full->bits.set();
     for (const auto& [flight, due] : flights) {
@@ -233,6 +280,8 @@ void ReductionCounts::open(ChunkId chunk, std::span<const DueFlight> flights, Ha
                                    {{flight.chunk, flight.link, flight.start, flight.op()}, flight.position},
                                    flight.weight == 0 ? full : sets[flight.origin.index()]});
     }
+    for (const Passage& passage : passages)
+        handed.passages.emplace_back(passage, passage.weight == 0 ? full : sets[passage.origin.index()]);
     hand_over_queues(chunk, row, sets, full, handed);
     for (std::size_t npu = 0; npu < sets.size(); ++npu) {
         if ((row[npu] & kFull) != 0) sets[npu] = full;

@@ -4,6 +4,7 @@
 #include "verify/exact_sums.hpp"
 #include "verify/lanes.hpp"
 #include "verify/numbered_send.hpp"
+#include "verify/passages.hpp"
 
 #include <memory>
 
@@ -22,6 +23,7 @@ struct StoredCopy {
 struct HandedOver {
     std::vector<Arrival> arrivals;  ///< sends in flight
     std::vector<StoredCopy> copies;
+    std::vector<std::pair<Passage, Value>> passages;  ///< inside cut-through switches
 };
 
 /// Reductions along trees, whose contributions need only be counted because added values are disjoint;
@@ -31,8 +33,9 @@ class ReductionCounts {
   public:
     ReductionCounts(const Instance& instance, const Tables& tables, ExactSums& exact);
 
-    /// A send between NPUs and switches that only forward leaves its source. False, with nothing changed, if
-    /// counting does not suffice for it. Precondition: the chunk is not open in the exact sums.
+    /// A send between NPUs and switches that only forward or are passed at one pace leaves its source. False,
+    /// with nothing changed, if counting does not suffice for it. Precondition: the chunk is not open in the
+    /// exact sums.
     [[nodiscard]] bool leave(const Send& send, const Hop& hop, std::uint64_t position);
 
     /// Processes the arrivals due at `tick` or before. One that cannot be counted opens its chunk.
@@ -76,10 +79,13 @@ class ReductionCounts {
     [[nodiscard]] bool is_switch(NodeId node) const { return node.index() >= npus_; }
     [[nodiscard]] bool leave_npu(const Send& send, const Hop& hop, std::uint32_t slot, Flight& flight);
     [[nodiscard]] bool leave_switch(const Send& send, const Hop& hop, std::uint32_t slot, Flight& flight);
+    [[nodiscard]] bool leave_cut_through(const Send& send, const Hop& hop, std::uint32_t slot,
+                                         Flight& flight);
     void take_back_from_switches(Ticks start, std::optional<ChunkId> only);
     void open(ChunkId chunk, std::span<const DueFlight> flights, HandedOver& handed);
-    [[nodiscard]] std::vector<Set> sets_of(ChunkId chunk, const Row& row,
-                                           std::span<const DueFlight> flights) const;
+    [[nodiscard]] std::vector<Set> sets_of(ChunkId chunk, const Row& row, std::span<const DueFlight> flights,
+                                           std::span<const Passage> passages) const;
+    [[nodiscard]] std::vector<Passage> extract_passages(ChunkId chunk);
     void hand_over_queues(ChunkId chunk, Row& row, std::span<const Set> sets, const Value& full,
                           HandedOver& handed);
 
@@ -92,7 +98,9 @@ class ReductionCounts {
     std::vector<std::uint32_t> full_;  ///< per reduction: the number of its contributions
     Lanes<Flight> in_flight_;
     CountedQueues queues_;
-    std::vector<Left> left_;  ///< at left_at_, in order
+    Passages passages_;
+    std::vector<Passage> lost_;  ///< that were not forwarded in time, of chunks to be opened
+    std::vector<Left> left_;     ///< at left_at_, in order
     Ticks left_at_;
     std::vector<DueFlight> broken_;  ///< arrivals that cannot be counted, with their ticks
 };

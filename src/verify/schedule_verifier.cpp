@@ -15,6 +15,9 @@
 // - Ordinary arrivals of plain chunks set bits, in any order. Only a `reduce` of a plain chunk at an NPU
 //   depends on the value before it; while one is in flight (`odd_`), every tick takes the exact path, and
 //   arrivals of both kinds are merged.
+// - Cut-through switches that neither copy nor reduce, with links of one beta around them, are passed on the
+//   ordinary path too (passages.hpp). What is inside them when a tick of plain chunks takes the exact path is
+//   handed over, and leaves by the exact path.
 // A reduction that cannot be counted (reduction_counts.cpp) is opened: from then on all its sends take the
 // exact path, among ordinary sends of other chunks.
 //
@@ -153,13 +156,25 @@ class Sweep {
     void take_over() {
         for (Arrival& arrival : handed_over_.arrivals) in_flight_.push(std::move(arrival));
         for (const StoredCopy& copy : handed_over_.copies) storing_.put(copy);
+        for (const auto& [passage, value] : handed_over_.passages) enter(passage, value);
         handed_over_.arrivals.clear();
         handed_over_.copies.clear();
+        handed_over_.passages.clear();
+    }
+
+    /// Into a cut-through switch, on the exact path.
+    void enter(const Passage& passage, const Value& value) {
+        const Ticks beta = instance_.beta(passage.link, passage.chunk);
+        cut_through_.enter(
+            passage.at, {passage.chunk, passage.link, passage.start, Op::Copy}, value,
+            std::make_shared<Leg>(
+                Leg{passage.link, passage.chunk, passage.start, beta, beta, passage.position, {}}));
     }
 
     // Arrivals.
 
     void arrive_ordinary(Ticks tick) {
+        for (const Passage& passage : fast_path_.expired(tick)) enter(passage, data_);
         if (odd_ == 0) {
             fast_path_.arrive_until(tick);
         } else {
@@ -254,6 +269,10 @@ class Sweep {
             if (tables_.chunk(chunk).reduction && !exact_.is_open(chunk)) counted.push_back(chunk);
         }
         if (!counted.empty()) open(std::move(counted));
+        if (std::ranges::any_of(batch_,
+                                [&](const NumberedSend& numbered) { return passes_plainly(numbered); })) {
+            for (const Passage& passage : fast_path_.extract_passages()) enter(passage, data_);
+        }
         waiting_.clear();
         for (const NumberedSend& numbered : batch_) {
             if (topology_.is_cut_through(topology_.link(numbered.send.link).src)) {
@@ -264,6 +283,12 @@ class Sweep {
         }
         if (!waiting_.empty()) take_waiting();
         batch_.clear();
+    }
+
+    /// Whether a plain chunk leaves a cut-through switch.
+    [[nodiscard]] bool passes_plainly(const NumberedSend& numbered) const {
+        return topology_.is_cut_through(topology_.link(numbered.send.link).src) &&
+               !tables_.chunk(numbered.send.chunk).reduction;
     }
 
     /// What leaves cut-through switches.
@@ -294,8 +319,9 @@ class Sweep {
             for (const LegPtr& feeder : feeders) pace = std::max(pace, feeder->pace);
             leg = std::make_shared<Leg>(
                 Leg{send.link, send.chunk, send.start, pace, pace, numbered.position, std::move(feeders)});
-            links_.book(leg);
-        } else {
+            if (!tables_.is_passing(send.link, send.chunk)) links_.book(leg);
+        }
+        if (leg == nullptr || tables_.is_passing(send.link, send.chunk)) {
             links_.book(send, beta, numbered.position);
         }
         const Ticks arrival = send.start + link.wire.alpha + pace;

@@ -19,11 +19,13 @@ struct Hop {
     enum Kind : std::uint8_t {
         Stored,   ///< from and to nodes at which one bit tells whether a plain chunk is there
         Counted,  ///< the same, but a switch that does not copy is an end of it
-        Special   ///< touches a switch that cuts through, reduces or has a buffer
+        Passing,  ///< touches a cut-through switch that is passed at the links' own pace
+        Special   ///< touches another switch that cuts through, reduces or has a buffer
     };
     NodeId src, dst;
     std::uint32_t lane = 0;  ///< hops of one transit time share a lane
     Kind kind = Stored;
+    bool leaves_cut_through = false, enters_cut_through = false;
     Ticks busy;
 };
 
@@ -44,12 +46,17 @@ class Tables {
     [[nodiscard]] bool has_hops() const { return !hops_.empty(); }
     [[nodiscard]] const Hop* hops(std::uint32_t size) const { return hops_.data() + size * links_; }
     [[nodiscard]] std::size_t links() const { return links_; }
+    /// Whether a send on the link keeps it busy for its own beta, although it touches a cut-through switch.
+    [[nodiscard]] bool is_passing(LinkId link, ChunkId chunk) const {
+        return has_hops() && hops(this->chunk(chunk).size)[link.index()].kind == Hop::Passing;
+    }
     /// The transit time of each lane: alpha + beta.
     [[nodiscard]] const std::vector<Ticks>& lanes() const { return lanes_; }
 
   private:
     void list_chunks(const Instance& instance);
     void list_hops(const Instance& instance);
+    [[nodiscard]] std::vector<bool> passing_switches(const Instance& instance) const;
 
     std::vector<ChunkFacts> chunks_;
     std::vector<ChunkId> of_size_;  ///< a chunk of each size class

@@ -53,31 +53,34 @@ InstanceParts plain_instance(Rng& rng) {
     return parts;
 }
 
-/// Sums and all-reduces through one or two tiers of switches of every rule.
-Instance switched_sums(Rng& rng) {
+/// Collectives through one or two tiers of switches of every rule; half of the networks have equal links and
+/// many cut-through switches.
+Instance switched(Rng& rng, std::span<const CollectiveKind> kinds) {
     const auto npus = static_cast<std::uint32_t>(3 + rng.below(4));
     Net net(npus);
     const std::size_t leaves = 1 + rng.below(2);
+    const bool even = rng.below(2) == 0;
     const auto rule = [&] {
-        SwitchRule made{.copy = rng.below(2) == 0};
+        SwitchRule made{.copy = rng.below(even ? 6 : 2) == 0};
         if (rng.below(6) == 0) made.reduce = true;
-        if (rng.below(6) == 0)
+        if (rng.below(even ? 2 : 6) == 0) {
             made.cut_through = true;
-        else if (rng.below(8) == 0)
+        } else if (rng.below(8) == 0) {
             made.buffer = static_cast<std::uint32_t>(1 + rng.below(3));
+        }
         return made;
     };
     std::vector<std::size_t> tier;
     for (std::size_t i = 0; i < leaves; ++i) tier.push_back(net.add_switch(rule()));
-    const auto ticks = [&](std::uint64_t least) { return static_cast<std::int64_t>(least + rng.below(2)); };
+    const auto ticks = [&](std::uint64_t least) {
+        return static_cast<std::int64_t>(even ? 1 : least + rng.below(2));
+    };
     for (std::size_t npu = 0; npu < npus; ++npu) net.both(npu, tier[npu % leaves], ticks(0), ticks(1));
     if (leaves > 1) {
         const std::size_t top = net.add_switch(rule());
         for (const std::size_t leaf : tier) net.both(leaf, top, ticks(1), ticks(1));
     }
-    const CollectiveKind kinds[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
-                                    CollectiveKind::Reduce};
-    std::vector<Collective> wanted{collective(kinds[rng.below(3)])};
+    std::vector<Collective> wanted{collective(kinds[rng.below(kinds.size())])};
     if (rng.below(4) == 0) wanted.push_back(collective(CollectiveKind::AllGather, "d"));
     return on_all(net, wanted);
 }
@@ -110,6 +113,22 @@ void compare(const Instance& instance, Schedule schedule, Rng& rng, Tally& tally
                       << context());
     if (opinions.second.empty()) ++tally["valid"];
     for (const std::string& code : opinions.second) ++tally[code];
+}
+
+/// Both checkers on a valid schedule, on every mutation of it and on chunks that move at random.
+void compare_around(const Instance& instance, const std::optional<Schedule>& healthy, Rng& rng,
+                    Tally& tally) {
+    if (!healthy) return;
+    compare(instance, *healthy, rng, tally);
+    for (const auto& mutation : mutants::catalogue()) {
+        auto mutant = mutation.apply(instance, *healthy, rng);
+        if (!mutant) continue;
+        if (!mutation.about_makespan) mutant->makespan = oracle::second_check(instance, *mutant).makespan;
+        compare(instance, *mutant, rng, tally);
+    }
+    Schedule walk = random_walk(instance, rng, 1 + rng.below(40));
+    walk.makespan = oracle::second_check(instance, walk).makespan;
+    compare(instance, walk, rng, tally);
 }
 
 std::optional<Schedule> healthy_schedule(const Instance& instance, std::uint64_t seed) {
@@ -168,25 +187,36 @@ TEST_CASE("the verifier agrees with the second checker on chunks that take detou
 TEST_CASE("the verifier agrees with the second checker on sums through switches of every rule") {
     Tally tally;
     const std::uint64_t count = cases(80);
+    constexpr CollectiveKind kKinds[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
+                                         CollectiveKind::Reduce};
     for_seeds(count, [&](Rng& rng, std::uint64_t seed) {
-        const Instance instance = switched_sums(rng);
+        const Instance instance = switched(rng, kKinds);
+        const bool ring = rng.below(2) == 0;
         const auto healthy =
-            rng.below(2) == 0 ? heuristics::ring_schedule(instance, {}) : healthy_schedule(instance, seed);
-        if (!healthy) return;
-        compare(instance, *healthy, rng, tally);
-        for (const auto& mutation : mutants::catalogue()) {
-            auto mutant = mutation.apply(instance, *healthy, rng);
-            if (!mutant) continue;
-            if (!mutation.about_makespan) mutant->makespan = oracle::second_check(instance, *mutant).makespan;
-            compare(instance, *mutant, rng, tally);
-        }
-        Schedule walk = random_walk(instance, rng, 1 + rng.below(40));
-        walk.makespan = oracle::second_check(instance, walk).makespan;
-        compare(instance, walk, rng, tally);
+            ring ? heuristics::ring_schedule(instance, {}) : healthy_schedule(instance, seed);
+        compare_around(instance, healthy, rng, tally);
     });
     if (count < 80) return;
     for (const std::string code : {"valid", "link_overlap", "not_held", "switch_copy", "switch_reduce",
-                                   "double_count", "arrival_race", "demand_unmet", "demand_wrong"}) {
+                                   "cut_through", "double_count", "demand_unmet", "demand_wrong"}) {
+        CHECK_MESSAGE(tally[code] >= 5, code << " was seen " << tally[code] << " times");
+    }
+}
+
+TEST_CASE("the verifier agrees with the second checker on plain chunks through switches of every rule") {
+    Tally tally;
+    const std::uint64_t count = cases(60);
+    constexpr CollectiveKind kKinds[] = {CollectiveKind::AllGather, CollectiveKind::AllToAll,
+                                         CollectiveKind::Broadcast};
+    for_seeds(count, [&](Rng& rng, std::uint64_t seed) {
+        const Instance instance = switched(rng, kKinds);
+        const bool ring = rng.below(2) == 0;
+        const auto healthy =
+            ring ? heuristics::ring_schedule(instance, {}) : healthy_schedule(instance, seed);
+        compare_around(instance, healthy, rng, tally);
+    });
+    if (count < 60) return;
+    for (const std::string code : {"valid", "link_overlap", "not_held", "switch_copy", "cut_through"}) {
         CHECK_MESSAGE(tally[code] >= 5, code << " was seen " << tally[code] << " times");
     }
 }

@@ -14,8 +14,8 @@ namespace {
 /// The sums of an all-reduce on a star of three with one switch. Link 2i leads from NPU i, 2i + 1 to it.
 class Counting {
   public:
-    explicit Counting(const SwitchRule& rule)
-        : instance_(on_all(star(3, rule), {custom({0, 1, 2}, {0, 1, 2}, true)})),
+    explicit Counting(const SwitchRule& rule, std::int64_t alpha = 0)
+        : instance_(on_all(star(3, rule, alpha), {custom({0, 1, 2}, {0, 1, 2}, true)})),
           tables_(instance_),
           exact_(instance_, tables_),
           counts_(instance_, tables_, exact_) {}
@@ -118,4 +118,27 @@ TEST_CASE("a chunk that is opened hands over what waits, what is in flight and w
     CHECK(counting.handed().arrivals[0].value->bits.count() == 2);
     CHECK(counting.size_at(0) == 2);
     CHECK(counting.size_at(1) == 1);
+}
+
+TEST_CASE("sums through a cut-through switch are counted, as long as they leave in time") {
+    Counting counting({.cut_through = true}, 1);
+    for (const Send& send : {copy(0, 2, 0), reduce(0, 1, 1), copy(0, 4, 1), reduce(0, 1, 2), copy(0, 0, 4),
+                             copy(0, 3, 5), copy(0, 0, 5), copy(0, 5, 6)})
+        CHECK(counting.send(send));
+    CHECK(counting.is_complete());
+
+    Counting early({.cut_through = true}, 1);
+    CHECK(early.send(copy(0, 2, 0)));
+    CHECK_FALSE(early.send(reduce(0, 1, 0)));
+    CHECK_FALSE(early.send(copy(0, 1, 1)));
+    CHECK(early.send(reduce(0, 1, 1)));
+}
+
+TEST_CASE("a part of a sum that never leaves a cut-through switch is handed over with its value") {
+    Counting counting({.cut_through = true}, 1);
+    CHECK(counting.send(copy(0, 2, 0)));
+    CHECK_FALSE(counting.send(copy(0, 4, 0)));  // both would be due at one tick
+    CHECK_FALSE(counting.is_complete());
+    REQUIRE(counting.handed().passages.size() == 1);
+    CHECK(counting.handed().passages[0].second->bits.count() == 1);
 }

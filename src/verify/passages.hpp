@@ -1,0 +1,85 @@
+#pragma once
+
+#include "verify/lanes.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace tutti::verify {
+
+/// A send that has entered a cut-through switch and is due onward. Of a reduction also what it carries.
+struct Passage {
+    NodeId at;
+    ChunkId chunk;
+    Ticks due{-1};  ///< negative: an empty place of the table
+    Ticks start;
+    std::uint64_t position = 0;
+    LinkId link;
+    NodeId origin{};           ///< the NPU whose value it is
+    std::uint32_t weight = 0;  ///< how many contributions; 0: the full sum, or a plain chunk
+};
+
+/// What is inside cut-through switches that neither copy nor reduce, as far as no two sends of one chunk are
+/// due at one switch at one tick: a hash table by switch, chunk and due tick, with open addressing. O(1)
+/// each.
+class Passages {
+  public:
+    /// `transits`: of the lanes, no less than the latency of a hop. They must outlive this.
+    explicit Passages(const std::vector<Ticks>& transits) : entered_(transits) {}
+
+    [[nodiscard]] bool contains(NodeId at, ChunkId chunk, Ticks due) const {
+        return count_ > 0 && places_[find(at, chunk, due)].due >= Ticks(0);
+    }
+    /// Precondition: the table does not contain it; starts do not decrease.
+    void enter(const Passage& passage, std::uint32_t lane);
+    /// Takes out what is due now; none if nothing is.
+    [[nodiscard]] std::optional<Passage> take(NodeId at, ChunkId chunk, Ticks now);
+    /// Undoes the last take().
+    void put_back();
+
+    /// Takes back what entered at `start`, the latest start of all, of one chunk or of all, and what was
+    /// taken at that tick. Calls `act` for each that had entered.
+    template <class Act>
+    void undo(Ticks start, std::optional<ChunkId> only, Act&& act) {
+        const auto leave = [&](const Entered& entered) {
+            if (const auto passage = remove(entered)) act(*passage);
+        };
+        if (!only) {
+            entered_.undo(start, leave);
+        } else {
+            entered_.remove_if([&](const Entered& entered, Ticks) {
+                if (entered.start != start || entered.chunk != *only) return false;
+                leave(entered);
+                return true;
+            });
+        }
+        restore(start, only);
+    }
+
+    /// Removes what was due before `tick` and has not been taken; some of it perhaps later than it could.
+    [[nodiscard]] std::vector<Passage> expired(Ticks tick);
+    /// Removes everything of one chunk, or of all.
+    [[nodiscard]] std::vector<Passage> extract(std::optional<ChunkId> only);
+
+  private:
+    struct Entered {
+        NodeId at;
+        ChunkId chunk;
+        Ticks due, start;
+        LinkId link;
+    };
+    /// Its place, or the empty place where it would be. Precondition: there is an empty place.
+    [[nodiscard]] std::size_t find(NodeId at, ChunkId chunk, Ticks due) const;
+    void insert(const Passage& passage);
+    void erase(std::size_t place);
+    [[nodiscard]] std::optional<Passage> remove(const Entered& entered);
+    void restore(Ticks start, std::optional<ChunkId> only);
+
+    std::vector<Passage> places_;  ///< a power of two, at most half full
+    std::size_t count_ = 0;
+    Lanes<Entered> entered_;      ///< to find what was not taken
+    std::vector<Passage> taken_;  ///< at taken_at_
+    Ticks taken_at_;
+};
+
+}  // namespace tutti::verify
