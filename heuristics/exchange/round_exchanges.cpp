@@ -58,14 +58,18 @@ void try_rounds(BestExchange& best, const Exchanges& exchanges, std::size_t numb
     best.take(schedule_rounds(exchanges.graph(), sums, stop));
 }
 
-void try_radices(BestExchange& best, const Exchanges& exchanges, const RadicesOf& radices_of,
-                 const Stop& stop) {
+/// All radices with turns in rotation first, because that is mostly the best, and where time is short later
+/// ones are not reached.
+void try_all(BestExchange& best, const Exchanges& exchanges, const std::vector<RadicesOf>& radices,
+             const Stop& stop) {
     std::size_t orders = 0;
     for (const Exchanges::Set& set : exchanges.sets())
         orders = std::max(orders, set.orders.size() + set.wide_orders.size());
-    for (std::size_t o = 0; o < orders; ++o) {
-        for (const RoundTurns turns : {RoundTurns::Rotated, RoundTurns::NearFirst, RoundTurns::FarFirst})
-            try_rounds(best, exchanges, o, radices_of, turns, stop);
+    for (const RoundTurns turns : {RoundTurns::Rotated, RoundTurns::NearFirst, RoundTurns::FarFirst}) {
+        for (std::size_t o = 0; o < orders; ++o) {
+            for (const RadicesOf& radices_of : radices)
+                try_rounds(best, exchanges, o, radices_of, turns, stop);
+        }
     }
 }
 
@@ -73,14 +77,13 @@ void try_radices(BestExchange& best, const Exchanges& exchanges, const RadicesOf
 
 std::optional<Schedule> recursive_doubling(const Exchanges& exchanges, Ticks target, const Stop& stop) {
     BestExchange best(exchanges, target, stop);
-    try_radices(best, exchanges, doubling_radices, stop);
+    try_all(best, exchanges, {doubling_radices}, stop);
     return best.schedule();
 }
 
 std::optional<Schedule> all_pairs(const Exchanges& exchanges, Ticks target, const Stop& stop) {
     BestExchange best(exchanges, target, stop);
-    try_radices(
-        best, exchanges, [](std::size_t n) { return std::vector{n}; }, stop);
+    try_all(best, exchanges, {[](std::size_t n) { return std::vector{n}; }}, stop);
     return best.schedule();
 }
 
@@ -89,15 +92,14 @@ std::optional<Schedule> recursive_multiplying(const Exchanges& exchanges, Ticks 
     std::size_t most = 0;
     for (const Exchanges::Set& set : exchanges.sets())
         most = std::max(most, multiplying_radices(set.members.size()).size());
+    std::vector<RadicesOf> radices;
     for (std::size_t k = 0; k < most; ++k) {
-        try_radices(
-            best, exchanges,
-            [k](std::size_t n) {
-                const auto all = multiplying_radices(n);
-                return all.empty() ? doubling_radices(n) : all[k % all.size()];
-            },
-            stop);
+        radices.emplace_back([k](std::size_t n) {
+            const auto all = multiplying_radices(n);
+            return all.empty() ? doubling_radices(n) : all[k % all.size()];
+        });
     }
+    try_all(best, exchanges, radices, stop);
     return best.schedule();
 }
 

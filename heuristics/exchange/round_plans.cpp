@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace tutti::heuristics {
 namespace {
@@ -62,7 +63,7 @@ std::vector<std::vector<std::size_t>> multiplying_radices(std::size_t members) {
     for (std::size_t a = 2; a <= members / 2; ++a) {
         if (members % a == 0) enter({a, members / a});
     }
-    for (const std::size_t most : {4U, 8U, 3U, 2U}) {  // as many as possible of that size, then smaller ones
+    for (const std::size_t most : {4U, 8U, 3U}) {  // as many as possible of that size, then smaller ones
         std::vector<std::size_t> radices;
         std::size_t rest = members;
         for (std::size_t radix = most; radix >= 2; --radix) {
@@ -70,6 +71,10 @@ std::vector<std::vector<std::size_t>> multiplying_radices(std::size_t members) {
         }
         if (rest == 1) enter(std::move(radices));
     }
+    // Few messages first: where time is short, some of them are tried.
+    std::ranges::stable_sort(found, {}, [](const auto& radices) {
+        return std::accumulate(radices.begin(), radices.end(), std::size_t{0});
+    });
     return found;
 }
 

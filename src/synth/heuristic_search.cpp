@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti::synth {
 namespace {
@@ -118,6 +119,7 @@ void HeuristicSearch::search_quickly() {
     }
     if (has_turn<heuristics::ExchangeHeuristic>()) {
         search_by_textbook();
+        finish_textbook(options_.textbook_share);
         if (is_over_for_one_alone() || !best_.wants_better()) return;
     }
     search_greedily(heuristics::Effort::Quick);
@@ -139,6 +141,7 @@ void HeuristicSearch::search_until_stopped() {
         (void)search_by_symmetry(UINT64_MAX,
                                  symmetry_alone ? stop_ : stop_.within(*left * options_.symmetry_share));
     if (!symmetry_alone) {
+        finish_textbook(options_.tree_share);
         improve_trees();
         improve_broadcasts();
         if (best_.has_gap() && !stop_.requested()) search_greedily(heuristics::Effort::Anytime);
@@ -322,20 +325,42 @@ void HeuristicSearch::search_by_textbook() {
     const bool sums = has_shared_sums(instance_);
     if (!heuristics::Exchanges::why_not(instance_).empty()) return;
     if (all && !sums && !has_able_switches(instance_)) return;
+    std::vector<const heuristics::Heuristic*> chosen;
+    for (const heuristics::Heuristic& heuristic : heuristics::heuristics()) {
+        if (heuristic.as<heuristics::ExchangeHeuristic>() == nullptr) continue;
+        if (all ? sums || heuristic.name == heuristics::kSwitchSums : alone_ == &heuristic)
+            chosen.push_back(&heuristic);
+    }
     const auto left = stop_.remaining();
-    const Stop stop = all && left ? stop_.within(*left * options_.textbook_share) : stop_;
+    run_textbook(chosen, all && left ? stop_.within(*left * options_.textbook_share) : stop_);
+}
+
+/// Those that had not enough time, once more, for a share of the time that is left.
+void HeuristicSearch::finish_textbook(double share) {
+    const auto left = stop_.remaining();
+    if (alone_ != nullptr || unfinished_.empty() || !left || !best_.wants_better() || stop_.requested())
+        return;
+    run_textbook(std::exchange(unfinished_, {}), stop_.within(*left * share));
+}
+
+/// Each gets an equal part of the time that the ones before have left.
+void HeuristicSearch::run_textbook(const std::vector<const heuristics::Heuristic*>& chosen,
+                                   const Stop& stop) {
     const heuristics::Exchanges exchanges(instance_, stop);
     std::vector<Candidate> tried;
-    for (const heuristics::Heuristic& heuristic : heuristics::heuristics()) {
-        const auto* exchange = heuristic.as<heuristics::ExchangeHeuristic>();
-        if (exchange == nullptr || (alone_ != nullptr && alone_ != &heuristic)) continue;
-        if (all && !sums && heuristic.name != heuristics::kSwitchSums) continue;
-        if (!best_.wants_better()) break;
+    for (std::size_t i = 0; i < chosen.size() && best_.wants_better(); ++i) {
         const double begin = best_.seconds();
+        const auto* exchange = chosen[i]->as<heuristics::ExchangeHeuristic>();
+        const auto left = stop.remaining();
+        const Stop turn = left ? stop.within(*left / static_cast<double>(chosen.size() - i)) : stop;
         std::string why_none = exchange->why_not(instance_);
-        auto schedule = why_none.empty() ? exchange->run(exchanges, best_.bound().value, stop) : std::nullopt;
-        if (why_none.empty()) why_none = stop.requested() ? "stopped" : "the network does not fit it";
-        tried.push_back(offered(heuristic.name, begin, std::move(schedule), std::move(why_none)));
+        const bool suits = why_none.empty();
+        auto schedule = suits ? exchange->run(exchanges, best_.bound().value, turn) : std::nullopt;
+        if (suits) why_none = turn.requested() ? "stopped" : "the network does not fit it";
+        // Trees are improved anyway (improve_trees).
+        if (suits && turn.requested() && chosen[i]->name != heuristics::kGrownTrees)
+            unfinished_.push_back(chosen[i]);
+        tried.push_back(offered(chosen[i]->name, begin, std::move(schedule), std::move(why_none)));
     }
     if (best_.has_schedule())
         best_.tell(fmt::format("textbook {}, {:.3f} s", candidates_text(tried), best_.seconds()));

@@ -44,6 +44,8 @@ class HeuristicSearch {
     void construct();
     void construct_by(const heuristics::Heuristic& heuristic, const heuristics::DirectHeuristic& direct);
     void search_by_textbook();
+    void finish_textbook(double share);
+    void run_textbook(const std::vector<const heuristics::Heuristic*>& chosen, const Stop& stop);
     void improve_trees();
     void improve_broadcasts();
     void offer_improved(std::string_view heuristic, std::string_view line, double begin, Schedule schedule);
@@ -66,6 +68,7 @@ class HeuristicSearch {
     BestSoFar& best_;
     Bounding& bounding_;
     bool has_symmetry_ = false;
+    std::vector<const heuristics::Heuristic*> unfinished_;  ///< textbook algorithms that were stopped
 };
 
 }  // namespace tutti::synth

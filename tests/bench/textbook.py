@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """All-reduce: is `tutti synth` ever longer than a textbook algorithm?
 
-For networks, numbers of ranks and sizes, each named heuristic is run alone and `tutti synth` with a time limit. On full
-networks and cut-through stars the algorithms' times are known in closed form, so these are compared as well, which does
-not depend on our own implementation of them. Prints a Markdown table; exit code 1 if synth was longer anywhere.
+For networks, numbers of ranks and sizes, each named heuristic is run alone and `tutti synth` with a time limit. On most
+networks the times of some algorithms (ring, halving and doubling, recursive doubling, direct, all pairs, trees,
+hierarchical) are known in closed form, so these are compared as well, which does not depend on our own implementation of
+them. Prints a Markdown table; exit code 1 if synth was longer anywhere.
 
-usage: textbook.py TUTTI [--ranks 8,16] [--sizes 1K,...] [--networks ring,...] [--time-limit 5]
+usage: textbook.py TUTTI [--ranks 8,16,32,64] [--sizes 1K,...] [--networks ring,...] [--time-limit 5]
 """
 
 import argparse
@@ -66,26 +67,52 @@ def run(tutti, path, *options):
 
 def formulas(network, ranks, chunk):
     """The algorithms' times in ticks, where latency and the ports are all that counts."""
-    if network not in ("full", "star-cut-through"):
-        return {}
-    star = network != "full"
-    alpha = 500_000 * (2 if star else 1)
-    beta = -(-chunk * 1000 // 50)
-    rounds = ranks.bit_length() - 1
-    others = (ranks - 1) * beta if star else beta  # one chunk to or from each of the others
+    alpha, slow_alpha = 500_000, 1_500_000
+    beta, slow_beta = -(-chunk * 1000 // 50), -(-chunk * 1000 // 25)
+    rounds, steps = ranks.bit_length() - 1, ranks - 1
+
+    def ring(hops):
+        return 2 * steps * (hops * alpha + beta)
+
+    def halving_doubling(hops):
+        return 2 * rounds * hops * alpha + 2 * steps * beta
+
+    if network in ("ring", "mesh", "dgx1"):
+        return {"ring": ring(1)} if network == "ring" else {}
+    if network == "torus":
+        a, b = grid(ranks)
+        return {"ring in each dimension": 2 * ((b - 1) * (alpha + a * beta) + (a - 1) * (alpha + beta))}
+    if network == "hypercube":
+        return {"ring": ring(1), "halving and doubling": halving_doubling(1),
+                "recursive doubling": rounds * (alpha + ranks * beta)}
+    if network == "rail":  # hierarchical: in the nodes, along the rails, in the nodes
+        nodes = ranks // 4
+        inner = 2 * alpha + 3 * nodes * beta
+        outer = 4 * (nodes.bit_length() - 1) * slow_alpha + 2 * (nodes - 1) * slow_beta
+        return {"hierarchical": 2 * inner + outer}
+    if network == "fat-tree":
+        tree = NETWORKS[network](ranks)
+        return {"ring": ring(2 * tree["n"]), "halving and doubling": halving_doubling(2 * tree["n"])}
+    if network == "star":  # it stores: the bytes are paid on both links of a message
+        return {"ring": 2 * steps * 2 * (alpha + beta), "direct": 2 * (2 * alpha + beta + steps * beta)}
+    hops = 1 if network == "full" else 2
+    others = beta if network == "full" else steps * beta  # one chunk to or from each of the others
+    depth = 2 * rounds
     return {
-        "recursive doubling": rounds * (alpha + ranks * beta),
-        "halving and doubling": 2 * rounds * alpha + 2 * (ranks - 1) * beta,
-        "ring": 2 * (ranks - 1) * (alpha + beta),
-        "direct": 2 * (alpha + others),
-        "all pairs": alpha + ranks * others,
+        "recursive doubling": rounds * (hops * alpha + ranks * beta),
+        "halving and doubling": halving_doubling(hops),
+        "ring": ring(hops),
+        "direct": 2 * (hops * alpha + others),
+        "all pairs": hops * alpha + ranks * others,
+        "binomial tree": depth * (hops * alpha + ranks * beta),
+        "two binary trees": 2 * depth * (hops * alpha + beta) + 2 * ranks * beta,
     }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tutti")
-    parser.add_argument("--ranks", default="8,16")
+    parser.add_argument("--ranks", default="8,16,32,64")
     parser.add_argument("--sizes", default="1K,16K,256K,4M,64M,1G")
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--time-limit", default="5")
