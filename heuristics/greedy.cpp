@@ -37,19 +37,6 @@ std::string joined_part(const std::string& part, std::string_view more) {
     return part.empty() ? std::string(more) : part + ", " + std::string(more);
 }
 
-/// The instance with switches that only forward, if some can do more. Its schedules are valid for the
-/// instance as well, and some heuristics find shorter ones there.
-std::optional<Instance> without_abilities(const Instance& instance) {
-    TopologyParts topology = instance.topology().parts();
-    bool any = false;
-    for (SwitchRule& rule : topology.switches) {
-        any = any || rule.copy || rule.reduce;
-        rule.copy = rule.reduce = false;
-    }
-    if (!any) return std::nullopt;
-    return Instance({instance.name(), std::move(topology), instance.groups(), instance.collectives()});
-}
-
 class Greedy {
   public:
     /// `at_switches`: reductions with several receivers have their root at a switch that can reduce, if any.
@@ -364,6 +351,17 @@ class Greedy {
 };
 
 }  // namespace
+
+std::optional<Instance> without_abilities(const Instance& instance) {
+    TopologyParts topology = instance.topology().parts();
+    bool any = false;
+    for (SwitchRule& rule : topology.switches) {
+        any = any || rule.copy || rule.reduce;
+        rule.copy = rule.reduce = false;
+    }
+    if (!any) return std::nullopt;
+    return Instance({instance.name(), std::move(topology), instance.groups(), instance.collectives()});
+}
 
 GreedyResult greedy_search(const Instance& instance, const GreedyRequest& request) {
     Rng rng(request.seed);

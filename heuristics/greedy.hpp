@@ -47,4 +47,8 @@ struct GreedyResult {
 /// Why the heuristic cannot solve the instance alone, as a message; empty if it may. O(instance).
 [[nodiscard]] std::string why_not(const Instance& instance, const Heuristic& heuristic);
 
+/// The instance with switches that only forward, if some can do more. Its schedules are valid for the
+/// instance as well, and some methods find shorter ones there.
+[[nodiscard]] std::optional<Instance> without_abilities(const Instance& instance);
+
 }  // namespace tutti::heuristics

@@ -5,6 +5,7 @@
 
 #include "synth/synthesize.hpp"
 
+#include "heuristics/greedy.hpp"
 #include "models/exact.hpp"
 #include "models/neighbourhoods.hpp"
 #include "synth/best_so_far.hpp"
@@ -80,8 +81,10 @@ class Synthesis {
         const std::vector<std::string> backends = is_auto() || request_.method == "exact"
                                                       ? std::vector<std::string>{}
                                                       : std::vector{request_.method};
-        if (const std::string missing = models::why_no_solver(backends); !missing.empty())
-            return conclude(missing, "greedy and bounds only: ");
+        if (const std::string missing = models::why_no_solver(backends); !missing.empty()) {
+            conclude(missing, "greedy and bounds only: ");
+            return heuristics_.search_until_stopped();
+        }
         const std::uint64_t most = is_auto() ? options_.exact_size_auto : options_.exact_size;
         const std::size_t links = instance_.topology().links().size();
         if (heuristics_.is_too_large_to_hold() || instance_.chunks() * links > most) {
@@ -95,6 +98,10 @@ class Synthesis {
         if (!stop_.requested()) compose();
         if (!best_.has_gap())
             return conclude(fmt::format("the composition meets the bound ({})", best_.bound().kind),
+                            "exact: ");
+        if (is_auto() && !stop_.requested()) solve_without_abilities();
+        if (!best_.has_gap())
+            return conclude(fmt::format("{} meets the bound ({})", best_.result().method, best_.bound().kind),
                             "exact: ");
         search_horizons(backends);
         search_neighbourhoods();
@@ -164,6 +171,31 @@ class Synthesis {
         if (!better) return;
         judge(instance_, *better);
         best_.replace_bound(std::move(*better));
+    }
+
+    /// Where switches can copy or add, models are larger and find less in the same time. So the instance is
+    /// also solved as if they could not, unless that cannot be shorter: more abilities should never make a
+    /// schedule longer.
+    void solve_without_abilities() {
+        const auto plain = heuristics::without_abilities(instance_);
+        if (!plain) return;
+        const auto left = stop_.remaining().value_or(Stop::Seconds(options_.auto_seconds));
+        const Stop stop = stop_.within(left / 2);
+        if (bounds_of(*plain, best_.makespan(), bounding_.share_of(stop), options_).best().value >=
+            best_.makespan())
+            return;
+        Request request = request_;
+        request.found = {};
+        request.tap = {};
+        request.story = [this](const std::string& line) {
+            if (line.starts_with("horizon")) best_.tell(line + " (plain switches)");
+        };
+        try {
+            Result found = Synthesis(*plain, request, stop).run();
+            best_.offer(std::move(found.schedule), found.method, found.heuristic);
+        } catch (const LimitError&) {
+            return;  // no time
+        }
     }
 
     /// The best reduce-scatter followed by the best all-gather.
