@@ -30,9 +30,11 @@ class LevelRounds final : public SendSource {
     [[nodiscard]] bool is_complete() const { return why_none_.empty() && cursors_.empty(); }
 
   private:
-    /// A collective, its members in positions, and its chunks by the position of their roots.
+    /// Collectives of one shape: their members in positions, one group after the other, and their chunks by
+    /// the position of their roots.
     struct Task {
         std::vector<NodeId> members;
+        std::uint32_t size = 0;              ///< of each group
         std::vector<std::uint32_t> radices;  ///< of a position's digits, lowest first
         std::vector<ChunkId> by_root;        ///< equally many for each position
         std::uint32_t per_root = 0;
@@ -59,6 +61,8 @@ class LevelRounds final : public SendSource {
 
     [[nodiscard]] std::string plan();
     [[nodiscard]] std::string add_task(CollectiveId collective, std::span<const ChunkId> chunks);
+    /// Joins the last task to an earlier one of its shape, if there is one.
+    void join_last_task();
     [[nodiscard]] std::string plan_task(std::uint32_t task);
     [[nodiscard]] std::string plan_phase(std::uint32_t task, std::size_t digit, Op op, Ticks& ready);
     /// The first tick from `start` on at which the links of a pattern are free.

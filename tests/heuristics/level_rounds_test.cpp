@@ -89,6 +89,16 @@ TEST_CASE("groups of any size and several collectives run at once") {
     CHECK(schedule.makespan == alone.makespan);
 }
 
+TEST_CASE("groups of one shape share their rounds, so that they do not wait for each other") {
+    // NPUs i, i + 2, i + 4 and i + 6: both groups cross the whole tree.
+    const std::vector<Group> groups{{"a", nodes({0, 2, 4, 6})}, {"b", nodes({1, 3, 5, 7})}};
+    std::vector<Collective> wanted{collective(Kind::AllReduce, "a"), collective(Kind::AllReduce, "b")};
+    wanted[1].group = GroupId(1);
+    const Schedule both = made(instance_of(tree(2, 3), wanted, groups));
+    wanted.pop_back();
+    CHECK(both.makespan == made(instance_of(tree(2, 3), wanted, groups)).makespan);
+}
+
 TEST_CASE("a failed uplink costs detours, not the schedule") {
     TopologyParts topology = tree(2, 3);
     // A link of the leaf of NPUs 0 and 1.
