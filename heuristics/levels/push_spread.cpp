@@ -327,7 +327,7 @@ void draw(const PushPorts& ports, std::size_t which, PushWeights& weights, Rng& 
             weights.noise = drawn(rng, longest / 4);
             break;
         case 3:
-            weights.hold = drawn(rng, 1) == 0 ? 0 : drawn(rng, longest);
+            weights.hold = drawn(rng, 2) > 0 ? 0 : drawn(rng, longest);
             break;
         case 4:
             weights.delay = drawn(rng, 4 * kDelayUnit);
