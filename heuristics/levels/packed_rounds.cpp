@@ -21,7 +21,7 @@
 // messages for each idle link of a round.
 //
 // Dragonfly of 9 groups, 4 routers each, 2 NPUs each (df9x4x2), all-to-all, fullest link 372.2 us, or 71
-// rounds: 499.3 us by priced-paths in 10 s; here 82 rounds, which take 509.8 us without the bonus and 482.2
+// rounds: 499.3 us by priced-paths in 10 s; here 82 rounds, which take 509.8 us without the bonus and 479.3
 // with it. Rounds of fixed length in which each message must fit, offsets included, need 102.
 
 #include "heuristics/levels/packed_rounds.hpp"
