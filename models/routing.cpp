@@ -7,6 +7,10 @@
 // sends by which its value got into the final sum; each is then sent once, after all that it received, and
 // the sums are disjoint because the ways form a tree. A reduction with several receivers is a sum whose
 // contributions are tracked.
+//
+// Contributions with different releases change nothing of that. In the tree of last sends a contributor sends
+// once, with its own contribution, so from its release on; backwards that is a time by which the spread must
+// have reached it. A sum's contribution is in its holder's value from its release on.
 
 #include "models/routing.hpp"
 
@@ -38,6 +42,7 @@ Units64 unit_of(const Instance& instance) {
     }
     for (const Collective& collective : instance.collectives()) {
         unit = std::gcd(unit, collective.release.count());
+        for (const Ticks release : collective.releases) unit = std::gcd(unit, release.count());
     }
     // Sums are tracked at every tick where that is not much more: between two units they might avoid a tie.
     const bool has_shared_sums = [&] {
@@ -48,6 +53,12 @@ Units64 unit_of(const Instance& instance) {
         return false;
     }();
     return has_shared_sums && unit <= kFewTicks ? 1 : std::max<Units64>(unit, 1);
+}
+
+Units64 ready_at(const Commodity& commodity, NodeId source) {
+    const auto late =
+        std::ranges::lower_bound(commodity.late, source, {}, &std::pair<NodeId, Units64>::first);
+    return late != commodity.late.end() && late->first == source ? late->second : commodity.ready;
 }
 
 Routing::Routing(const Instance& instance, const Stop& stop)
@@ -111,16 +122,24 @@ void Routing::add_commodities() {
                 std::ranges::set_difference(holders, receivers, std::back_inserter(commodity.targets));
                 commodity.spare = release;
                 commodity.network = network(chunk, true, Use::Branch);
+                commodity.late = late_ones(commodity.targets, chunk);
             } else {
                 commodity.moves = Moves::Sum;
                 commodity.sources = holders;
                 commodity.targets = receivers;
                 commodity.ready = release;
                 commodity.network = network(chunk, false, Use::Sum);
+                commodity.late = late_ones(commodity.sources, chunk);
             }
         } else {
             commodity.sources = holders;
             std::ranges::set_difference(receivers, holders, std::back_inserter(commodity.targets));
+            if (instance_->is_staggered(chunk) && !commodity.targets.empty()) {
+                // A late holder is a node like any other here.
+                for (const auto& [holder, time] : late_ones(holders, chunk))
+                    std::erase(commodity.sources, holder);
+                if (incomplete_.empty()) incomplete_ = "a late holder of a chunk might send it";
+            }
             if (holders.size() == 1 && commodity.targets.size() == 1) {
                 unicasts.push_back(chunk);
                 continue;
@@ -131,6 +150,17 @@ void Routing::add_commodities() {
         if (!commodity.targets.empty()) commodities_.push_back(std::move(commodity));
     }
     add_unicasts(unicasts);
+}
+
+std::vector<std::pair<NodeId, Units64>> Routing::late_ones(const std::vector<NodeId>& holders,
+                                                           ChunkId chunk) const {
+    std::vector<std::pair<NodeId, Units64>> late;
+    if (!instance_->is_staggered(chunk)) return late;
+    for (const NodeId holder : holders) {
+        const Ticks release = instance_->release(chunk, holder);
+        if (release > instance_->release(chunk)) late.emplace_back(holder, units(release));
+    }
+    return late;
 }
 
 void Routing::add_unicasts(const std::vector<ChunkId>& chunks) {

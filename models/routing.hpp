@@ -98,7 +98,13 @@ struct Commodity {
         targets;        ///< sorted, none a source; of a flow: one for each chunk; of a sum: the receivers
     Units64 ready = 0;  ///< when the sources have it
     Units64 spare = 0;  ///< it must be done by horizon - spare
+    /// Contributors to a reduction whose release is later, by node: of a sum a source's own `ready`, of a
+    /// spread backwards a target's own `spare`.
+    std::vector<std::pair<NodeId, Units64>> late;
 };
+
+/// When the source of a sum has its contribution. O(log late).
+[[nodiscard]] Units64 ready_at(const Commodity& commodity, NodeId source);
 
 /// How many ticks are a unit: the greatest common divisor of all times of the instance.
 [[nodiscard]] Units64 unit_of(const Instance& instance);
@@ -129,6 +135,9 @@ class Routing {
   private:
     [[nodiscard]] bool ties_matter() const;
     void add_commodities();
+    /// Those whose release is later than the chunk's first, in order of node.
+    [[nodiscard]] std::vector<std::pair<NodeId, Units64>> late_ones(const std::vector<NodeId>& holders,
+                                                                    ChunkId chunk) const;
     void add_unicasts(const std::vector<ChunkId>& chunks);
     [[nodiscard]] std::size_t network(ChunkId chunk, bool backwards, Use use);
 

@@ -31,7 +31,7 @@ Windows windows_of(const Routing& routing, const Commodity& commodity, Units64 h
         known = time;
         queue.emplace(time, node);
     };
-    for (const NodeId source : commodity.sources) reach(source.index(), commodity.ready);
+    for (const NodeId source : commodity.sources) reach(source.index(), ready_at(commodity, source));
     while (!queue.empty()) {
         const auto [time, node] = queue.top();
         queue.pop();
@@ -42,7 +42,12 @@ Windows windows_of(const Routing& routing, const Commodity& commodity, Units64 h
     }
 
     std::priority_queue<Event> back;
+    std::vector<Units64> due(nodes, horizon);  // what a late contributor adds must come to it before that
+    if (network.backwards) {
+        for (const auto& [target, spare] : commodity.late) due[target.index()] = horizon - spare;
+    }
     const auto needed = [&](std::size_t node, Units64 time) {
+        time = std::min(time, due[node]);
         Units64& known = windows.latest[node];
         if (time < 0 || (known != Windows::kNever && known >= time)) return;
         known = time;

@@ -271,7 +271,8 @@ class IntervalEncoder {
     }
     [[nodiscard]] static bool same(const Commodity& a, const Commodity& b) {
         return a.moves == Moves::Spread && b.moves == Moves::Spread && a.network == b.network &&
-               a.sources == b.sources && a.targets == b.targets && a.ready == b.ready && a.spare == b.spare;
+               a.sources == b.sources && a.targets == b.targets && a.ready == b.ready && a.spare == b.spare &&
+               a.late == b.late;
     }
 
     const Routing& routing_;

@@ -59,7 +59,8 @@ class Sum {
                         fmt::format("{}.of{}.at{}.t{}", name_, commodity_.sources[k].value(), n, t));
                 }
             }
-            const auto own = value(k, commodity_.sources[k], commodity_.ready);  // D1
+            const auto own =
+                value(k, commodity_.sources[k], ready_at(commodity_, commodity_.sources[k]));  // D1
             if (own) program_.fix(*own);                        // else released after the horizon: D2 fails
             for (const NodeId receiver : commodity_.targets) {  // D2
                 const auto last = value(k, receiver, horizon_);
@@ -121,7 +122,7 @@ class Sum {
                 const auto here = value(k, node, t);
                 if (!here) continue;
                 const auto before = value(k, node, t - 1);
-                const bool born = node == commodity_.sources[k] && t == commodity_.ready;
+                const bool born = node == commodity_.sources[k] && t == ready_at(commodity_, node);
                 // D5: it is there if it was and was not replaced, or if it has just come; and only then.
                 std::vector<Literal> kept{*here}, why{!*here};
                 std::vector<Literal> once;

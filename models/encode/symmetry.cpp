@@ -100,7 +100,8 @@ class Symmetries {
     using Wires = std::vector<std::pair<Wire, LinkId>>;
     using Shape =
         std::pair<std::uint32_t, std::vector<std::uint32_t>>;  ///< of a hop: its first node, its links
-    using Key = std::tuple<Moves, std::size_t, std::vector<NodeId>, std::vector<NodeId>, Units64, Units64>;
+    using Key = std::tuple<Moves, std::size_t, std::vector<NodeId>, std::vector<NodeId>, Units64, Units64,
+                           std::vector<std::pair<NodeId, Units64>>>;
 
     [[nodiscard]] static Shape shape_of(const Hop& hop) {
         Shape shape{hop.from.value(), {}};
@@ -117,7 +118,12 @@ class Symmetries {
             std::ranges::sort(list);
             return list;
         };
-        return {c.moves, c.network, mapped(c.sources), mapped(c.targets), c.ready, c.spare};
+        auto late = c.late;
+        for (auto& [node, time] : late) {
+            if (!nodes.empty()) node = NodeId(nodes[node.index()]);
+        }
+        std::ranges::sort(late);
+        return {c.moves, c.network, mapped(c.sources), mapped(c.targets), c.ready, c.spare, std::move(late)};
     }
 
     [[nodiscard]] symmetry::ColouredGraph graph() const {
@@ -131,6 +137,8 @@ class Symmetries {
             const Commodity& commodity = routing_.commodities()[c];
             for (const NodeId n : commodity.sources) facts[n.index()].push_back(kind[c] * 2);
             for (const NodeId n : commodity.targets) facts[n.index()].push_back(kind[c] * 2 + 1);
+            for (const auto& [n, time] : commodity.late)
+                facts[n.index()].push_back(kind.size() * 2 + static_cast<std::uint64_t>(time));
         }
         for (std::size_t n = 0; n < facts.size(); ++n) {
             std::vector<std::uint64_t>& list = facts[n];

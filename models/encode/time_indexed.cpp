@@ -130,7 +130,9 @@ class TimeIndexed {
         // A target that cannot be reached in time: an empty clause says so.
         for (const NodeId target : what.targets) {
             const Units64 first = windows.earliest[target.index()];
-            if (first == Windows::kNever || first > end) program_.choice(Promise::AtLeastOne, {});
+            if (first == Windows::kNever || first > end ||
+                (what.moves == Moves::Spread && first > windows.latest[target.index()]))
+                program_.choice(Promise::AtLeastOne, {});
         }
         if (end < 0) {
             windows.latest.assign(windows.latest.size(), Windows::kNever);
@@ -397,7 +399,7 @@ class TimeIndexed {
         const auto alike = [&](const Commodity& a, const Commodity& b) {
             return a.moves == Moves::Spread && b.moves == Moves::Spread && a.network == b.network &&
                    a.sources == b.sources && a.targets == b.targets && a.ready == b.ready &&
-                   a.spare == b.spare;
+                   a.spare == b.spare && a.late == b.late;
         };
         std::optional<std::size_t> last;
         for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {

@@ -39,11 +39,17 @@ std::vector<LinkRoom> rooms_of(const Instance& instance, Bytes bytes) {
     std::map<Kind, std::pair<std::vector<bool>, std::vector<bool>>> ends;
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const Demand demand = instance.demand(ChunkId(c));
-        auto& [holders, receivers] = ends[{demand.collective, demand.bytes, ChunkId(c)}];
-        holders.resize(topology.nodes());
-        receivers.resize(topology.nodes());
-        for (const NodeId node : demand.holders) holders[node.index()] = true;
-        for (const NodeId node : demand.receivers) receivers[node.index()] = true;
+        std::optional<Ticks> last;  // holders of one release follow each other, mostly
+        for (const NodeId holder : demand.holders) {
+            const Ticks release = instance.release(ChunkId(c), holder);
+            auto& [holders, receivers] = ends[{demand.collective, demand.bytes, release, ChunkId(c)}];
+            holders.resize(topology.nodes());
+            receivers.resize(topology.nodes());
+            holders[holder.index()] = true;
+            if (last == release) continue;
+            last = release;
+            for (const NodeId node : demand.receivers) receivers[node.index()] = true;
+        }
     }
     const auto nodes = [](const std::vector<bool>& set) {
         std::vector<NodeId> list;

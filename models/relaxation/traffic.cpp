@@ -43,7 +43,8 @@ std::optional<NodeId> farthest(std::span<const NodeId> nodes, NodeId but,
 }
 
 /// From where to where one chunk must get, as selected; none if it need not.
-std::optional<std::pair<std::vector<NodeId>, NodeId>> endpoints_of(const Demand& demand, const Kind& kind,
+std::optional<std::pair<std::vector<NodeId>, NodeId>> endpoints_of(const Instance& instance,
+                                                                   const Demand& demand, const Kind& kind,
                                                                    const Selection& selection, Times& times) {
     if (selection.target && !contains(demand.receivers, *selection.target)) return {};
     if (!demand.reduction) {
@@ -65,10 +66,12 @@ std::optional<std::pair<std::vector<NodeId>, NodeId>> endpoints_of(const Demand&
     for (const NodeId to : demand.receivers) {
         if (selection.target && to != *selection.target) continue;
         const auto& before = times.to(kind, to);
-        const auto from = farthest(demand.holders, to, before);
-        if (!from || before[from->index()] <= longest) continue;
-        longest = before[from->index()];
-        best = std::pair(std::vector{*from}, to);
+        for (const NodeId from : demand.holders) {
+            const std::int64_t time = before[from.index()] + instance.release(kind.chunk, from).count();
+            if (from == to || time <= longest) continue;
+            longest = time;
+            best = std::pair(std::vector{from}, to);
+        }
     }
     return best;
 }
@@ -90,8 +93,9 @@ std::vector<Trip> trips_of(const Instance& instance, const Selection& selection)
                 break;
             }
         }
-        const Kind kind{demand.collective, demand.bytes, ChunkId(c)};
-        if (auto ends = endpoints_of(demand, kind, selection, times)) {
+        Kind kind{demand.collective, demand.bytes, instance.release(ChunkId(c)), ChunkId(c)};
+        if (auto ends = endpoints_of(instance, demand, kind, selection, times)) {
+            if (demand.reduction) kind.release = instance.release(ChunkId(c), ends->first.front());
             counts[{kind, std::move(ends->first), ends->second}] += static_cast<std::int64_t>(end - c);
         }
         c = end;
@@ -137,7 +141,7 @@ std::vector<Shipment> shipments(const std::vector<Trip>& trips) {
 }
 
 KindNetwork::KindNetwork(const Instance& instance, const Kind& kind, std::int64_t unit)
-    : topology_(instance.topology()), release_(instance.release(kind.chunk).count() / unit) {
+    : topology_(instance.topology()), release_(kind.release.count() / unit) {
     for (std::size_t e = 0; e < topology_.links().size(); ++e) {
         const LinkId id(e);
         const Link& link = topology_.link(id);
@@ -206,7 +210,7 @@ std::int64_t common_divisor(const Instance& instance, const std::vector<Trip>& t
     std::vector<Bytes> sizes{bytes};
     std::int64_t divisor = 0;
     for (const Trip& trip : trips) {
-        divisor = std::gcd(divisor, instance.release(trip.kind.chunk).count());
+        divisor = std::gcd(divisor, trip.kind.release.count());
         if (std::ranges::find(sizes, trip.kind.bytes) == sizes.end()) sizes.push_back(trip.kind.bytes);
     }
     for (std::size_t e = 0; e < instance.topology().links().size() && divisor != 1; ++e) {

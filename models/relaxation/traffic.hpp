@@ -14,13 +14,14 @@ __extension__ using Wide = __int128;
 /// Infinity; far from overflow.
 inline constexpr std::int64_t kUnreachable = std::int64_t{1} << 61;
 
-/// Chunks of one collective and size take the same links in the same times. `chunk` is any of them.
+/// Chunks of one collective, size and release take the same links in the same times. `chunk` is any of them.
 struct Kind {
     CollectiveId collective;
     Bytes bytes;
+    Ticks release;  ///< of the holder that a trip is from, the first where it is from any
     ChunkId chunk;
     friend bool operator<(const Kind& a, const Kind& b) {
-        return std::tie(a.collective, a.bytes) < std::tie(b.collective, b.bytes);
+        return std::tie(a.collective, a.bytes, a.release) < std::tie(b.collective, b.bytes, b.release);
     }
 };
 

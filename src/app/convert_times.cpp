@@ -18,7 +18,7 @@ std::uint64_t chunks_of_call(CollectiveKind goal, const AnyPlan& plan) {
 
 /// Plans start at once, and their chunks have one size.
 bool plans_can_say(const Collective& collective) {
-    return collective.release == Ticks(0) &&
+    return last_release(collective) == Ticks(0) &&
            std::ranges::all_of(collective.demands, [&](const CustomDemand& demand) {
                return demand.bytes.value_or(collective.chunk_bytes).count == collective.chunk_bytes.count;
            });

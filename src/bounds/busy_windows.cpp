@@ -24,7 +24,7 @@ BusyWindows::BusyWindows(const Traffic& traffic)
         const Demand demand = traffic.demand(c);
         one_size_ = one_size_ && demand.bytes == smallest();
         for (const NodeId node : demand.holders)
-            since[node.index()] = std::min(since[node.index()], traffic.release(c));
+            since[node.index()] = std::min(since[node.index()], traffic.release(c, node));
         for (const NodeId node : demand.receivers) until[node.index()] = Ticks(0);
     }
     const auto anywhere = [](NodeId) { return true; };

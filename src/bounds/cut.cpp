@@ -117,7 +117,7 @@ class EveryCut {
                 window.busy = std::max(window.busy, passage.busy[l]);
                 for (const NodeId holder : demand.holders) {
                     const Ticks time = traffic_.from(*c.chunks, holder)[link.src.index()];
-                    window.first = std::max(window.first, sum(traffic_.release(*c.chunks), time));
+                    window.first = std::max(window.first, sum(traffic_.release(*c.chunks, holder), time));
                 }
                 for (const NodeId receiver : demand.receivers) {
                     const Ticks time = traffic_.to(*c.chunks, receiver)[link.dst.index()];

@@ -48,10 +48,10 @@ bool must_enter(const Demand& demand, const std::vector<bool>& inside) {
     return std::ranges::any_of(demand.receivers, in) && must_come(demand, inside);
 }
 
-void CutRater::find_heads(const Cut& cut, const ChunkClass& c, const std::vector<Ticks>& from) {
+void CutRater::find_heads(const Cut& cut, const ChunkClass& c, Ticks release,
+                          const std::vector<Ticks>& from) {
     const Topology& topology = traffic_->topology();
     const Passage& passage = traffic_->passage(c);
-    const Ticks release = traffic_->release(c);
     trial_.clear();
     for (const LinkId id : cut.entering) {
         const Link& link = topology.link(id);
@@ -73,8 +73,8 @@ void CutRater::find_rests(const Cut& cut, const ChunkClass& c, const std::vector
 void CutRater::add(const Cut& cut, const ChunkClass& c, Crossing& crossing) {
     const Demand demand = traffic_->demand(c);
     Ticks soonest(-1), remaining(-1);
-    const auto look_from = [&](const std::vector<Ticks>& from) {
-        find_heads(cut, c, from);
+    const auto look_from = [&](Ticks release, const std::vector<Ticks>& from) {
+        find_heads(cut, c, release, from);
         const Ticks trial = crossing.soonest(traffic_->passage(c), trial_);
         if (trial <= soonest) return;
         soonest = trial;
@@ -82,10 +82,17 @@ void CutRater::add(const Cut& cut, const ChunkClass& c, Crossing& crossing) {
     };
     if (demand.reduction) {
         for (const NodeId holder : demand.holders) {
-            if (!cut.inside[holder.index()]) look_from(traffic_->from(c, holder));
+            if (!cut.inside[holder.index()])
+                look_from(traffic_->release(c, holder), traffic_->from(c, holder));
+        }
+    } else if (traffic_->instance().is_staggered(c.chunk)) {
+        head_.assign(cut.entering.size(), kNever);
+        for (const NodeId holder : demand.holders) {
+            find_heads(cut, c, traffic_->release(c, holder), traffic_->from(c, holder));
+            for (std::size_t e = 0; e < head_.size(); ++e) head_[e] = std::min(head_[e], trial_[e]);
         }
     } else {
-        look_from(traffic_->from(c, demand.holders));
+        look_from(traffic_->release(c), traffic_->from(c, demand.holders));
     }
     for (const NodeId receiver : demand.receivers) {
         if (!cut.inside[receiver.index()]) continue;

@@ -37,7 +37,7 @@ class CutRater {
 
   private:
     void add(const Cut& cut, const ChunkClass& c, Crossing& crossing);
-    void find_heads(const Cut& cut, const ChunkClass& c, const std::vector<Ticks>& from);
+    void find_heads(const Cut& cut, const ChunkClass& c, Ticks release, const std::vector<Ticks>& from);
     void find_rests(const Cut& cut, const ChunkClass& c, const std::vector<Ticks>& to);
 
     Traffic* traffic_;

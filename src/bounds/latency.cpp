@@ -94,6 +94,10 @@ class Latency {
         }
     }
 
+    [[nodiscard]] Ticks release(const ChunkClass& c, std::optional<NodeId> holder) const {
+        return holder ? traffic_.release(c, *holder) : traffic_.release(c);
+    }
+
     /// The farthest node at the other end, and how far it is.
     std::pair<NodeId, Ticks> look(std::size_t index) {
         const Probe& probe = probes_[index];
@@ -102,7 +106,7 @@ class Latency {
         const auto see = [&](const ChunkClass& c, std::optional<NodeId> holder, NodeId receiver, Ticks time) {
             if (time == Ticks(0) || time == kNever) return;
             if (time > farthest.second) farthest = {holder.value_or(receiver), time};
-            const Ticks end = traffic_.release(c) + time;
+            const Ticks end = release(c, holder) + time;
             if (!slowest_ || end > slowest_->end) slowest_ = Longest{&c, holder, receiver, end};
         };
         if (probe.receiver) {
@@ -131,7 +135,7 @@ class Latency {
         PathCertificate path;
         path.chunk = longest.chunks->chunk;
         path.receiver = longest.receiver;
-        path.release = traffic_.release(*longest.chunks);
+        path.release = release(*longest.chunks, longest.holder);
         path.potential = distances(passage, from, Direction::Forwards);
         path.links = fastest_path(passage, path.potential, longest.receiver);
         path.holder = traffic_.topology().link(path.links.front()).src;

@@ -53,12 +53,12 @@ void PortRater::find_tables(const ChunkClass& c, std::span<const LinkId> links) 
 
 void PortRater::find_heads(const ChunkClass& c, NodeId npu, const Crossing& crossing) {
     const Demand demand = traffic_->demand(c);
-    const Ticks release = traffic_->release(c);
+    const auto release = [&](NodeId holder) { return traffic_->release(c, holder); };
     head_.assign(tables_.size(), kNever);
     if (!demand.reduction) {
         for (std::size_t e = 0; e < tables_.size(); ++e) {
             for (const NodeId holder : demand.holders) {
-                head_[e] = std::min(head_[e], sum(release, (*tables_[e])[holder.index()]));
+                head_[e] = std::min(head_[e], sum(release(holder), (*tables_[e])[holder.index()]));
             }
         }
         return;
@@ -68,7 +68,7 @@ void PortRater::find_heads(const ChunkClass& c, NodeId npu, const Crossing& cros
     for (const NodeId holder : demand.holders) {
         if (holder == npu) continue;
         trial_.clear();
-        for (const auto* table : tables_) trial_.push_back(sum(release, (*table)[holder.index()]));
+        for (const auto* table : tables_) trial_.push_back(sum(release(holder), (*table)[holder.index()]));
         const Ticks soonest = crossing.soonest(traffic_->passage(c), trial_);
         if (soonest <= latest) continue;
         latest = soonest;
@@ -103,7 +103,10 @@ std::optional<Rating> PortRater::exact(NodeId npu, std::span<const ChunkClass* c
         const Demand demand = traffic_->demand(*c);
         const bool same_passage = last != nullptr && last->passage == c->passage;
         if (!same_passage) find_tables(*c, port_links);
-        const bool same_release = same_passage && traffic_->release(*last) == traffic_->release(*c);
+        const auto release = [&](const ChunkClass& of) {
+            return port_ == Port::Ingress ? traffic_->release(of) : traffic_->release(of, npu);
+        };
+        const bool same_release = same_passage && release(*last) == release(*c);
         const auto same = [&](std::span<const NodeId> Demand::*set) {
             return same_release && traffic_->demand(*last).reduction == demand.reduction &&
                    (traffic_->demand(*last).*set).data() == (demand.*set).data();
@@ -123,7 +126,7 @@ std::optional<Rating> PortRater::exact(NodeId npu, std::span<const ChunkClass* c
                 head_.clear();
                 for (const LinkId id : port_links) {
                     const bool admits = traffic_->passage(*c).admits(traffic_->topology().link(id).dst);
-                    head_.push_back(admits ? traffic_->release(*c) : kNever);
+                    head_.push_back(admits ? release(*c) : kNever);
                 }
             }
         }

@@ -11,6 +11,7 @@
 #include "bounds/port_rating.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace tutti::bounds {
@@ -63,11 +64,14 @@ class Ports {
         std::vector<std::pair<NodeId, std::uint64_t>> spared;
         std::span<const NodeId> set;
         Count of_set;
+        // Of the NPU itself, where that is what must leave it, and releases differ.
+        std::function<Ticks(NodeId)> own_release;
         const auto close = [&] {
             if (of_set.transfers == 0) return true;
             if (!effort_.spend(set.size())) return false;
             for (const NodeId npu : set) {
-                counts_[npu.index()].add(of_set.transfers, of_set.release, of_set.bytes);
+                counts_[npu.index()].add(of_set.transfers, own_release ? own_release(npu) : of_set.release,
+                                         of_set.bytes);
             }
             of_set = {};
             return true;
@@ -79,6 +83,9 @@ class Ports {
             if (here(demand).data() != set.data() || here(demand).size() != set.size()) {
                 if (!close()) return false;
                 set = here(demand);
+                own_release = nullptr;
+                if (port_ == Port::Egress && traffic_.instance().is_staggered(c.chunk))
+                    own_release = [&](NodeId npu) { return traffic_.release(c, npu); };
             }
             of_set.add(c.count, traffic_.release(c), demand.bytes);
             if (port_ == Port::Ingress && (!demand.reduction || only)) {

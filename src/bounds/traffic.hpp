@@ -53,7 +53,12 @@ class Traffic {
     [[nodiscard]] const Topology& topology() const { return instance_->topology(); }
     [[nodiscard]] std::span<const ChunkClass> classes() const { return classes_; }
     [[nodiscard]] Demand demand(const ChunkClass& c) const { return instance_->demand(c.chunk); }
+    /// The first of all holders.
     [[nodiscard]] Ticks release(const ChunkClass& c) const { return instance_->release(c.chunk); }
+    /// Of one holder.
+    [[nodiscard]] Ticks release(const ChunkClass& c, NodeId holder) const {
+        return instance_->release(c.chunk, holder);
+    }
     [[nodiscard]] const Passage& passage(const ChunkClass& c) const { return passages_[c.passage]; }
     /// Of the smallest size, over all nodes.
     [[nodiscard]] const Passage& smallest() const { return *smallest_; }

@@ -80,7 +80,7 @@ class Wave {
     bool count(Bytes bytes) {
         std::vector<Ticks> far(topology_.npus(), kNever);
         Ends here, there;
-        std::pair<const NodeId*, Ticks> marked{nullptr, kNever};  // the last set that is in far, since when
+        const NodeId* marked = nullptr;  // the last set that is in far
         for (const ChunkClass& c : traffic_.classes()) {
             const Demand demand = traffic_.demand(c);
             if (demand.bytes < bytes || (!forwards_ && !demand.reduction)) continue;
@@ -89,13 +89,14 @@ class Wave {
             if (!look_at(near, here) || !look_at(others, there)) return false;
             const bool must = demand.reduction ? there.inside < std::ssize(others) : there.inside == 0;
             if (here.inside == 0 || !must) continue;
-            const Ticks since = forwards_ ? traffic_.release(c) : Ticks(0);
-            if (std::pair{others.data(), since} != marked) {
+            if (others.data() != marked) {  // sets belong to one collective, so releases are the same
                 if (!effort_.spend(others.size())) return false;
                 for (const NodeId node : others) {
-                    if (!is_inside(node)) far[node.index()] = std::min(far[node.index()], since);
+                    if (is_inside(node)) continue;
+                    const Ticks since = forwards_ ? traffic_.release(c, node) : Ticks(0);
+                    far[node.index()] = std::min(far[node.index()], since);
                 }
-                marked = {others.data(), since};
+                marked = others.data();
             }
             chunks_ += c.count;
             by_receivers_[static_cast<std::uint64_t>(here.inside)] += c.count;

@@ -181,13 +181,12 @@ class TraceWriter {
         return add_gate(before->second, 0);
     }
 
-    /// A holder's own data is there from the collective's release on.
+    /// A holder's own data is there from its release on.
     std::optional<std::uint32_t> release_gate(ChunkId chunk) {
-        const Collective& collective = instance_.collective_of(chunk);
-        if (collective.release == Ticks(0)) return std::nullopt;
+        const std::int64_t ticks = instance_.release(chunk, npu_).count();
+        if (ticks == 0) return std::nullopt;
         const auto [found, is_new] = released_.try_emplace(instance_.demands().collective(chunk), 0);
         if (is_new) {
-            const std::int64_t ticks = collective.release.count();
             found->second = add_gate({}, (ticks - 1) / kTicksPerMicrosecond + 1);
         }
         return found->second;
@@ -209,11 +208,11 @@ void check_units(const Instance& instance, const std::vector<TaggedMessage>& mes
             throw InputError(fmt::format("collective '{}' gives no chunk_bytes; a Chakra trace needs sizes",
                                          collective.id));
         }
-        if (collective.release > Ticks(0) && instance.topology().units() == Units::Abstract) {
+        if (last_release(collective) > Ticks(0) && instance.topology().units() == Units::Abstract) {
             throw InputError(
                 fmt::format("collective '{}' is released at tick {}; in abstract units nobody knows "
                             "how long that is, and a Chakra trace needs to",
-                            collective.id, collective.release.count()));
+                            collective.id, last_release(collective).count()));
         }
     }
 }

@@ -244,6 +244,22 @@ class Folding {
     Messages messages_;
 };
 
+/// In a plan an NPU has its own contribution from the start, and adds what comes to it.
+void refuse_early_forwarding(const Instance& instance, const Messages& messages) {
+    for (const Message& message : messages.all) {
+        const ChunkId chunk = message.chunk;
+        if (!instance.is_staggered(chunk) || !instance.demands().is_reduction(chunk)) continue;
+        const auto holders = instance.demand(chunk).holders;
+        if (!std::ranges::binary_search(holders, message.from)) continue;
+        const Ticks release = instance.release(chunk, message.from);
+        if (message.start >= release) continue;
+        throw InputError(fmt::format(
+            "at tick {} NPU {} forwards others' contributions to chunk {} without its own, which is released "
+            "at tick {}: plans cannot say that",
+            message.start.count(), message.from.value(), chunk.value(), release.count()));
+    }
+}
+
 }  // namespace
 
 Messages messages_of(const Instance& instance, const Schedule& schedule, CollectiveId collective) {
@@ -265,7 +281,9 @@ Messages messages_of(const Instance& instance, const Schedule& schedule, Collect
         folding.play({first, last});
         first = last;
     }
-    return folding.take();
+    Messages messages = folding.take();
+    refuse_early_forwarding(instance, messages);
+    return messages;
 }
 
 std::vector<CollectiveId> collectives_named(const Instance& instance, const std::optional<std::string>& id) {

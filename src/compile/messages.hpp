@@ -36,8 +36,8 @@ struct Messages {
 
 /// The messages of one collective, hops through switches folded; what ends inside a switch is left out.
 /// Throws InputError that names the switch where one sends a copy twice or adds what it receives: plans for
-/// NPUs cannot say that. Precondition: the schedule is valid; where that shows not to be so, InputError.
-/// O(sends log sends).
+/// NPUs cannot say that; likewise where a late contributor forwards sums before its release. Precondition:
+/// the schedule is valid; where that shows not to be so, InputError. O(sends log sends).
 [[nodiscard]] Messages messages_of(const Instance& instance, const Schedule& schedule,
                                    CollectiveId collective);
 

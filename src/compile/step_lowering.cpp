@@ -88,11 +88,11 @@ class StepLowering {
                 "/topology");
         }
         for (const Collective& collective : instance_.collectives()) {
-            if (collective.release == Ticks(0)) continue;
+            if (last_release(collective) == Ticks(0)) continue;
             throw InputError(
                 fmt::format("collective '{}' is released at tick {}: steps cannot say when "
                             "something may begin",
-                            collective.id, collective.release.count()));
+                            collective.id, last_release(collective).count()));
         }
     }
 

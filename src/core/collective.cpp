@@ -1,5 +1,6 @@
 #include "core/collective.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -66,6 +67,15 @@ std::vector<std::string_view> collective_kind_names() {
     std::vector<std::string_view> names;
     for (const Row& row : std::span(kRows).first(kInstanceKinds)) names.push_back(row.name);
     return names;
+}
+
+void set_release(Collective& collective, Ticks release) {
+    collective.release = release;
+    collective.releases.clear();
+}
+
+Ticks last_release(const Collective& collective) {
+    return collective.releases.empty() ? collective.release : std::ranges::max(collective.releases);
 }
 
 bool has_root(CollectiveKind kind) {

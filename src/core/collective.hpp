@@ -53,7 +53,10 @@ struct Collective {
     std::uint64_t chunks = 1;
     std::optional<Rank> root;  ///< broadcast, scatter, gather, reduce
     Bytes chunk_bytes;         ///< 0 where not given (abstract units only)
-    Ticks release;
+    Ticks release;             ///< when its data is there; with `releases` the first of them
+    /// By rank: when what the rank holds or contributes is there. Empty where that is `release` for all;
+    /// Instance makes it so where all are equal.
+    std::vector<Ticks> releases;
     Forwarding forwarding = Forwarding::Any;
     std::vector<std::vector<std::uint64_t>> counts;  ///< all_to_all_v: chunks from rank i to rank j
     std::vector<std::pair<Rank, Rank>> pairs;        ///< permute: from, to
@@ -66,6 +69,10 @@ struct Collective {
 /// All spellings, in the order of the enumeration.
 [[nodiscard]] std::vector<std::string_view> collective_kind_names();
 [[nodiscard]] bool has_root(CollectiveKind kind);
+/// Gives all ranks this release.
+void set_release(Collective& collective, Ticks release);
+/// The last release of a rank, in an instance's collective.
+[[nodiscard]] Ticks last_release(const Collective& collective);
 
 /// "allgather", "reduce_scatter" and the like: the name used for plans. Plans name no counts, pairs or
 /// demands, so all_to_all_v and permute are "custom" there.

@@ -1,5 +1,7 @@
 #include "core/instance.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,11 +42,26 @@ void check_group(const Group& group, const Topology& topology, std::uint32_t num
     }
 }
 
+/// Checks the releases; a list becomes its first release and, where they differ, the list.
+void check_releases(Collective& collective, std::size_t ranks) {
+    const auto check = [](Ticks release, const std::string& place) {
+        if (release >= Ticks(0) && release <= kMaxLinkTicks) return;
+        throw InputError("expected a release from 0 to 2^53 ticks", place);
+    };
+    auto& releases = collective.releases;
+    if (releases.empty()) return check(collective.release, "/release");
+    if (releases.size() != ranks) {
+        throw InputError(
+            fmt::format("expected {} releases, one for each rank, found {}", ranks, releases.size()),
+            "/release");
+    }
+    for (std::size_t r = 0; r < ranks; ++r) check(releases[r], fmt::format("/release/{}", r));
+    collective.release = std::ranges::min(releases);
+    if (std::ranges::max(releases) == collective.release) releases.clear();
+}
+
 void check_collective(const Collective& collective, const Topology& topology, std::size_t groups) {
     if (collective.group.index() >= groups) throw InputError("no such group", "/group");
-    if (collective.release < Ticks(0) || collective.release > kMaxLinkTicks) {
-        throw InputError("expected a release from 0 to 2^53 ticks", "/release");
-    }
     if (collective.chunks == 0) throw InputError("expected at least 1", "/chunks");
     if (topology.units() == Units::Abstract) return;
     if (collective.kind != CollectiveKind::Custom && collective.chunk_bytes.count <= 0) {
@@ -92,13 +109,14 @@ Instance::Instance(InstanceParts parts)
     std::set<std::string> ids;
     std::size_t restricted = 0;
     for (std::size_t i = 0; i < collectives_.size(); ++i) {
-        const Collective& collective = collectives_[i];
+        Collective& collective = collectives_[i];
         try {
             check_collective(collective, topology_, groups_.size());
             if (!ids.insert(collective.id).second) {
                 throw InputError(fmt::format("collective id '{}' is used twice", collective.id), "/id");
             }
             const Group& group = groups_[collective.group.index()];
+            check_releases(collective, group.members.size());
             demands_.append(collective, CollectiveId(i), group);
             carriers_.emplace_back();
             if (collective.forwarding == Forwarding::Any) continue;
@@ -115,6 +133,7 @@ Instance::Instance(InstanceParts parts)
             throw error.at(fmt::format("/collectives/{}{}", i, error.place()));
         }
     }
+    set_up_releases();
     // Computed here once, so that a size that some link cannot carry within 2^53 ticks fails now, not during
     // synthesis.
     const std::size_t links = topology_.links().size();
@@ -128,6 +147,38 @@ Instance::Instance(InstanceParts parts)
             throw;
         }
     }
+}
+
+void Instance::set_up_releases() {
+    if (std::ranges::all_of(collectives_, [](const Collective& c) { return c.releases.empty(); })) return;
+    member_releases_.resize(collectives_.size());
+    for (std::size_t c = 0; c < collectives_.size(); ++c) {
+        const Collective& collective = collectives_[c];
+        const auto& members = groups_[collective.group.index()].members;
+        for (std::size_t r = 0; r < collective.releases.size(); ++r)
+            member_releases_[c].emplace_back(members[r], collective.releases[r]);
+        std::ranges::sort(member_releases_[c]);
+    }
+    first_release_.assign(demands_.sets(), Ticks::max());
+    last_release_.assign(demands_.sets(), Ticks(-1));
+    for (std::size_t c = 0; c < demands_.size(); ++c) {
+        const std::uint32_t set = demands_.holder_set(ChunkId(c));
+        if (last_release_[set] >= Ticks(0)) continue;
+        for (const NodeId holder : demands_.set(set)) {
+            const Ticks release = release_of(demands_.collective(ChunkId(c)), holder);
+            first_release_[set] = std::min(first_release_[set], release);
+            last_release_[set] = std::max(last_release_[set], release);
+        }
+    }
+}
+
+Ticks Instance::release_of(CollectiveId collective, NodeId member) const {
+    if (member_releases_.empty() || member_releases_[collective.index()].empty())
+        return collectives_[collective.index()].release;
+    const auto& releases = member_releases_[collective.index()];
+    const auto found = std::ranges::lower_bound(releases, member, {}, &std::pair<NodeId, Ticks>::first);
+    expects(found != releases.end() && found->first == member);
+    return found->second;
 }
 
 }  // namespace tutti

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tutti {
@@ -42,8 +43,23 @@ class Instance {
     [[nodiscard]] Demand demand(ChunkId chunk) const { return demands_[chunk]; }
     [[nodiscard]] const DemandList& demands() const { return demands_; }
 
-    /// When the holders of a chunk may first send it.
-    [[nodiscard]] Ticks release(ChunkId chunk) const { return collective_of(chunk).release; }
+    /// When the first holder of a chunk may send it (of a reduction: its contribution), and when the last.
+    [[nodiscard]] Ticks release(ChunkId chunk) const {
+        return first_release_.empty() ? collective_of(chunk).release
+                                      : first_release_[demands_.holder_set(chunk)];
+    }
+    [[nodiscard]] Ticks last_release(ChunkId chunk) const {
+        return last_release_.empty() ? collective_of(chunk).release
+                                     : last_release_[demands_.holder_set(chunk)];
+    }
+    /// When this holder may. Precondition: it is one. O(log ranks) where releases differ.
+    [[nodiscard]] Ticks release(ChunkId chunk, NodeId holder) const {
+        return is_staggered(chunk) ? release_of(demands_.collective(chunk), holder) : release(chunk);
+    }
+    /// Whether the holders of the chunk have different releases.
+    [[nodiscard]] bool is_staggered(ChunkId chunk) const { return release(chunk) != last_release(chunk); }
+    /// When a member of the collective's group may send what it holds or contributes.
+    [[nodiscard]] Ticks release_of(CollectiveId collective, NodeId member) const;
     /// Whether the forwarding rule lets this node hold chunks of this collective.
     [[nodiscard]] bool may_carry(NodeId node, CollectiveId collective) const {
         return carriers_[collective.index()].empty() || carriers_[collective.index()][node.index()];
@@ -61,12 +77,18 @@ class Instance {
     }
 
   private:
+    void set_up_releases();
+
     std::string name_;
     Topology topology_;
     std::vector<Group> groups_;
     std::vector<Collective> collectives_;
     DemandList demands_;
     std::vector<Ticks> betas_;  ///< per size and link; empty where that would take too much memory
+    /// Per collective with different releases: those of its members, in order of NPU. Per set of holders the
+    /// first and the last of them. All empty where no collective has different ones.
+    std::vector<std::vector<std::pair<NodeId, Ticks>>> member_releases_;
+    std::vector<Ticks> first_release_, last_release_;
     std::vector<std::vector<bool>> carriers_;  ///< per collective; empty where everybody may carry
 };
 

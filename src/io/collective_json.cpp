@@ -87,6 +87,7 @@ std::vector<CustomDemand> read_demands(const JsonView& view, const TopologyParts
 struct Audience {
     NamedGroups groups;
     std::size_t ranks = 0;
+    bool equal_ranks = true;  ///< all have that many
 };
 
 Audience read_audience(const JsonView& view, GroupTable& groups) {
@@ -95,9 +96,30 @@ Audience read_audience(const JsonView& view, GroupTable& groups) {
                             : groups.named(std::string(kAllGroup), view)};
     const std::size_t first = audience.groups.first.index();
     audience.ranks = groups.group(audience.groups.first).members.size();
-    for (std::size_t i = 1; i < audience.groups.count; ++i)
-        audience.ranks = std::min(audience.ranks, groups.group(GroupId(first + i)).members.size());
+    for (std::size_t i = 1; i < audience.groups.count; ++i) {
+        const std::size_t ranks = groups.group(GroupId(first + i)).members.size();
+        audience.equal_ranks = audience.equal_ranks && ranks == audience.ranks;
+        audience.ranks = std::min(audience.ranks, ranks);
+    }
     return audience;
+}
+
+/// One number of ticks, or a list of them by rank.
+void read_release(const JsonView& view, const Audience& audience, Collective& collective) {
+    constexpr std::string_view kExpected = "a number of ticks, or a list of them with one for each rank";
+    const auto ticks = [](const JsonView& number) { return Ticks(number.integer(0, kMaxLinkTicks.count())); };
+    if (view.is_number()) {
+        collective.release = ticks(view);
+        return;
+    }
+    if (!view.is_array()) view.fail_expecting(std::string(kExpected));
+    if (!audience.equal_ranks)
+        view.fail("the groups of this family have different numbers of ranks: expected one number of ticks");
+    if (view.size() != audience.ranks) {
+        view.fail(fmt::format("expected {} releases, one for each rank of the group, found {}",
+                              audience.ranks, view.size()));
+    }
+    for (const JsonView& number : view.elements()) collective.releases.push_back(ticks(number));
 }
 
 Collective read_collective(const JsonView& view, std::size_t index, const Audience& audience,
@@ -118,9 +140,7 @@ Collective read_collective(const JsonView& view, std::size_t index, const Audien
     }
     if (const auto bytes = view.find("chunk_bytes"))
         collective.chunk_bytes = Bytes{bytes->bytes(1, kMaxChunkBytes)};
-    if (const auto release = view.find("release")) {
-        collective.release = Ticks(release->integer(0, kMaxLinkTicks.count()));
-    }
+    if (const auto release = view.find("release")) read_release(*release, audience, collective);
     const auto forwarding = view.find("forwarding");
     collective.forwarding = forwarding ? read_forwarding(*forwarding) : usual;
     if (collective.kind == CollectiveKind::AllToAllV) collective.counts = read_counts(view.at("counts"));
@@ -177,7 +197,7 @@ InputError CollectiveReader::in_file(const InputError& error) const {
 void CollectiveReader::expect_room(const JsonView& view, const Collective& collective,
                                    std::size_t count) const {
     constexpr std::size_t kMostCollectives = std::size_t{1} << 20, kMostNumbers = std::size_t{1} << 26;
-    std::size_t numbers = collective.pairs.size() + 1;
+    std::size_t numbers = collective.pairs.size() + collective.releases.size() + 1;
     for (const auto& row : collective.counts) numbers += row.size();
     const std::size_t room = kMostCollectives - std::min(kMostCollectives, all_.size());
     if (count == 1 || (count <= room && numbers <= kMostNumbers / count)) return;
@@ -195,7 +215,12 @@ Json write_collective(const Collective& collective, const std::string& group) {
     if (collective.chunks != 1) json["chunks"] = collective.chunks;
     if (has_root(collective.kind)) json["root"] = collective.root.value_or(Rank(0)).value();
     if (collective.chunk_bytes.count > 0) json["chunk_bytes"] = collective.chunk_bytes.count;
-    if (collective.release != Ticks(0)) json["release"] = collective.release.count();
+    if (!collective.releases.empty()) {
+        Json& releases = json["release"] = Json::array();
+        for (const Ticks release : collective.releases) releases.push_back(release.count());
+    } else if (collective.release != Ticks(0)) {
+        json["release"] = collective.release.count();
+    }
     if (collective.forwarding == Forwarding::Group) json["forwarding"] = "group";
     if (collective.kind == CollectiveKind::AllToAllV) json["counts"] = collective.counts;
     if (collective.kind == CollectiveKind::Permute) {

@@ -172,6 +172,7 @@ struct ChunkAction::Rows {
         auto last = kinds.end();
         for (std::uint32_t c = 0; c < instance.chunks(); ++c) {
             const ChunkId chunk(c);
+            if (instance.is_staggered(chunk)) continue;
             const Kind kind{instance.release(chunk), demands.size_class(chunk), demands.is_reduction(chunk),
                             sets.carriers(demands.collective(chunk)),
                             sets.of_demand(demands.holder_set(chunk))};

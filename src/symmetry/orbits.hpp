@@ -42,6 +42,7 @@ class LinkOrbits {
 /// and release whose holders, receivers and permitted carriers are the images of its own. Among equal demands
 /// the j-th goes to the j-th. Exception: where the holders are the receivers and the number of such demands
 /// is a multiple of theirs (an all-reduce), each holder gets an equal share, and shares are mapped to shares.
+/// A chunk whose holders have different releases has no image.
 class ChunkAction {
   public:
     /// The instance must outlive it. O(chunks * log + sizes of the node sets).

@@ -38,7 +38,9 @@ Baselines baselines(const Instance& instance, const Request& request) {
     const auto one_after_another = [&] {
         Ticks end;
         for (Collective collective : instance.collectives()) {
+            // What is later than the end of the one before stays so.
             end = std::max(end, collective.release);
+            for (Ticks& release : collective.releases) release = std::max(release - end, Ticks(0));
             collective.release = Ticks(0);
             InstanceParts parts = parts_of(instance);
             parts.collectives = {std::move(collective)};

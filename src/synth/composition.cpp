@@ -10,7 +10,7 @@ InstanceParts with_kind(const Instance& instance, CollectiveKind kind, bool rele
                         instance.collectives()};
     for (Collective& collective : parts.collectives) {
         collective.kind = kind;
-        if (!released) collective.release = Ticks(0);
+        if (!released) set_release(collective, Ticks(0));
     }
     return parts;
 }

@@ -116,7 +116,7 @@ RoundClock by_rounds(const Instance& instance, const StepView& base, const StepA
         const std::int64_t capacity = std::max<std::int64_t>(base.link_capacity[i], 1);
         parts.topology.links[i].wire = {Ticks(0), Ticks(round / capacity), {}};
     }
-    parts.collectives.front().release = Ticks(0);
+    set_release(parts.collectives.front(), Ticks(0));
     parts.collectives.front().chunk_bytes = Bytes{};
     for (CustomDemand& demand : parts.collectives.front().demands) demand.bytes.reset();
 
@@ -145,7 +145,11 @@ Realised by_ticks(const Instance& instance, const StepView&, const StepAlgorithm
     const StepView view = models::step_view(realised.instance);
     const std::size_t nodes = realised.instance.topology().nodes();
     // What a node gets of a chunk before it sends it must all have come: one copy, or every part of its sum.
-    std::vector<Ticks> ready(realised.instance.chunks() * nodes, realised.instance.release(ChunkId(0)));
+    std::vector<Ticks> ready(realised.instance.chunks() * nodes);
+    for (std::size_t c = 0; c < realised.instance.chunks(); ++c) {
+        for (const NodeId holder : realised.instance.demand(ChunkId(c)).holders)
+            ready[c * nodes + holder.index()] = realised.instance.release(ChunkId(c), holder);
+    }
     const auto& arcs = view.problem.arcs;
     realised.schedule = lay_out(
         realised.instance, view, moves_of(algorithm, view),

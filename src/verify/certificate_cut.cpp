@@ -61,7 +61,8 @@ class CutCheck {
     struct Ends {
         std::span<const NodeId> holders, from, receivers, to;
         bool reduction = false;
-        Wide before = -1, after = -1;  ///< below 0: there is none
+        /// Below 0: there is none. `before` counts from tick 0, not from the release.
+        Wide before = -1, after = -1;
     };
 
     bool crosses(LinkId id) const {
@@ -135,8 +136,7 @@ class CutCheck {
         const Wide before = ends.before, after = ends.after;
         if (before < 0 || after < 0) return {};
         const Wide claimed = cut_.earliest.count();
-        const bool late =
-            cut_.backwards ? after >= claimed : before + instance_.release(need.chunk).count() >= claimed;
+        const bool late = cut_.backwards ? after >= claimed : before >= claimed;
         return late ? std::optional(trip) : std::nullopt;
     }
 
@@ -145,7 +145,8 @@ class CutCheck {
         ends.reduction = demand.reduction;
         ends.before = demand.reduction ? -1 : kNever;
         for (std::size_t h = 0; h < demand.holders.size(); ++h) {
-            const Wide time = times.before[demand.holders[h].index()];
+            const Wide time = times.before[demand.holders[h].index()] +
+                              instance_.release_of(demand.collective, demand.holders[h]).count();
             if (is_inside(demand.holders[h])) {
                 if (demand.reduction) continue;
                 ends.before = -1;  // it is there already

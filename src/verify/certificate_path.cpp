@@ -28,7 +28,9 @@ Objection check_path(const Instance& instance, const PathCertificate& path, Tick
         (!demand.reduction && std::ranges::binary_search(demand.holders, path.receiver))) {
         return fmt::format("NPU {} has chunk {} from the start", path.receiver.value(), path.chunk.value());
     }
-    if (path.release != instance.release(path.chunk)) return "the release is not the collective's";
+    const Ticks release =
+        demand.reduction ? instance.release(path.chunk, path.holder) : instance.release(path.chunk);
+    if (path.release != release) return "the release is not the holder's";
     if (path.potential.size() != topology.nodes()) {
         return fmt::format("expected {} potentials, one per node, found {}", topology.nodes(),
                            path.potential.size());

@@ -186,7 +186,8 @@ std::vector<LinkUse> uses_of_links(const Instance& instance, const std::vector<T
         const ChunkId chunk = members.front()->chunk;
         std::vector<Wide> sources(topology.nodes(), kNever), sinks(topology.nodes(), kNever);
         for (const Trip* trip : members) {
-            for (const NodeId node : trip->from) sources[node.index()] = instance.release(chunk).count();
+            for (const NodeId node : trip->from)
+                sources[node.index()] = instance.release_of(kind.first, node).count();
             for (const NodeId node : trip->to) sinks[node.index()] = 0;
         }
         const auto time = [&](LinkId link) { return Wide{transit(instance, link, chunk).count()}; };

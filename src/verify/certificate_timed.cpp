@@ -42,13 +42,18 @@ class PricesThroughTime {
     std::vector<Wide> from(ChunkId chunk, std::span<const NodeId> starts) const {
         std::vector<Wide> best(instance_.topology().nodes(), kNever);
         std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals;
-        const Wide release = instance_.release(chunk).count();
-        for (const NodeId node : starts) arrivals.push({release, 0, node});
+        const CollectiveId collective = instance_.demand(chunk).collective;
+        Wide release = kNever;
+        for (const NodeId node : starts) {
+            const Wide own = instance_.release_of(collective, node).count();
+            arrivals.push({own, 0, node});
+            release = std::min(release, own);
+        }
         const auto start = [&](LinkId link, Wide tick, Wide paid) {
             // A cut-through switch forwards the chunk before it has arrived, but the arrival must be in time
             // too.
             if (tick + arrival(instance_, link, chunk).count() > horizon_) return;
-            if (!may_use(instance_, link, instance_.demand(chunk).collective)) return;
+            if (!may_use(instance_, link, collective)) return;
             const NodeId dst = instance_.topology().link(link).dst;
             const Wide price = paid + price_at(link, tick);
             if (price >= best[dst.index()]) return;

@@ -184,9 +184,10 @@ class TreesCheck {
             const Demand demand = instance_.demand(need.chunk);
             one_size = one_size && demand.bytes == bytes;
             bytes = std::min(bytes, demand.bytes);
-            const Wide release = instance_.release(need.chunk).count();
-            for (const NodeId node : demand.holders)
+            for (const NodeId node : demand.holders) {
+                const Wide release = instance_.release_of(demand.collective, node).count();
                 sources[node.index()] = std::min(sources[node.index()], release);
+            }
             for (const NodeId node : demand.receivers) sinks[node.index()] = 0;
         }
         const auto anywhere = [](NodeId) { return true; };

@@ -74,7 +74,9 @@ class WaveCheck {
             release_ = std::min(release_, release);
             for (const NodeId node : far) {
                 if (is_inside(node)) continue;
-                far_[node.index()] = std::min(far_[node.index()], wave_.backwards ? Wide{0} : release);
+                const Wide since =
+                    wave_.backwards ? 0 : instance_.release_of(demand.collective, node).count();
+                far_[node.index()] = std::min(far_[node.index()], since);
             }
             chunks_ += need.count;
             chunks_by_ends_[near_inside] += need.count;

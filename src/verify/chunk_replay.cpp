@@ -15,6 +15,7 @@ ChunkReplay::ChunkReplay(const Instance& instance, const symmetry::SymmetricSche
       report_(report),
       data_(singleton(1, 0)),
       values_(instance.topology().npus()),
+      since_(instance.topology().npus()),
       stamp_(instance.topology().npus(), 0) {}
 
 void ChunkReplay::complain(Rule rule, const Transfer& transfer, NodeId node, Ticks tick,
@@ -33,16 +34,21 @@ void ChunkReplay::complain(Rule rule, const Transfer& transfer, NodeId node, Tic
 
 bool ChunkReplay::is_holder(NodeId npu) const { return std::ranges::binary_search(demand_.holders, npu); }
 
-Value ChunkReplay::value(NodeId npu) const {
-    if (stamp_[npu.index()] == round_) return values_[npu.index()];
-    if (!is_holder(npu)) return nullptr;
+/// What arrived, and a holder's own from its release on, if nothing has replaced it since.
+Value ChunkReplay::value(NodeId npu, Ticks tick) const {
+    const bool changed = stamp_[npu.index()] == round_;
+    const Value arrived = changed ? values_[npu.index()] : nullptr;
+    if (!is_holder(npu)) return arrived;
+    const Ticks release = instance_.release(chunk_, npu);
+    if (release > tick || (changed && since_[npu.index()] >= release)) return arrived;
     if (!demand_.reduction) return data_;
     const auto own = std::ranges::lower_bound(demand_.holders, npu) - demand_.holders.begin();
-    return singleton(demand_.holders.size(), static_cast<std::size_t>(own));
+    return sum(arrived, singleton(demand_.holders.size(), static_cast<std::size_t>(own)));
 }
 
-void ChunkReplay::set(NodeId npu, const Value& value) {
+void ChunkReplay::set(NodeId npu, const Value& value, Ticks tick) {
     values_[npu.index()] = value;
+    since_[npu.index()] = tick;
     stamp_[npu.index()] = round_;
 }
 
@@ -56,15 +62,15 @@ void ChunkReplay::read(Transfer& transfer) {
                         "forwarding is 'group'",
                         transfer.position, chunk_.value(), instance_.group_of(chunk_).name, node.value()));
     }
-    if (transfer.start < instance_.release(chunk_) && is_holder(transfer.src)) {
+    transfer.value = value(transfer.src, transfer.start);
+    if (transfer.value) return;
+    const Ticks release = is_holder(transfer.src) ? instance_.release(chunk_, transfer.src) : Ticks(0);
+    if (transfer.start < release) {
         complain(Rule::BeforeRelease, transfer, transfer.src, transfer.start,
                  fmt::format("send {} takes chunk {} from NPU {} at tick {}, before its release at tick {}",
                              transfer.position, chunk_.value(), transfer.src.value(), transfer.start.count(),
-                             instance_.release(chunk_).count()));
-        return;
-    }
-    transfer.value = value(transfer.src);
-    if (!transfer.value) {
+                             release.count()));
+    } else {
         complain(
             Rule::NotHeld, transfer, transfer.src, transfer.start,
             fmt::format("send {} takes chunk {} from NPU {} at tick {}, which does not hold it then",
@@ -104,16 +110,16 @@ void ChunkReplay::arrive(std::span<const std::uint32_t> together) {
         Transfer& t = transfers_[i];
         if (!t.value) continue;
         if (t.op == Op::Copy) {
-            set(t.dst, t.value);
+            set(t.dst, t.value, t.arrival);
         } else {
-            const Value before = value(t.dst);
+            const Value before = value(t.dst, t.arrival);
             if (overlap(before, t.value)) {
                 complain(
                     Rule::DoubleCount, t, t.dst, t.arrival,
                     fmt::format("send {} adds to chunk {} at NPU {} a contribution that is in it already",
                                 t.position, chunk_.value(), t.dst.value()));
             }
-            set(t.dst, sum(before, t.value));
+            set(t.dst, sum(before, t.value), t.arrival);
         }
         t.value = nullptr;
     }
@@ -122,7 +128,7 @@ void ChunkReplay::arrive(std::span<const std::uint32_t> together) {
 /// V15 and V16.
 void ChunkReplay::judge_demand() {
     for (const NodeId receiver : demand_.receivers) {
-        const Value last = value(receiver);
+        const Value last = value(receiver, Ticks::max());
         const std::size_t wanted = demand_.reduction ? demand_.holders.size() : 1;
         const std::size_t found = last ? last->bits.count() : 0;
         if (found == wanted) continue;

@@ -27,9 +27,9 @@ class ChunkReplay {
         Value value;  ///< of a reduction: as read at its start
     };
     void complain(Rule rule, const Transfer& transfer, NodeId node, Ticks tick, const std::string& message);
-    [[nodiscard]] Value value(NodeId npu) const;
+    [[nodiscard]] Value value(NodeId npu, Ticks tick) const;
     [[nodiscard]] bool is_holder(NodeId npu) const;
-    void set(NodeId npu, const Value& value);
+    void set(NodeId npu, const Value& value, Ticks tick);
     void read(Transfer& transfer);
     void arrive(std::span<const std::uint32_t> together);
     void judge_demand();
@@ -43,6 +43,7 @@ class ChunkReplay {
     std::vector<Transfer> transfers_;
     std::vector<std::uint32_t> by_arrival_;
     std::vector<Value> values_;         ///< by NPU, where stamp_ is the round
+    std::vector<Ticks> since_;          ///< when values_ was set
     std::vector<std::uint32_t> stamp_;  ///< the round in which values_ was set
     std::uint32_t round_ = 0;
 };

@@ -55,7 +55,7 @@ void judge_demands(const Instance& instance, const Tables& tables, const Holding
             const std::size_t wanted = demand.reduction ? demand.holders.size() : 1;
             std::size_t found = 0;
             if (demand.reduction) {
-                Value value = exact.value(receiver, chunk);
+                Value value = exact.value(receiver, chunk, Ticks::max());
                 if (value != last) {
                     in_last = value ? value->bits.count() : 0;
                     last = std::move(value);

@@ -22,7 +22,7 @@ FastPath::FastPath(const Instance& instance, const Tables& tables, Holdings& pla
       passages_(tables.lanes()),
       finish_(instance.collectives().size() > 1 ? instance.collectives().size() : 0) {
     for (const Collective& collective : instance.collectives()) {
-        last_release_ = std::max(last_release_, collective.release);
+        last_release_ = std::max(last_release_, last_release(collective));
         is_restricted_ = is_restricted_ || collective.forwarding != Forwarding::Any;
     }
 }
@@ -47,6 +47,14 @@ void FastPath::prefetch_source(const Send& send) const {
 /// V7 and V8.
 bool FastPath::may_move(const Send& send, const Hop& hop) const {
     if (send.start < instance_.release(send.chunk)) return false;
+    // A late holder of a plain chunk does not hold it yet, as its bit says; a late contribution is counted
+    // already, so its NPU's sends are judged exactly.
+    if (tables_.chunk(send.chunk).reduction && send.start < instance_.last_release(send.chunk)) {
+        const auto holders = instance_.demand(send.chunk).holders;
+        if (std::ranges::binary_search(holders, hop.src) &&
+            send.start < instance_.release(send.chunk, hop.src))
+            return false;
+    }
     const CollectiveId collective = tables_.chunk(send.chunk).collective;
     return instance_.may_carry(hop.src, collective) && instance_.may_carry(hop.dst, collective);
 }

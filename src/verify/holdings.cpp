@@ -18,9 +18,17 @@ Holdings::Holdings(const Instance& instance, const Tables& tables)
     words_.resize((tables.plain_chunks() * topology.nodes() + 63) / 64);
     for (std::size_t c = 0; c < tables.chunks(); ++c) {
         if (tables.chunk(ChunkId(c)).reduction) continue;
-        for (const NodeId holder : instance.demand(ChunkId(c)).holders)
-            put(holder, tables.chunk(ChunkId(c)).slot);
+        const Ticks first = instance.release(ChunkId(c));
+        for (const NodeId holder : instance.demand(ChunkId(c)).holders) {
+            const Ticks release = instance.release(ChunkId(c), holder);
+            if (release == first) {
+                put(holder, tables.chunk(ChunkId(c)).slot);
+            } else {
+                late_.push_back({release, holder, tables.chunk(ChunkId(c)).slot});
+            }
+        }
     }
+    std::ranges::sort(late_, std::ranges::greater{}, &Late::release);
 }
 
 bool Holdings::holds_all(NodeId npu, std::uint32_t slot, std::size_t count) const {

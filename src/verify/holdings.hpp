@@ -31,6 +31,14 @@ class Holdings {
     void prefetch(NodeId node, std::uint32_t slot) const {
         __builtin_prefetch(&words_[bit_of(node, slot) / 64], 1);
     }
+    /// Gives the late holders of chunks whose holders have different releases what is theirs by `tick`. All
+    /// other holders have their chunks from the start.
+    void release_until(Ticks tick) {
+        while (!late_.empty() && late_.back().release <= tick) {
+            put(late_.back().holder, late_.back().slot);
+            late_.pop_back();
+        }
+    }
     /// Whether the bits of a node are adjacent; otherwise those of a chunk are.
     [[nodiscard]] bool is_by_node() const { return slot_stride_ == 1; }
     /// Whether the NPU holds all `count` chunks from `slot` on; 64 at a time if is_by_node().
@@ -53,6 +61,12 @@ class Holdings {
     [[nodiscard]] std::size_t seen_bit(NodeId node, std::uint32_t slot) const {
         return slot * counts_.size() + node.index() - npus_;
     }
+    struct Late {
+        Ticks release;
+        NodeId holder;
+        std::uint32_t slot = 0;
+    };
+    std::vector<Late> late_;  ///< the next one last
     std::size_t npus_;
     std::size_t node_stride_, slot_stride_;  ///< one of them is 1
     std::vector<std::uint64_t, HugePages<std::uint64_t>> words_;

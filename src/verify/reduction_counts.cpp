@@ -36,6 +36,8 @@
 //   kFull + any of them a full sum came as a copy
 // and one per switch and chunk holds the queue there. A send costs O(1). Opening a chunk costs O(n * depth of
 // its tree), and a scan of the sends in flight.
+// Where holders have different releases, every contribution is counted at its holder from the start, and a
+// holder's own sends before its release never come here (FastPath): what it sends later has its own in it.
 
 #include "verify/reduction_counts.hpp"
 
@@ -232,6 +234,11 @@ void ReductionCounts::open(std::vector<ChunkId> chunks, HandedOver& handed) {
     }
 }
 
+/// Where releases differ, an NPU that has sent nothing may be late: ExactSums adds its own when it is time.
+bool ReductionCounts::adds_own_later(ChunkId chunk, const Row& row, NodeId npu) const {
+    return instance_.is_staggered(chunk) && (row[npu.index()] & kSpent) == 0;
+}
+
 /// The values of the NPUs as far as they did not come as full sums.
 std::vector<ReductionCounts::Set> ReductionCounts::sets_of(ChunkId chunk, const Row& row,
                                                            std::span<const DueFlight> flights,
@@ -248,6 +255,7 @@ std::vector<ReductionCounts::Set> ReductionCounts::sets_of(ChunkId chunk, const 
     }
     std::vector<Set> sets(npus_);
     for (std::size_t i = 0; i < holders.size(); ++i) {
+        if (adds_own_later(chunk, row, holders[i])) continue;
         for (NodeId npu = holders[i];;) {
             Set& set = sets[npu.index()];
             if (!set) set = new Contributions(holders.size());
@@ -285,7 +293,8 @@ void ReductionCounts::open(ChunkId chunk, std::span<const DueFlight> flights, Ha
     hand_over_queues(chunk, row, sets, full, handed);
     for (std::size_t npu = 0; npu < sets.size(); ++npu) {
         if ((row[npu] & kFull) != 0) sets[npu] = full;
-        exact_.set(NodeId(npu), chunk, sets[npu]);
+        const bool later = (row[npu] & kFull) == 0 && adds_own_later(chunk, row, NodeId(npu));
+        exact_.set(NodeId(npu), chunk, sets[npu], later ? Ticks(-1) : Ticks::max());
     }
     row.reset();
 }

@@ -83,6 +83,7 @@ class ReductionCounts {
                                          Flight& flight);
     void take_back_from_switches(Ticks start, std::optional<ChunkId> only);
     void open(ChunkId chunk, std::span<const DueFlight> flights, HandedOver& handed);
+    [[nodiscard]] bool adds_own_later(ChunkId chunk, const Row& row, NodeId npu) const;
     [[nodiscard]] std::vector<Set> sets_of(ChunkId chunk, const Row& row, std::span<const DueFlight> flights,
                                            std::span<const Passage> passages) const;
     [[nodiscard]] std::vector<Passage> extract_passages(ChunkId chunk);

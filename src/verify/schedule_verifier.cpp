@@ -76,6 +76,7 @@ class Sweep {
         end_tick();
         arrive_ordinary(Ticks::max());
         arrive_until(Ticks::max());
+        plain_.release_until(Ticks::max());
         cut_through_.advance(Ticks::max());
         storing_.finish();
         judge_demands(instance_, tables_, plain_, counted_, exact_, report_);
@@ -119,6 +120,8 @@ class Sweep {
         now_ = tick;
         in_tick_ = true;
         takes_ordinary_ = tables_.has_hops() && odd_ == 0;
+        // With an odd arrival pending, it matters what its NPU holds before it: end_tick() keeps the order.
+        if (odd_ == 0) plain_.release_until(tick);
         arrive_ordinary(tick);
     }
 
@@ -133,6 +136,7 @@ class Sweep {
         }
         takes_ordinary_ = false;
         arrive_until(now_);
+        plain_.release_until(now_);
         cut_through_.advance(now_);
         storing_.settle(now_);
         if (!batch_.empty()) take_batch();
@@ -198,6 +202,7 @@ class Sweep {
                 arriving_.push_back(in_flight_.top());
                 in_flight_.pop();
             }
+            plain_.release_until(at);
             report_races();
             for (const Arrival& arrival : arriving_) arrive(arrival);
         }
@@ -219,12 +224,12 @@ class Sweep {
             return;
         }
         if (send.op == Op::Copy) {
-            exact_.set(node, send.chunk, arrival.value);
+            exact_.set(node, send.chunk, arrival.value, arrival.tick);
             return;
         }
-        const Value before = exact_.value(node, send.chunk);
+        const Value before = exact_.value(node, send.chunk, arrival.tick);
         if (overlap(before, arrival.value)) report_double_count(arrival, node, report_);
-        exact_.set(node, send.chunk, sum(before, arrival.value));
+        exact_.set(node, send.chunk, sum(before, arrival.value), arrival.tick);
     }
 
     /// V14, for the arrivals of one tick.
@@ -357,18 +362,23 @@ class Sweep {
     /// V6 and V7.
     Value read_npu(const NumberedSend& numbered, NodeId npu) {
         const Send& send = numbered.send;
-        const Ticks release = instance_.release(send.chunk);
-        const auto holders = instance_.demand(send.chunk).holders;
-        if (send.start < release && std::ranges::binary_search(holders, npu)) {
-            report_before_release(numbered, npu, release, report_);
-            return nullptr;
-        }
         const ChunkFacts& chunk = tables_.chunk(send.chunk);
-        Value value = chunk.reduction                 ? exact_.value(npu, send.chunk)
+        // Before the first release nobody has anything of the chunk, whatever the bits say.
+        const bool is_there = send.start >= instance_.release(send.chunk);
+        Value value = !is_there                       ? nullptr
+                      : chunk.reduction               ? exact_.value(npu, send.chunk, send.start)
                       : plain_.holds(npu, chunk.slot) ? data_
                                                       : nullptr;
-        if (!value) report_not_held(numbered, npu, report_);
-        return value;
+        if (value) return value;
+        const auto holders = instance_.demand(send.chunk).holders;
+        const bool is_holder = std::ranges::binary_search(holders, npu);
+        const Ticks release = is_holder ? instance_.release(send.chunk, npu) : Ticks(0);
+        if (send.start < release) {
+            report_before_release(numbered, npu, release, report_);
+        } else {
+            report_not_held(numbered, npu, report_);
+        }
+        return nullptr;
     }
 
     // The end.

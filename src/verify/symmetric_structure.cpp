@@ -263,11 +263,11 @@ class Structure {
         const Collective& of_a = instance_.collective_of(a);
         const Collective& of_b = instance_.collective_of(b);
         if (demands.size_class(a) != demands.size_class(b) ||
-            demands.is_reduction(a) != demands.is_reduction(b) || of_a.release != of_b.release ||
-            of_a.forwarding != of_b.forwarding)
+            demands.is_reduction(a) != demands.is_reduction(b) || of_a.forwarding != of_b.forwarding)
             return false;
         if (!sets_correspond(g, demands.holder_set(a), demands.holder_set(b)) ||
-            !sets_correspond(g, demands.receiver_set(a), demands.receiver_set(b)))
+            !sets_correspond(g, demands.receiver_set(a), demands.receiver_set(b)) ||
+            !releases_correspond(g, a, b))
             return false;
         return of_a.forwarding == Forwarding::Any ||
                carriers_correspond(g, demands.collective(a), demands.collective(b));
@@ -283,6 +283,13 @@ class Structure {
         if (!std::ranges::equal(image, instance_.demands().set(b))) return false;
         known[a] = b;
         return true;
+    }
+    bool releases_correspond(std::size_t g, ChunkId a, ChunkId b) const {
+        if (instance_.release(a) != instance_.release(b)) return false;
+        if (!instance_.is_staggered(a) && !instance_.is_staggered(b)) return true;
+        return std::ranges::all_of(instance_.demand(a).holders, [&](NodeId holder) {
+            return instance_.release(a, holder) == instance_.release(b, moved(g, holder));
+        });
     }
     bool carriers_correspond(std::size_t g, CollectiveId a, CollectiveId b) {
         auto& known = pairs_[g].collectives;

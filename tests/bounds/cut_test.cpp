@@ -69,9 +69,12 @@ class PlainCuts {
     }
 
     /// D(c: from → v) by relaxing every link as often as there are nodes.
-    [[nodiscard]] std::vector<std::int64_t> distances(ChunkId chunk, const std::vector<NodeId>& from) const {
+    /// With `released`, from each holder's release on.
+    [[nodiscard]] std::vector<std::int64_t> distances(ChunkId chunk, const std::vector<NodeId>& from,
+                                                      bool released = false) const {
         std::vector<std::int64_t> times(topology_.nodes(), kInfinite);
-        for (const NodeId node : from) times[node.index()] = 0;
+        for (const NodeId node : from)
+            times[node.index()] = released ? instance_.release(chunk, node).count() : 0;
         for (std::size_t round = 0; round < topology_.nodes(); ++round) {
             for (std::size_t l = 0; l < topology_.links().size(); ++l) {
                 const Link& link = topology_.link(LinkId(l));
@@ -99,13 +102,12 @@ class PlainCuts {
             sources.emplace_back(demand.holders.begin(), demand.holders.end());
         }
         for (const auto& source : sources) {
-            const auto times = distances(chunk, source);
+            const auto times = distances(chunk, source, true);
             std::vector<std::int64_t> head;
             std::int64_t soonest = kInfinite;
             for (const std::size_t l : links) {
                 const std::int64_t time = times[topology_.link(LinkId(l)).src.index()];
-                head.push_back(open(l, chunk) && time < kInfinite ? instance_.release(chunk).count() + time
-                                                                  : kInfinite);
+                head.push_back(open(l, chunk) && time < kInfinite ? time : kInfinite);
                 if (head.back() < kInfinite) soonest = std::min(soonest, head.back() + transit(l, chunk));
             }
             if (soonest > result.soonest) {

@@ -52,6 +52,7 @@ void check_equal(const Instance& a, const Instance& b) {
         CHECK(x.root == y.root);
         CHECK(x.chunk_bytes == y.chunk_bytes);
         CHECK(x.release == y.release);
+        CHECK(x.releases == y.releases);
         CHECK(x.forwarding == y.forwarding);
         CHECK(x.counts == y.counts);
         CHECK(x.pairs == y.pairs);
@@ -241,6 +242,27 @@ TEST_CASE("a family of groups is named, numbered and used as one collective for 
     CHECK(instance.collectives()[2].chunks == 2);
     CHECK(numbers(instance.demand(ChunkId(3 + 6 + 6 + 1)).holders) == std::vector<std::uint32_t>{4});
     check_equal(instance, parse_instance(write_instance(instance), "other"));
+}
+
+TEST_CASE("releases by rank are read, kept and written") {
+    const auto text = [](const char* release) {
+        return on_ring(R"([{"kind": "all_gather", "group": "g", "release": )" + std::string(release) + "}]",
+                       R"({"g": [4, 1, 3]})");
+    };
+    const Instance instance = parse_instance(text("[7, 2, 5]"), "x");
+    const Collective& collective = instance.collectives()[0];
+    CHECK(collective.release == Ticks(2));
+    CHECK(collective.releases == std::vector{Ticks(7), Ticks(2), Ticks(5)});
+    // Chunks are the ranks', in order; each has its holder's release.
+    CHECK(instance.release(ChunkId(0)) == Ticks(7));
+    CHECK(instance.release(ChunkId(1)) == Ticks(2));
+    CHECK(instance.release_of(CollectiveId(0), NodeId(3)) == Ticks(5));
+    check_equal(instance, parse_instance(write_instance(instance), "x"));
+    // Equal ones are one.
+    const Instance equal = parse_instance(text("[3, 3, 3]"), "x");
+    CHECK(equal.collectives()[0].release == Ticks(3));
+    CHECK(equal.collectives()[0].releases.empty());
+    check_equal(equal, parse_instance(text("3"), "x"));
 }
 
 TEST_CASE("a family means what its groups mean when they are spelt out") {

@@ -38,7 +38,7 @@ struct Patient {
     [[nodiscard]] Ticks end() const {
         Ticks latest = schedule.makespan;
         for (const Collective& collective : instance.collectives())
-            latest = std::max(latest, collective.release);
+            latest = std::max(latest, last_release(collective));
         return latest + Ticks(1);
     }
 
@@ -360,7 +360,7 @@ Mutant race(const Instance& instance, const Schedule& schedule, Rng& rng) {
     const auto link = p.pick_link([&](LinkId id) {
         const Link& there = p.topology.link(id);
         return there.dst == p.to(*send) && id != send->link && p.is_holder(there.src, send->chunk) &&
-               start_on(id) >= instance.release(send->chunk);
+               start_on(id) >= instance.release(send->chunk, there.src);
     });
     if (!link) return std::nullopt;
     p.sends().push_back({send->chunk, *link, start_on(*link), Op::Copy});

@@ -30,6 +30,9 @@
 //    reduction between two NPUs it is seen at the arrival: moreover the destination neither sent the chunk
 //    nor got it one tick before.
 //
+// Releases by rank change none of this: a late holder's own is added to its value at its release, which
+// counts as a change there (D5), and until then a plain chunk may go into it as into any NPU (D2).
+//
 // Whether a copying switch with a limited buffer will send a copy again is guessed when it leaves ("kept"):
 // a kept copy takes its place, one that is not kept cannot be sent again.
 //
@@ -102,7 +105,7 @@ bool Search::ends_by(int limit) {
 
 /// Everything has arrived that arrives by now.
 bool Search::tick(const State& state, int now) {
-    if (is_done(state)) return true;
+    if (is_done(state, now)) return true;
     if (++work_ > work_limit_ || now >= limit_ || is_hopeless(state, now)) return false;
     std::string id = key(state, now);
     if (failed_.contains(id)) return false;
@@ -351,6 +354,12 @@ bool Search::next_tick(State state, int now) {
     for (std::size_t c = 0; c < chunks_; ++c) {
         if (release_[c] != now) continue;
         for (const std::size_t holder : holders_[c]) place(state, holder, c).changed = true;
+    }
+    for (const Late& late : late_) {
+        if (late.release != now) continue;
+        Place& own = place(state, late.npu, late.chunk);
+        own.value = static_cast<Value>(own.value | late.value);
+        own.changed = true;
     }
     std::ranges::sort(arriving, {},
                       [&](const Flight& f) { return std::tuple(wires_[f.link].dst, f.chunk, f.link); });

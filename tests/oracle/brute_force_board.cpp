@@ -38,10 +38,16 @@ Board::Board(const Instance& instance, Shortcuts shortcuts)
         release_.push_back(static_cast<int>(instance.release(ChunkId(c)).count()));
         all_.push_back(demand.reduction ? static_cast<Value>((1U << holders.size()) - 1) : Value{1});
         for (std::size_t i = 0; i < holders.size(); ++i) {
-            // Before the release nothing of the chunk can move, so its holders may as well have it from the
-            // start.
+            const Value value = demand.reduction ? static_cast<Value>(1U << i) : Value{1};
+            const int release = static_cast<int>(instance.release(ChunkId(c), demand.holders[i]).count());
+            if (release > release_[c]) {
+                late_.push_back({release, holders[i], c, value});
+                continue;
+            }
+            // Before the first release nothing of the chunk can move, so its holders may as well have it from
+            // the start.
             Place& own = place(initial_, holders[i], c);
-            own.value = demand.reduction ? static_cast<Value>(1U << i) : Value{1};
+            own.value = value;
             own.changed = release_[c] == 0;
         }
     }
@@ -99,11 +105,18 @@ bool Board::flies_to(const State& state, std::size_t node, std::size_t chunk) co
     });
 }
 
-bool Board::is_done(const State& state) const {
+Value Board::pending(std::size_t npu, std::size_t chunk, int now) const {
+    for (const Late& late : late_) {
+        if (late.npu == npu && late.chunk == chunk && late.release > now) return late.value;
+    }
+    return 0;
+}
+
+bool Board::is_done(const State& state, int now) const {
     if (!state.flights.empty() || !state.passages.empty()) return false;
     for (std::size_t c = 0; c < chunks_; ++c) {
         for (const std::size_t r : receivers_[c]) {
-            if (place(state, r, c).value != all_[c]) return false;
+            if ((place(state, r, c).value | pending(r, c, now)) != all_[c]) return false;
         }
     }
     return buffers_hold(state);
@@ -122,12 +135,16 @@ bool Board::is_hopeless(const State& state, int now) const {
 /// Some receiver lacks a contribution that cannot reach it by the limit.
 bool Board::is_too_far(const State& state, int now, std::size_t chunk) const {
     for (const std::size_t r : receivers_[chunk]) {
-        const Value lacking = static_cast<Value>(all_[chunk] & ~place(state, r, chunk).value);
+        const Value lacking =
+            static_cast<Value>(all_[chunk] & ~place(state, r, chunk).value & ~pending(r, chunk, now));
         if (lacking == 0) continue;
         Value near = 0;
         const auto see = [&](std::size_t node, int from, Value value) {
             if (from + distance(chunk, node, r) <= limit_) near = static_cast<Value>(near | value);
         };
+        for (const Late& late : late_) {
+            if (late.chunk == chunk && late.release > now) see(late.npu, late.release, late.value);
+        }
         const int ready = std::max(now, release_[chunk]);
         for (std::size_t v = 0; v < npus_; ++v) see(v, ready, place(state, v, chunk).value);
         for (std::size_t x = npus_; x < nodes_; ++x) {
@@ -151,7 +168,8 @@ bool Board::is_crammed(const State& state, int now, std::size_t npu) const {
     int needed = 0;
     for (std::size_t c = 0; c < chunks_; ++c) {
         if (std::ranges::find(receivers_[c], npu) == receivers_[c].end()) continue;
-        if (place(state, npu, c).value != all_[c] && !flies_to(state, npu, c)) ++needed;
+        const Value got = static_cast<Value>(place(state, npu, c).value | pending(npu, c, now));
+        if (got != all_[c] && !flies_to(state, npu, c)) ++needed;
     }
     return needed > 0 && needed > room(state, now, npu, &Wire::dst);
 }
@@ -169,6 +187,10 @@ bool Board::must_leave(const State& state, std::size_t npu, std::size_t chunk) c
     const auto elsewhere = [&](Value value) { only = static_cast<Value>(only & ~value); };
     for (std::size_t v = 0; v < npus_; ++v) {
         if (v != npu) elsewhere(place(state, v, chunk).value);
+    }
+    // A late holder of a plain chunk has it too, in time for those who can wait.
+    for (const Late& late : late_) {
+        if (late.chunk == chunk && late.npu != npu) elsewhere(late.value);
     }
     for (std::size_t x = npus_; x < nodes_; ++x) {
         const Queue& copies = queue(state, x, chunk);

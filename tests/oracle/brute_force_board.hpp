@@ -108,7 +108,9 @@ class Board {
         return state.queues[(node - npus_) * chunks_ + chunk];
     }
     [[nodiscard]] bool flies_to(const State& state, std::size_t node, std::size_t chunk) const;
-    [[nodiscard]] bool is_done(const State& state) const;
+    [[nodiscard]] bool is_done(const State& state, int now) const;
+    /// What the NPU itself is still to get at its release; it needs no transfer for that.
+    [[nodiscard]] Value pending(std::size_t npu, std::size_t chunk, int now) const;
     [[nodiscard]] bool is_hopeless(const State& state, int now) const;
     [[nodiscard]] bool is_too_far(const State& state, int now, std::size_t chunk) const;
     [[nodiscard]] bool is_crammed(const State& state, int now, std::size_t npu) const;
@@ -137,7 +139,13 @@ class Board {
     std::vector<std::vector<std::size_t>> holders_;
     std::vector<Value> all_;  ///< per chunk
     std::vector<bool> reduction_;
-    std::vector<int> release_;
+    std::vector<int> release_;  ///< the first of all holders
+    struct Late {
+        int release = 0;
+        std::size_t npu = 0, chunk = 0;
+        Value value = 0;
+    };
+    std::vector<Late> late_;                  ///< the holders that are later
     std::vector<std::size_t> storing_links_;  ///< links out of NPUs and storing switches, in order
     std::vector<std::size_t> crossbars_;      ///< cut-through switches, so that latency 0 leads only forwards
     State initial_;

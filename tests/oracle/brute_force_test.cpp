@@ -65,6 +65,23 @@ TEST_CASE("nothing to send takes no time, whatever the release") {
     held.release = Ticks(2);
     CHECK(optimum(on_all(line(2), {held})) == 0);
     CHECK(optimum(on_all(line(2), {custom({1}, {1}, true)})) == 0);
+    // A late holder has it in time from another one, or waits for its own.
+    Collective late = custom({0, 1}, {2});
+    late.releases = {Ticks(0), Ticks(5), Ticks(0)};
+    CHECK(optimum(on_all(line(3), {late})) == 2);
+    late.releases = {Ticks(5), Ticks(1), Ticks(0)};
+    CHECK(optimum(on_all(line(3), {late})) == 2);
+}
+
+TEST_CASE("a late contributor goes in last, and the others are summed before") {
+    Collective sum = custom({0, 1, 2}, {0, 1, 2}, true);
+    sum.releases = {Ticks(0), Ticks(0), Ticks(4)};
+    CHECK(optimum(on_all(line(3), {sum})) == 6);  // 2 -> 1 -> 0
+    sum.releases = {Ticks(0), Ticks(4), Ticks(0)};
+    CHECK(optimum(on_all(line(3), {sum})) == 5);
+    sum = custom({0, 1, 2}, {0}, true);  // the root needs its own contribution only at the end
+    sum.releases = {Ticks(9), Ticks(0), Ticks(0)};
+    CHECK(optimum(on_all(line(3), {sum})) == 2);
 }
 
 TEST_CASE("one transfer takes alpha and beta after the release") {

@@ -195,7 +195,10 @@ class SecondChecker {
 
     void play() {
         std::set<Ticks> ticks;
-        for (const Collective& collective : instance_.collectives()) ticks.insert(collective.release);
+        for (const Collective& collective : instance_.collectives()) {
+            ticks.insert(collective.release);
+            ticks.insert(collective.releases.begin(), collective.releases.end());
+        }
         for (const Transfer& transfer : transfers_) ticks.insert({transfer.send.start, transfer.arrival});
         for (const Ticks tick : ticks) {
             release(tick);
@@ -213,13 +216,23 @@ class SecondChecker {
         }
     }
 
+    /// By rank, as the collective lists it.
+    [[nodiscard]] Ticks release_of(ChunkId chunk, NodeId holder) const {
+        const Collective& collective = instance_.collective_of(chunk);
+        if (collective.releases.empty()) return collective.release;
+        const auto& members = instance_.group_of(chunk).members;
+        return collective
+            .releases[static_cast<std::size_t>(std::ranges::find(members, holder) - members.begin())];
+    }
+
     void release(Ticks tick) {
         for (std::size_t c = 0; c < instance_.chunks(); ++c) {
             const ChunkId chunk(c);
-            if (instance_.release(chunk) != tick) continue;
             const Demand demand = instance_.demand(chunk);
             for (const NodeId holder : demand.holders) {
-                held_[{holder, chunk}] = demand.reduction ? Value{holder} : kData;
+                if (release_of(chunk, holder) != tick) continue;
+                Value& held = held_[{holder, chunk}];
+                demand.reduction ? void(held.insert(holder)) : void(held = kData);
             }
         }
     }
@@ -316,8 +329,8 @@ class SecondChecker {
         if (!transfer.value.empty()) return;
         const auto holders = instance_.demand(chunk).holders;
         const bool holder = std::ranges::find(holders, transfer.link.src) != holders.end();
-        report(holder && transfer.send.start < instance_.release(chunk) ? Rule::BeforeRelease
-                                                                        : Rule::NotHeld);
+        const bool early = holder && transfer.send.start < release_of(chunk, transfer.link.src);
+        report(early ? Rule::BeforeRelease : Rule::NotHeld);
     }
 
     void take_through(Transfer& transfer) {

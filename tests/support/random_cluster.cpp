@@ -109,6 +109,10 @@ class ClusterDraw {
         if (has_root(added.kind))
             added.root = Rank(rng_.below(parts_.groups[added.group.index()].members.size()));
         if (one_in(4)) added.release = Ticks(static_cast<std::int64_t>(rng_.below(20)));
+        if (one_in(4)) {
+            for (std::size_t r = parts_.groups[added.group.index()].members.size(); r > 0; --r)
+                added.releases.emplace_back(one_in(3) ? static_cast<std::int64_t>(rng_.below(40)) : 0);
+        }
         if (one_in(3)) added.forwarding = Forwarding::Group;
         parts_.collectives.push_back(std::move(added));
     }

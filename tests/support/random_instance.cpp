@@ -118,6 +118,10 @@ class Draw {
         if (has_root(made.kind)) made.root = Rank(rng_.below(members.size()));
         if (physical_) made.chunk_bytes = bytes();
         if (one_in(3)) made.release = ticks(physical_ ? 5000 : 20);
+        if (one_in(4)) {
+            for (std::size_t r = 0; r < members.size(); ++r)
+                made.releases.push_back(one_in(2) ? made.release : ticks(physical_ ? 5000 : 20));
+        }
         if (options_.group_forwarding && one_in(4)) made.forwarding = Forwarding::Group;
         if (made.kind == CollectiveKind::AllToAllV) {
             made.counts.assign(members.size(), std::vector<std::uint64_t>(members.size()));

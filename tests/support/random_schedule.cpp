@@ -20,7 +20,7 @@ class Walk {
         : instance_(instance), topology_(instance.topology()), rng_(rng) {
         for (std::size_t c = 0; c < instance.chunks(); ++c) {
             for (const NodeId holder : instance.demand(ChunkId(c)).holders) {
-                standings_.push_back({holder, ChunkId(c), instance.release(ChunkId(c))});
+                standings_.push_back({holder, ChunkId(c), instance.release(ChunkId(c), holder)});
             }
         }
     }

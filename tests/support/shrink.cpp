@@ -93,6 +93,7 @@ class Smaller {
         change([&](InstanceParts& p) { erase_at(p.collectives, i); });
         const auto at = [i](InstanceParts& p) -> Collective& { return p.collectives[i]; };
         simplify([&](InstanceParts& p) -> auto& { return at(p).chunks; }, std::uint64_t{1});
+        simplify([&](InstanceParts& p) -> auto& { return at(p).releases; }, std::vector<Ticks>{});
         simplify([&](InstanceParts& p) -> auto& { return at(p).release; }, Ticks(0));
         simplify([&](InstanceParts& p) -> auto& { return at(p).forwarding; }, Forwarding::Any);
         const Collective& now = parts_.collectives[i];
@@ -118,7 +119,13 @@ class Smaller {
     void try_group(std::size_t i) {
         keep(without_group(parts_, i));
         for (std::size_t m = 0; m < parts_.groups[i].members.size(); ++m) {
-            change([&](InstanceParts& p) { erase_at(p.groups[i].members, m); });
+            change([&](InstanceParts& p) {
+                erase_at(p.groups[i].members, m);
+                for (Collective& collective : p.collectives) {
+                    if (collective.group.index() == i && !collective.releases.empty())
+                        erase_at(collective.releases, m);
+                }
+            });
         }
     }
 

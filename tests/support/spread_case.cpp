@@ -17,7 +17,7 @@ SpreadCase::SpreadCase(InstanceParts parts)
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const ChunkId chunk(c);
         const Demand demand = instance.demand(chunk);
-        problem.spreads.push_back({chunk, demand.holders, instance.release(chunk), demand.receivers});
+        problem.spreads.push_back({chunk, demand.holders, instance.last_release(chunk), demand.receivers});
     }
     problem.target = bounds::simple_bounds(instance).front().value;
 }

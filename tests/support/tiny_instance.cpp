@@ -142,6 +142,10 @@ class TinyDraw {
         if (has_root(made.kind)) made.root = Rank(rng_.below(members.size()));
         if (physical_) made.chunk_bytes = Bytes{1 + ticks(2).count()};
         if (one_in(3)) made.release = ticks(3);
+        if (one_in(3)) {
+            for (std::size_t r = 0; r < members.size(); ++r)
+                made.releases.push_back(one_in(2) ? made.release : ticks(5));
+        }
         if (one_in(members.size() < parts_.topology.npus ? 2 : 8)) made.forwarding = Forwarding::Group;
         if (made.kind == CollectiveKind::AllToAllV) {
             made.counts.assign(members.size(), std::vector<std::uint64_t>(members.size()));
@@ -208,6 +212,8 @@ TinyFeatures features_of(const Instance& instance) {
         features.group_forwarding |= instance.collective_of(ChunkId(c)).forwarding == Forwarding::Group &&
                                      instance.group_of(ChunkId(c)).members.size() < topology.npus();
         features.release |= instance.release(ChunkId(c)) > Ticks(0);
+        features.staggered |= instance.is_staggered(ChunkId(c));
+        features.late_sum |= sum && instance.is_staggered(ChunkId(c));
         features.sizes |= demand.bytes != instance.demand(ChunkId(0)).bytes;
     }
     return features;

@@ -77,6 +77,55 @@ TEST_CASE("V7: contributions of a reduction are released too") {
     CHECK(broken(instance, schedule(2, {reduce(0, 1, 1)})) == Codes{"before_release", "demand_wrong"});
 }
 
+namespace {
+
+Collective by_rank(Collective given, std::initializer_list<std::int64_t> releases) {
+    for (const std::int64_t release : releases) given.releases.emplace_back(release);
+    return given;
+}
+
+}  // namespace
+
+TEST_CASE("V7: with releases by rank each rank has its own") {
+    const Instance instance = on_all(line(3), {by_rank(collective(CollectiveKind::AllGather), {0, 4, 1})});
+    // 0 -> 1 is link 0, 1 -> 0 link 1, 1 -> 2 link 2, 2 -> 1 link 3.
+    const auto with_start = [](std::int64_t of_one) {
+        return schedule(6, {copy(0, 0, 0), copy(0, 2, 1), copy(2, 3, 1), copy(2, 1, 2), copy(1, 1, of_one),
+                            copy(1, 2, 5)});
+    };
+    CHECK(broken(instance, with_start(4)) == Codes{});
+    CHECK(broken(instance, with_start(3)) == Codes{"before_release", "demand_unmet"});
+}
+
+TEST_CASE("V7: a late holder may pass on what it got from another one") {
+    const Instance instance = on_all(line(4), {by_rank(custom({0, 1}, {2}), {0, 9, 0, 0})});
+    CHECK(broken(instance, schedule(2, {copy(0, 0, 0), copy(0, 2, 1)})) == Codes{});
+    CHECK(broken(instance, schedule(1, {copy(0, 2, 0)})) == Codes{"before_release", "demand_unmet"});
+    CHECK(broken(instance, schedule(10, {copy(0, 2, 9)})) == Codes{});
+}
+
+TEST_CASE("V7: a late contributor sums and passes on before its release, and adds its own at it") {
+    // The sum of 0, 1 and 2 at 2; links 0 -> 1 (0), 1 -> 2 (2).
+    const Instance late = on_all(line(3), {by_rank(custom({0, 1, 2}, {2}, true), {0, 5, 0})});
+    CHECK(broken(late, schedule(6, {reduce(0, 0, 0), reduce(0, 2, 5)})) == Codes{});
+    // Without its own before; then its own has what it passed on in it, which counts twice.
+    CHECK(broken(late, schedule(2, {reduce(0, 0, 0), reduce(0, 2, 1)})) == Codes{"demand_wrong"});
+    CHECK(broken(late, schedule(6, {reduce(0, 0, 0), reduce(0, 2, 1), reduce(0, 2, 5)})) ==
+          Codes{"double_count"});
+    CHECK(broken(late, schedule(5, {reduce(0, 0, 0), reduce(0, 2, 0), reduce(0, 2, 4)})) ==
+          Codes{"before_release", "demand_wrong"});
+    // What arrives at the release comes after the own contribution: a copy replaces it.
+    CHECK(broken(late, schedule(6, {copy(0, 0, 4), reduce(0, 2, 5)})) == Codes{"demand_wrong"});
+    CHECK(broken(late, schedule(6, {copy(0, 0, 3), reduce(0, 2, 5)})) == Codes{});
+}
+
+TEST_CASE("V16: a late receiver's own contribution needs no send") {
+    const Instance late = on_all(line(2), {by_rank(collective(CollectiveKind::Reduce), {50, 0})});
+    CHECK(broken(late, schedule(1, {reduce(0, 1, 0)})) == Codes{});
+    // It must not be replaced after its release.
+    CHECK(broken(late, schedule(51, {copy(0, 1, 50)})) == Codes{"demand_wrong"});
+}
+
 TEST_CASE("V8: with forwarding \"group\" no other NPU may carry a chunk") {
     // 0 -> 1 -> 2 is short; 0 -> 3 -> 2 avoids nobody. The group is {0, 2}.
     const Net net = Net(4).link(0, 1).link(1, 2).link(0, 3).link(3, 2).link(0, 2, 9, 1);

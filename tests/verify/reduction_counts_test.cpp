@@ -44,7 +44,7 @@ class Counting {
     }
     [[nodiscard]] const HandedOver& handed() const { return handed_; }
     [[nodiscard]] std::size_t size_at(std::size_t npu) const {
-        const Value value = exact_.value(NodeId(npu), ChunkId(0));
+        const Value value = exact_.value(NodeId(npu), ChunkId(0), Ticks::max());
         return value ? value->bits.count() : 0;
     }
 
