@@ -11,6 +11,7 @@
 #include "heuristics/compaction.hpp"
 
 #include "core/expects.hpp"
+#include "heuristics/releases.hpp"
 
 #include <algorithm>
 #include <array>
@@ -138,7 +139,8 @@ std::vector<Move> retimed(std::vector<Move> moves) {
             arrivals.add(earlier.graph->hop(earlier.transfer.hop).to, earlier.transfer.chunk,
                          earlier.arrival());
         }
-        const Ticks ready = std::max(instance.release(chunk), arrivals.at(move.graph->hop(hop).from, chunk));
+        const NodeId from = move.graph->hop(hop).from;
+        const Ticks ready = std::max(release_at(instance, chunk, from), arrivals.at(from, chunk));
         start = calendar.earliest(*move.graph, hop, chunk, ready);
         calendar.book(*move.graph, hop, chunk, start);
     }

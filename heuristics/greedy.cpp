@@ -21,6 +21,7 @@
 
 #include "heuristics/compaction.hpp"
 #include "heuristics/portfolio.hpp"
+#include "heuristics/releases.hpp"
 #include "heuristics/rootless_reduction.hpp"
 #include "heuristics/roots.hpp"
 
@@ -37,15 +38,32 @@ std::string joined_part(const std::string& part, std::string_view more) {
     return part.empty() ? std::string(more) : part + ", " + std::string(more);
 }
 
+/// Whether a sum for several has contributors with different releases.
+bool has_late_sums(const Instance& instance) {
+    for (std::size_t c = 0; c < instance.chunks(); ++c) {
+        const ChunkId chunk(c);
+        if (instance.is_staggered(chunk) && instance.demands().is_reduction(chunk) &&
+            instance.demand(chunk).receivers.size() > 1)
+            return true;
+    }
+    return false;
+}
+
+/// Where reductions with several receivers have their root, if they can.
+enum class RootsAt {
+    Receivers,  ///< in turn
+    Switches,   ///< one that can reduce
+    LastRank    ///< the contributor that is released last: the sum of the others comes to it while it is late
+};
+
 class Greedy {
   public:
-    /// `at_switches`: reductions with several receivers have their root at a switch that can reduce, if any.
-    Greedy(const Instance& instance, const GreedyRequest& request, bool at_switches, Rng& rng)
+    Greedy(const Instance& instance, const GreedyRequest& request, RootsAt roots_at, Rng& rng)
         : instance_(instance),
           request_(request),
           phases_(request.effort),
           rng_(rng),
-          at_switches_(at_switches),
+          roots_at_(roots_at),
           graph_(instance),
           gather_graph_(instance, HopGraph::Use::Gather),
           calendar_(links()) {}
@@ -108,14 +126,23 @@ class Greedy {
             if (demand.reduction && demand.holders.size() > 1) {
                 // Roots rotate, so that no receiver sums up more than its share.
                 const std::size_t turn = shares[demand.collective.index()]++;
-                const bool shared = at_switches_ && demand.receivers.size() > 1;
-                auto root = shared ? roots.at_switch(chunk, turn) : std::nullopt;
+                auto root = demand.receivers.size() > 1 ? special_root(chunk, turn, roots) : std::nullopt;
                 if (!root) root = roots.common(chunk, turn);
                 reductions_.push_back({chunk, root ? std::vector{*root} : roots.separate(chunk)});
             } else {
-                plain_.push_back({chunk, demand.holders, instance_.release(chunk), demand.receivers});
+                plain_.push_back({chunk, demand.holders, instance_.last_release(chunk), demand.receivers});
             }
         }
+    }
+
+    [[nodiscard]] std::optional<NodeId> special_root(ChunkId chunk, std::size_t turn, Roots& roots) const {
+        if (roots_at_ == RootsAt::Switches) return roots.at_switch(chunk, turn);
+        if (roots_at_ == RootsAt::Receivers || !instance_.is_staggered(chunk)) return std::nullopt;
+        const Demand demand = instance_.demand(chunk);
+        const auto last = std::ranges::max_element(
+            demand.receivers, {}, [&](NodeId npu) { return release_at(instance_, chunk, npu); });
+        const auto turn_of_last = static_cast<std::size_t>(last - demand.receivers.begin());
+        return roots.common(chunk, turn_of_last);
     }
 
     /// The first phase's share of the time.
@@ -160,7 +187,7 @@ class Greedy {
         Ticks release;
         bool only_gathers = plain_.empty();
         for (const Spread& spread : problem.spreads) {
-            release = std::max(release, instance_.release(spread.chunk));
+            release = std::max(release, release_of_senders(spread));
             only_gathers = only_gathers && instance_.demand(spread.chunk).receivers.size() == 1;
         }
         if (only_gathers) problem.target = request_.target - std::min(request_.target, release);
@@ -181,7 +208,21 @@ class Greedy {
             calendar_.book(*move.graph, hop, chunk, start);
             complete_[chunk] = std::max(complete_[chunk], move.arrival());
         }
+        for (const auto& [chunk, roots] : reductions_)
+            complete_[chunk] = std::max(complete_[chunk], release_at(instance_, chunk, roots.front()));
         return true;
+    }
+
+    /// When all contributors to a reduction but its root may have sent.
+    [[nodiscard]] Ticks release_of_senders(const Spread& backwards) const {
+        const ChunkId chunk = backwards.chunk;
+        Ticks release = instance_.release(chunk);
+        if (!instance_.is_staggered(chunk)) return release;
+        for (const NodeId holder : backwards.targets) {
+            if (holder != backwards.sources.front())
+                release = std::max(release, instance_.release(chunk, holder));
+        }
+        return release;
     }
 
     /// Between the phases.
@@ -272,8 +313,10 @@ class Greedy {
     }
 
     void enter_candidate(Candidate candidate) {
-        if (at_switches_ && !reductions_.empty()) {
-            candidate.part = joined_part(candidate.part, "sums at switches");
+        if (roots_at_ != RootsAt::Receivers && !reductions_.empty()) {
+            candidate.part =
+                joined_part(candidate.part,
+                            roots_at_ == RootsAt::Switches ? "sums at switches" : "sums at the last rank");
         }
         enter(result_.candidates, std::move(candidate));
     }
@@ -309,8 +352,8 @@ class Greedy {
         SpreadProblem spread{graph_, {}, LinkCalendar(links()), request_.target, request_.options};
         for (const auto& [chunk, roots] : reductions_) {
             const Demand demand = instance_.demand(chunk);
-            gather.spreads.push_back({chunk, roots, instance_.release(chunk), demand.holders});
-            spread.spreads.push_back({chunk, roots, instance_.release(chunk), demand.receivers});
+            gather.spreads.push_back({chunk, roots, instance_.last_release(chunk), demand.holders});
+            spread.spreads.push_back({chunk, roots, instance_.last_release(chunk), demand.receivers});
         }
         const Heuristic& heuristic = *find_heuristic(kPipelinedAllReduce);
         const auto begin = std::chrono::steady_clock::now();
@@ -330,13 +373,17 @@ class Greedy {
         moves_.clear();
         for (const Transfer& transfer : sums->gather) moves_.push_back({&graph_, transfer, Op::Reduce});
         for (const Transfer& transfer : sums->spread) moves_.push_back({&graph_, transfer, Op::Copy});
+        // The flow begins with the last release of a chunk.
+        if (std::ranges::any_of(reductions_,
+                                [&](const Reduction& r) { return instance_.is_staggered(r.chunk); }))
+            moves_ = compacted(moves_);
     }
 
     const Instance& instance_;
     const GreedyRequest& request_;
     Effort phases_;
     Rng& rng_;
-    const bool at_switches_;
+    const RootsAt roots_at_;
     HopGraph graph_;
     HopGraph gather_graph_;
     LinkCalendar calendar_;
@@ -368,15 +415,16 @@ GreedyResult greedy_search(const Instance& instance, const GreedyRequest& reques
     GreedyResult best;
     const bool at_switches = has_root_switch(instance.topology());
     const auto plain = without_abilities(instance);
-    unsigned searches = 1U + (at_switches ? 1U : 0U) + (plain ? 1U : 0U);
+    const bool late = has_late_sums(instance);
+    unsigned searches = 1U + (at_switches ? 1U : 0U) + (late ? 1U : 0U) + (plain ? 1U : 0U);
     // Each has an equal part of the time.
-    const auto search = [&](const Instance& on, bool sums_at_switches, std::string_view part, Rng& random) {
+    const auto search = [&](const Instance& on, RootsAt roots_at, std::string_view part, Rng& random) {
         GreedyRequest next = request;
         const auto left = request.stop.remaining();
         if (left && searches > 1) next.turn = request.stop.within(*left / searches);
         --searches;
         if (best.schedule && (best.schedule->makespan <= request.target || request.stop.requested())) return;
-        GreedyResult found = Greedy(on, next, sums_at_switches, random).run();
+        GreedyResult found = Greedy(on, next, roots_at, random).run();
         for (Candidate& candidate : found.candidates) {
             if (!part.empty()) candidate.part = joined_part(candidate.part, part);
             enter(best.candidates, std::move(candidate));
@@ -385,10 +433,11 @@ GreedyResult greedy_search(const Instance& instance, const GreedyRequest& reques
         best.schedule = std::move(found.schedule);
         best.heuristic = std::move(found.heuristic);
     };
-    search(instance, false, {}, rng);
-    if (at_switches) search(instance, true, {}, rng);
+    search(instance, RootsAt::Receivers, {}, rng);
+    if (late) search(instance, RootsAt::LastRank, {}, rng);
+    if (at_switches) search(instance, RootsAt::Switches, {}, rng);
     Rng same(request.seed);  // the very search that the plain instance would have
-    if (plain) search(*plain, false, kPlainSwitches, same);
+    if (plain) search(*plain, RootsAt::Receivers, kPlainSwitches, same);
     return best;
 }
 
@@ -402,7 +451,7 @@ std::string why_not(const Instance& instance, const Heuristic& heuristic) {
     if (const auto* exchange = heuristic.as<ExchangeHeuristic>()) return exchange->why_not(instance);
     Rng rng(1);
     const GreedyRequest request;
-    return Greedy(instance, request, false, rng).why_not(heuristic);
+    return Greedy(instance, request, RootsAt::Receivers, rng).why_not(heuristic);
 }
 
 }  // namespace tutti::heuristics

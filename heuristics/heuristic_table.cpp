@@ -6,6 +6,7 @@
 #include "heuristics/flood/flood_search.hpp"
 #include "heuristics/heuristic.hpp"
 #include "heuristics/levels/broadcast.hpp"
+#include "heuristics/levels/last_rank.hpp"
 #include "heuristics/levels/level_rounds.hpp"
 #include "heuristics/levels/packed_rounds.hpp"
 #include "heuristics/levels/two_levels.hpp"
@@ -41,6 +42,7 @@ std::string always(const SpreadProblem&) { return {}; }
 bool has_switches(const Instance& instance) { return instance.topology().switches() > 0; }
 bool has_broadcasts(const Instance& instance) { return why_no_broadcast_rounds(instance).empty(); }
 bool has_unicasts(const Instance& instance) { return why_no_packed_rounds(instance).empty(); }
+bool has_last_rank(const Instance& instance) { return why_no_last_rank(instance).empty(); }
 /// It is tried in other places (src/synth).
 bool never(const Instance&) { return false; }
 
@@ -115,6 +117,9 @@ const std::array kTable{
     Heuristic{kBroadcastRounds,
               "broadcasts, and reductions to one NPU, in the rounds of a crossbar or pushed in time",
               DirectHeuristic{why_no_broadcast_rounds, has_broadcasts, broadcast_rounds}},
+    Heuristic{"last-rank",
+              "all-reduce with a rank that is released last: the others sum first, then exchange with it",
+              DirectHeuristic{why_no_last_rank, has_last_rank, last_rank}},
     Heuristic{kSwitchSums, "switches add what arrives at one tick, and copy it to all who want it",
               ExchangeHeuristic{why_no_switch_sums, switch_sums}},
     Heuristic{"recursive-doubling", "all-reduce: pairs exchange their sums, in log n rounds",

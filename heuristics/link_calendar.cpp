@@ -8,13 +8,25 @@
 
 namespace tutti::heuristics {
 
-Ticks LinkCalendar::earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready) const {
+bool are_copies_alike(const Topology& topology) {
+    if (std::ranges::any_of(topology.parts().switches, &SwitchRule::reduce)) return false;
+    const auto& links = topology.links();
+    return std::ranges::all_of(links, [&](const Link& link) {
+        const bool is_between_switches = !topology.is_npu(link.src) && !topology.is_npu(link.dst);
+        return link.wire.beta == links.front().wire.beta &&
+               link.wire.bandwidth == links.front().wire.bandwidth &&
+               !(is_between_switches && link.wire.alpha == Ticks(0));
+    });
+}
+
+Ticks LinkCalendar::earliest(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks ready,
+                             Cargo cargo) const {
     if (const auto link = graph.only_link(hop)) {
         const Instance& instance = graph.instance();
         return earliest(*link, ready, instance.busy(*link, instance.beta(*link, chunk)));
     }
     graph.leg_times(hop, chunk, times_);
-    return earliest(times_, chunk, ready);
+    return earliest(times_, chunk, ready, false, cargo);
 }
 
 namespace {
@@ -35,39 +47,42 @@ Ticks LinkCalendar::earliest(std::span<const LegTime> legs, Ticks ready) const {
     return ready;
 }
 
-Ticks LinkCalendar::earliest(std::span<const LegTime> legs, ChunkId chunk, Ticks ready,
-                             bool backwards) const {
+Ticks LinkCalendar::earliest(std::span<const LegTime> legs, ChunkId chunk, Ticks ready, bool backwards,
+                             Cargo cargo) const {
     while (true) {
         ready = earliest(legs, ready);
-        if (!meets_itself(legs, chunk, ready, backwards)) return ready;
+        if (!meets_itself(legs, chunk, ready, backwards, cargo)) return ready;
         ready += Ticks(1);
     }
 }
 
-bool LinkCalendar::meets_itself(std::span<const LegTime> legs, ChunkId chunk, Ticks start,
-                                bool backwards) const {
+bool LinkCalendar::meets_itself(std::span<const LegTime> legs, ChunkId chunk, Ticks start, bool backwards,
+                                Cargo cargo) const {
     for (std::size_t i = 1; i < legs.size(); ++i) {
         const LegTime& leg = legs[i];
-        const Passage own{leg.from, chunk, start + passage(leg, backwards), legs[i - 1].link, leg.link};
+        const Passage own{leg.from,         chunk,    start + passage(leg, backwards),
+                          legs[i - 1].link, leg.link, cargo};
         if (passages_.confuses(own, leg.alone)) return true;
     }
     return false;
 }
 
-void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start) {
+void LinkCalendar::book(const HopGraph& graph, HopId hop, ChunkId chunk, Ticks start, Cargo cargo) {
     if (const auto link = graph.only_link(hop)) {
         const Instance& instance = graph.instance();
         return book(*link, start, start + instance.busy(*link, instance.beta(*link, chunk)));
     }
     graph.leg_times(hop, chunk, times_);
-    book(times_, chunk, start);
+    book(times_, chunk, start, false, cargo);
 }
 
-void LinkCalendar::book(std::span<const LegTime> legs, ChunkId chunk, Ticks start, bool backwards) {
+void LinkCalendar::book(std::span<const LegTime> legs, ChunkId chunk, Ticks start, bool backwards,
+                        Cargo cargo) {
     book(legs, start);
     for (std::size_t i = 1; i < legs.size(); ++i) {
         const LegTime& leg = legs[i];
-        passages_.insert({leg.from, chunk, start + passage(leg, backwards), legs[i - 1].link, leg.link});
+        passages_.insert(
+            {leg.from, chunk, start + passage(leg, backwards), legs[i - 1].link, leg.link, cargo});
     }
 }
 
@@ -93,6 +108,7 @@ bool LinkCalendar::Passages::confuses(const Passage& passage, bool alone) const 
     for (std::size_t i = first_place(passage); places_[i].when >= Ticks(0); i = (i + 1) & mask) {
         const Passage& other = places_[i];
         if (other.at != passage.at || other.chunk != passage.chunk || other.when != passage.when) continue;
+        if (passage.cargo == Cargo::Whole && other.cargo == Cargo::Whole) continue;
         if (alone || (other.inbound < passage.inbound) != (other.onward < passage.onward)) return true;
     }
     return false;

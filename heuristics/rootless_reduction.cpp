@@ -33,7 +33,7 @@ std::optional<Ticks> reduce_without_root(const HopGraph& graph, ChunkId chunk,
                                          const std::vector<NodeId>& roots, LinkCalendar& calendar,
                                          std::vector<Move>& moves) {
     const Demand demand = graph.instance().demand(chunk);
-    Ticks now = graph.instance().release(chunk);
+    Ticks now = graph.instance().last_release(chunk);
     for (const NodeId root : roots) {
         for (const NodeId holder : demand.holders) {
             if (holder == root) continue;

@@ -16,6 +16,7 @@
 
 #include "heuristics/event_queue.hpp"
 #include "heuristics/exchange/message_booking.hpp"
+#include "heuristics/releases.hpp"
 
 #include <algorithm>
 
@@ -69,7 +70,7 @@ class Rounds {
     bool run(const Stop& stop) {
         link_successors();
         for (std::uint32_t a = 0; a < appointments_.size(); ++a) {
-            appointments_[a].ready = graph_.instance().release(appointments_[a].chunk);
+            appointments_[a].ready = release_of(appointments_[a]);
             if (appointments_[a].waits == 0) events_.push({appointments_[a].ready.count(), a});
         }
         std::vector<Event> now;
@@ -101,6 +102,16 @@ class Rounds {
         std::int64_t time;
         std::uint32_t appointment;
     };
+
+    /// When all its senders have their own.
+    [[nodiscard]] Ticks release_of(const Appointment& appointment) const {
+        Ticks release = graph_.instance().release(appointment.chunk);
+        for (std::uint32_t m = 0; m < appointment.messages; ++m) {
+            const NodeId from = booked_[appointment.first_message + m].from;
+            release = std::max(release, release_at(graph_.instance(), appointment.chunk, from));
+        }
+        return release;
+    }
 
     /// Which messages of each meeting have something to bring to somebody who needs it.
     bool choose(const Demand& demand, const RoundPlan& plan, std::vector<std::vector<bool>>& sent) {

@@ -21,6 +21,7 @@
 #include "core/busy_intervals.hpp"
 #include "heuristics/event_queue.hpp"
 #include "heuristics/exchange/message_booking.hpp"
+#include "heuristics/releases.hpp"
 
 #include <algorithm>
 #include <array>
@@ -399,7 +400,7 @@ class TreeSimulation {
     void release(std::uint32_t message, Ticks time) {
         TreeMessage& m = messages_[message];
         if (m.start >= Ticks(0)) return;  // released before
-        m.start = std::max(time, graph_.instance().release(m.chunk));
+        m.start = std::max(time, release_at(graph_.instance(), m.chunk, m.from));
         events_.push({m.start.count(), message, Event::Kind::Ready});
     }
     void enqueue(std::uint32_t message, Ticks time) {

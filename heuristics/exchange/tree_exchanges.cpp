@@ -19,6 +19,7 @@
 #include "heuristics/exchange/tree_exchanges.hpp"
 
 #include "heuristics/exchange/best_exchange.hpp"
+#include "heuristics/releases.hpp"
 
 #include <algorithm>
 
@@ -36,6 +37,36 @@ TreeEdges doubling_tree(std::span<const NodeId> order, std::size_t root) {
     return binomial_tree(order, root, false);
 }
 
+/// The members that are released last, where others are earlier.
+std::vector<NodeId> late_members(const Exchanges& exchanges, const Exchanges::Set& set) {
+    const Instance& instance = exchanges.instance();
+    std::vector<NodeId> late;
+    if (set.chunks.empty() || !instance.is_staggered(set.chunks.front())) return late;
+    const ChunkId chunk = set.chunks.front();
+    for (const NodeId member : set.members) {
+        if (release_at(instance, chunk, member) == instance.last_release(chunk)) late.push_back(member);
+    }
+    return late.size() < set.members.size() ? late : std::vector<NodeId>{};
+}
+
+/// The same with the last ranks as leaves at the root: their contributions go in last, into the sum of the
+/// others. A root that is late itself is replaced by another member, in turn.
+void add_late_leaves(std::vector<TreeMaker>& makers, const Exchanges& exchanges, TreeOf tree_of) {
+    if (std::ranges::all_of(exchanges.sets(),
+                            [&](const Exchanges::Set& set) { return late_members(exchanges, set).empty(); }))
+        return;
+    makers.emplace_back([&exchanges, tree_of](const Exchanges::Set& set, NodeId root) {
+        const auto late = late_members(exchanges, set);
+        const auto is_late = [&](NodeId npu) { return std::ranges::find(late, npu) != late.end(); };
+        std::vector<NodeId> order = set.orders.front();
+        std::erase_if(order, is_late);
+        if (is_late(root)) root = order[root.index() % order.size()];
+        TreeEdges edges = tree_of(order, place_in(order, root));
+        for (const NodeId npu : late) edges.emplace_back(root, npu);
+        return edges;
+    });
+}
+
 /// The tree over every order of the ranks.
 void add_orders(std::vector<TreeMaker>& makers, const Exchanges& exchanges, TreeOf tree_of) {
     std::size_t orders = 0;
@@ -46,6 +77,7 @@ void add_orders(std::vector<TreeMaker>& makers, const Exchanges& exchanges, Tree
             return tree_of(order, place_in(order, root));
         });
     }
+    add_late_leaves(makers, exchanges, tree_of);
 }
 
 void add_levels(std::vector<TreeMaker>& makers, const Exchanges& exchanges) {
@@ -119,6 +151,7 @@ std::optional<Schedule> direct_exchange(const Exchanges& exchanges, Ticks target
     makers.emplace_back([](const Exchanges::Set& set, NodeId root) {
         return star_tree(set.members, place_in(set.members, root));
     });
+    add_late_leaves(makers, exchanges, star_tree);
     return best_of(makers, exchanges, target, stop);
 }
 

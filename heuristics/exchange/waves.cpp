@@ -16,6 +16,7 @@
 
 #include "core/busy_intervals.hpp"
 #include "heuristics/event_queue.hpp"
+#include "heuristics/releases.hpp"
 
 #include <algorithm>
 #include <map>
@@ -245,8 +246,8 @@ class WaveScheduler {
           next_(waves.size()) {
         std::map<std::pair<ChunkId, NodeId>, std::vector<std::uint32_t>> ended;
         for (std::uint32_t w = 0; w < waves.size(); ++w) {
-            start_[w] = instance.release(waves[w].chunk);
             for (const NodeId source : waves[w].wave->sources) {
+                start_[w] = std::max(start_[w], release_at(instance, waves[w].chunk, source));
                 for (const std::uint32_t before : ended[{waves[w].chunk, source}]) {
                     next_[before].push_back(w);
                     ++waits_[w];

@@ -102,9 +102,11 @@ class Exchange {
 bool block_broadcast(Cluster& cluster, MessagePlacer::Direction direction, std::span<const LevelItem> items,
                      BlockOrder order, MessagePlacer& placer, const Stop& stop) {
     std::map<std::pair<NodeId, const NodeId*>, std::vector<std::uint32_t>> by_source;
+    std::span<const NodeId> last;  // equal sets of targets may be lists of their own, one behind the other
     for (std::uint32_t i = 0; i < items.size(); ++i) {
         if (items[i].sources.size() != 1) return false;
-        by_source[{items[i].sources.front(), items[i].targets.data()}].push_back(i);
+        if (!std::ranges::equal(items[i].targets, last)) last = items[i].targets;
+        by_source[{items[i].sources.front(), last.data()}].push_back(i);
     }
     std::vector<Exchange> exchanges;
     std::size_t rounds = 0;

@@ -43,6 +43,10 @@ class Broadcasts {
     Broadcasts(const Instance& instance, const PushEffort& effort, const Stop& stop)
         : instance_(instance), effort_(effort), stop_(stop), cluster_(instance), rng_(effort.seed) {}
 
+    std::optional<MessagePlacer> spread(std::span<const LevelItem> items, const MessagePlacer& base) {
+        return best_of(Direction::Forwards, items, base, stop_);
+    }
+
     std::optional<Schedule> run() {
         std::vector<LevelItem> sums, plain;
         Ticks release;
@@ -51,9 +55,9 @@ class Broadcasts {
             const Demand demand = instance_.demand(chunk);
             if (is_sum(demand)) {
                 sums.push_back({chunk, demand.receivers, Ticks(0), demand.holders});
-                release = std::max(release, instance_.release(chunk));
+                release = std::max(release, instance_.last_release(chunk));
             } else {
-                plain.push_back({chunk, demand.holders, instance_.release(chunk), demand.receivers});
+                plain.push_back({chunk, demand.holders, instance_.last_release(chunk), demand.receivers});
             }
         }
         const auto left = stop_.remaining();
@@ -138,6 +142,11 @@ std::string why_no_broadcast_rounds(const Instance& instance) {
 std::optional<Schedule> broadcast_rounds(const Instance& instance, const Stop& stop) {
     if (!why_no_broadcast_rounds(instance).empty()) return std::nullopt;
     return Broadcasts(instance, {}, stop).run();
+}
+
+std::optional<MessagePlacer> broadcast(std::span<const LevelItem> items, const MessagePlacer& base,
+                                       const Instance& instance, const Stop& stop) {
+    return Broadcasts(instance, {}, stop).spread(items, base);
 }
 
 std::optional<Schedule> search_broadcasts(const Instance& instance, Ticks target, std::uint64_t seed,

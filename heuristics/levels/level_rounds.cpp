@@ -122,7 +122,7 @@ std::string LevelRounds::add_task(CollectiveId collective, std::span<const Chunk
     std::vector<NodeId> sorted(members.begin(), members.end());
     std::ranges::sort(sorted);
     Task& task = tasks_.emplace_back();
-    task.release = instance_.collective(collective).release;
+    task.release = last_release(instance_.collective(collective));
     task.members = sorted;
     std::ranges::sort(task.members, {}, [&](NodeId npu) { return numbering.position(npu); });
     task.size = static_cast<std::uint32_t>(sorted.size());

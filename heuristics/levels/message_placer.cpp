@@ -4,8 +4,8 @@
 // every switch at the first possible tick, and books all its links at once. A plain chunk may wait in
 // switches that store without limit; a contribution to a sum never does, because copies of one chunk leave a
 // switch in the order of their arrival, and another one could leave in its place. For the same reason the
-// calendar never lets one chunk leave a switch twice at one tick. Plain chunks may do so where all links have
-// the same beta: whichever copy leaves by a link, it is the same data at the same pace.
+// calendar never lets one chunk leave a switch twice at one tick. Plain chunks and complete sums may do so
+// where all links have the same beta: whichever copy leaves by a link, it is the same data at the same pace.
 //
 // Backwards the same message is booked in reversed time: what is used `offset` after its start and for `busy`
 // is used `transit - offset - busy` after its end. So mirroring is exact: no link is used twice and every
@@ -18,23 +18,6 @@
 #include <algorithm>
 
 namespace tutti::heuristics {
-namespace {
-
-/// Whether copies of a chunk that meet in a switch may be exchanged: no link has another pace, no switch adds
-/// them, and no ring of switches is passed at one tick.
-bool are_copies_alike(const Topology& topology) {
-    if (std::ranges::any_of(topology.parts().switches, &SwitchRule::reduce)) return false;
-    const auto& links = topology.links();
-    return std::ranges::all_of(links, [&](const Link& link) {
-        const bool is_between_switches = !topology.is_npu(link.src) && !topology.is_npu(link.dst);
-        return link.wire.beta == links.front().wire.beta &&
-               link.wire.bandwidth == links.front().wire.bandwidth &&
-               !(is_between_switches && link.wire.alpha == Ticks(0));
-    });
-}
-
-}  // namespace
-
 MessagePlacer::MessagePlacer(const Instance& instance, Direction direction)
     : instance_(instance),
       direction_(direction),
@@ -60,27 +43,32 @@ Ticks MessagePlacer::find_legs(ChunkId chunk, std::span<const LinkId> links) {
     return transit;
 }
 
-Ticks MessagePlacer::earliest(ChunkId chunk, std::span<const LinkId> links, Ticks ready) {
+Ticks MessagePlacer::earliest(ChunkId chunk, std::span<const LinkId> links, Ticks ready, Op op) {
     if (may_wait(chunk)) links = links.first(up_to_buffer(links));
     find_legs(chunk, links);
-    return earliest_start(chunk, ready);
+    return earliest_start(chunk, ready, op);
 }
 
-Ticks MessagePlacer::earliest_start(ChunkId chunk, Ticks ready) const {
+Ticks MessagePlacer::earliest_start(ChunkId chunk, Ticks ready, Op op) const {
     if (may_meet_itself(chunk)) return calendar_.earliest(legs_, ready);
-    return calendar_.earliest(legs_, chunk, ready, direction_ == Direction::Backwards);
+    return calendar_.earliest(legs_, chunk, ready, direction_ == Direction::Backwards, cargo_of(op));
 }
 
-void MessagePlacer::book(ChunkId chunk, Ticks start) {
+Cargo MessagePlacer::cargo_of(Op op) const {
+    const bool whole = alike_ && op == Op::Copy && direction_ == Direction::Forwards;
+    return whole ? Cargo::Whole : Cargo::Any;
+}
+
+void MessagePlacer::book(ChunkId chunk, Ticks start, Op op) {
     if (may_meet_itself(chunk)) return calendar_.book(legs_, start);
-    calendar_.book(legs_, chunk, start, direction_ == Direction::Backwards);
+    calendar_.book(legs_, chunk, start, direction_ == Direction::Backwards, cargo_of(op));
 }
 
 MessagePlacer::Span MessagePlacer::place_rigid(ChunkId chunk, std::span<const LinkId> links, Ticks ready,
                                                Op op) {
     const Ticks transit = find_legs(chunk, links);
-    const Ticks start = earliest_start(chunk, ready);
-    book(chunk, start);
+    const Ticks start = earliest_start(chunk, ready, op);
+    book(chunk, start, op);
     pieces_.push_back({chunk, static_cast<std::uint32_t>(links.size()), start, op});
     links_.insert(links_.end(), links.begin(), links.end());
     makespan_ = std::max(makespan_, start + transit);
@@ -111,7 +99,7 @@ MessagePlacer MessagePlacer::mirrored(Ticks later) const {
         first += piece.links;
         const Ticks transit = result.find_legs(piece.chunk, links);
         const Ticks start = makespan_ - piece.start - transit + later;
-        result.book(piece.chunk, start);
+        result.book(piece.chunk, start, Op::Reduce);
         result.pieces_.push_back({piece.chunk, piece.links, start, Op::Reduce});
     }
     result.links_ = links_;

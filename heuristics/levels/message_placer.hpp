@@ -24,11 +24,12 @@ class MessagePlacer {
     };
     /// A chunk's way from an NPU to another, over the given links in the direction of travel. Where a plain
     /// chunk can wait in a switch, it may. Backwards: precondition: a reduction.
+    /// Forwards, of a reduction: precondition: with Op::Copy the sum is complete.
     Span place(ChunkId chunk, std::span<const LinkId> links, Ticks ready, Op op);
     /// The same without waiting in a switch. Backwards: also for a plain chunk with one message.
     Span place_rigid(ChunkId chunk, std::span<const LinkId> links, Ticks ready, Op op);
     /// The start of the first without placing it.
-    [[nodiscard]] Ticks earliest(ChunkId chunk, std::span<const LinkId> links, Ticks ready);
+    [[nodiscard]] Ticks earliest(ChunkId chunk, std::span<const LinkId> links, Ticks ready, Op op = Op::Copy);
 
     /// The end of the last message.
     [[nodiscard]] Ticks makespan() const { return makespan_; }
@@ -55,12 +56,14 @@ class MessagePlacer {
     /// Whether two copies of the chunk may pass a switch at one tick.
     [[nodiscard]] bool may_meet_itself(ChunkId chunk) const { return alike_ && may_wait(chunk); }
     /// Of a stretch with legs_.
-    [[nodiscard]] Ticks earliest_start(ChunkId chunk, Ticks ready) const;
-    void book(ChunkId chunk, Ticks start);
+    [[nodiscard]] Ticks earliest_start(ChunkId chunk, Ticks ready, Op op) const;
+    void book(ChunkId chunk, Ticks start, Op op);
+    /// What is copied forwards is plain or complete; backwards everything is a part of a sum.
+    [[nodiscard]] Cargo cargo_of(Op op) const;
 
     const Instance& instance_;
     Direction direction_;
-    bool alike_;  ///< copies of a plain chunk, wherever they meet
+    bool alike_;  ///< copies of a plain chunk or of a complete sum, wherever they meet
     LinkCalendar calendar_;
     std::vector<Piece> pieces_;
     std::vector<LinkId> links_;

@@ -65,12 +65,12 @@ class TwoLevels {
             const ChunkId chunk(c);
             const Demand demand = instance_.demand(chunk);
             if (!demand.reduction || demand.holders.size() == 1) {
-                plain_.push_back({chunk, demand.holders, instance_.release(chunk), demand.receivers});
+                plain_.push_back({chunk, demand.holders, instance_.last_release(chunk), demand.receivers});
                 continue;
             }
             // Receivers are roots in turn, so that none sums up more than its share.
             const std::size_t root = turns[demand.collective.index()]++ % demand.receivers.size();
-            release_ = std::max(release_, instance_.release(chunk));
+            release_ = std::max(release_, instance_.last_release(chunk));
             if (demand.receivers.size() > 1) spread_sums_.push_back(static_cast<std::uint32_t>(sums_.size()));
             sums_.push_back({chunk, demand.receivers.subspan(root, 1), Ticks(0), demand.holders});
         }
@@ -97,7 +97,7 @@ class TwoLevels {
         const bool has_others = known.count > 1 || std::ranges::binary_search(
                                                        instance_.demand(item.chunk).holders, item.sources[0]);
         if (!has_others) known.last.reset();
-        if (known.last) known.last->others = std::max(known.others, instance_.release(item.chunk));
+        if (known.last) known.last->others = std::max(known.others, instance_.last_release(item.chunk));
         return {item.chunk, item.sources, known.complete, instance_.demand(item.chunk).receivers, known.last};
     }
 

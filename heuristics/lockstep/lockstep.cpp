@@ -139,7 +139,7 @@ bool fits_lockstep(const Instance& instance) {
         const ChunkId chunk(c);
         const Demand demand = instance.demand(chunk);
         if (demand.reduction || demand.bytes != first.bytes ||
-            instance.release(chunk) != instance.release(ChunkId(0)) ||
+            instance.release(chunk) != instance.release(ChunkId(0)) || instance.is_staggered(chunk) ||
             !all_npus.are(demand.receivers, demand.holders)) {
             return false;
         }

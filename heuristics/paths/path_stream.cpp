@@ -67,7 +67,7 @@ PathStream::PathStream(const Instance& instance, Ticks target, const SearchOptio
         }
         if (demand.holders.front() == demand.receivers.front()) continue;
         problem_.spreads.push_back(
-            {ChunkId(c), demand.holders, instance.release(ChunkId(c)), demand.receivers});
+            {ChunkId(c), demand.holders, instance.last_release(ChunkId(c)), demand.receivers});
     }
     problem_.target = std::max(target, spread_bound(problem_));
     Rng rng = Rng(seed).split();  // as the portfolio does

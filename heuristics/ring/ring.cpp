@@ -50,11 +50,11 @@ RingSchedule::RingSchedule(const Instance& instance, const Stop& stop)
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const ChunkId chunk(c);
         if (!plan_.reduces(chunk)) {
-            distribute(chunk, instance.release(chunk));
+            distribute(chunk, instance.last_release(chunk));
             continue;
         }
         if (plan_.passes_npus()) is_added_[c * npus + plan_.first_holder(chunk).index()] = true;
-        add_token({chunk, plan_.reduction(chunk), 0, true}, instance.release(chunk));
+        add_token({chunk, plan_.reduction(chunk), 0, true}, instance.last_release(chunk));
     }
 }
 

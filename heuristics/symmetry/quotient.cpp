@@ -34,7 +34,7 @@ std::variant<Pattern, std::string> pattern_or_reason(const Instance& instance) {
     for (std::size_t c = 0; c < instance.chunks(); ++c) {
         const ChunkId chunk(c);
         if (demands.size_class(chunk) != demands.size_class(ChunkId(0)) ||
-            instance.release(chunk) != instance.release(ChunkId(0)))
+            instance.release(chunk) != instance.release(ChunkId(0)) || instance.is_staggered(chunk))
             return "chunks have different sizes or releases";
         if (instance.collective_of(chunk).forwarding == Forwarding::Group)
             return "only members of a group may relay its chunks";

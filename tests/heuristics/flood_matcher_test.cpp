@@ -32,7 +32,7 @@ struct Case {
         for (std::size_t c = 0; c < instance.chunks(); ++c) {
             const Demand demand = instance.demand(ChunkId(c));
             problem.spreads.push_back(
-                {ChunkId(c), demand.holders, instance.release(ChunkId(c)), demand.receivers});
+                {ChunkId(c), demand.holders, instance.last_release(ChunkId(c)), demand.receivers});
         }
     }
     Case(const Case&) = delete;

@@ -50,7 +50,7 @@ std::optional<Schedule> flooded(const Instance& instance, std::uint64_t seed, co
             problem.spreads.push_back({ChunkId(c), demand.receivers, Ticks(0), demand.holders});
         } else {
             problem.spreads.push_back(
-                {ChunkId(c), demand.holders, instance.release(ChunkId(c)), demand.receivers});
+                {ChunkId(c), demand.holders, instance.last_release(ChunkId(c)), demand.receivers});
         }
     }
     Rng rng(seed);

@@ -1,0 +1,221 @@
+// All-reduces of which one rank comes last: a straggler.
+//
+// While it is late, the others sum up among themselves: each chunk at a partner, partners in turn. Then the
+// partners' sums go to the late rank, one after the other, and from its release on it sends one chunk after
+// the other: the whole sum of a chunk whose partner's sum has come by then, which spreads from the late rank
+// (broadcast.cpp), or its own contribution to the partner, from which the sum spreads then. Every chunk has
+// to leave the late rank once and to be passed on, so on a crossbar of n = 2^q NPUs with n - 1 chunks that
+// takes at least n - 2 + q rounds after the release; so many rounds has StragglAR (Devraj et al.,
+// "Accelerating AllReduce with a Persistent Straggler", 2025), which exchanges each chunk with its partner in
+// one round.
+//
+// Measured on such crossbars, n = 4, 8, 16: as many as StragglAR from a delay of 2n on (and for n = 4
+// always), one to three rounds more for delays between n / 2 and 2n, where the partners' sums compete with
+// what they pass on. A late rank and a partner cannot exchange one chunk at one tick through one crossbar
+// (docs: the copies would swap), so StragglAR's exchange needs a second plane or a second tick there. Tried
+// and dropped: the late rank sends the whole to the partner that sends it the next sum (no gain).
+//
+// The first part is an instance of its own, without the late rank: among the others one may be late again.
+// Invariant: the second part begins when the first has ended, so the two share no link at any time.
+// Complexity: that of the broadcast, and of the first part's constructions.
+
+#include "heuristics/levels/last_rank.hpp"
+
+#include "heuristics/levels/broadcast.hpp"
+#include "heuristics/levels/two_levels.hpp"
+#include "heuristics/releases.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tutti::heuristics {
+namespace {
+
+using Direction = MessagePlacer::Direction;
+
+/// The holder that is released last; of several the first.
+NodeId last_holder(const Instance& instance, ChunkId chunk) {
+    return *std::ranges::max_element(instance.demand(chunk).holders, {},
+                                     [&](NodeId holder) { return instance.release(chunk, holder); });
+}
+
+/// A reduction with a late holder.
+struct LateSum {
+    ChunkId chunk;
+    NodeId late, partner;
+    std::vector<NodeId> others;  ///< the holders without the late one
+};
+
+class LastRank {
+  public:
+    LastRank(const Instance& instance, const Stop& stop)
+        : instance_(instance), stop_(stop), cluster_(instance), loads_(links()) {}
+
+    std::optional<Schedule> run() {
+        if (!find_sums()) return std::nullopt;
+        const Instance among_others(parts_without_late());
+        auto first = best_of_constructions(among_others);
+        if (!first || visits_late(*first)) return std::nullopt;
+        MessagePlacer placer(instance_, Direction::Forwards);
+        std::vector<LevelItem> items;
+        if (!join(*first, placer, items)) return std::nullopt;
+        const auto all = broadcast(items, placer, instance_, stop_);
+        if (!all) return std::nullopt;
+        Schedule schedule = all->schedule();
+        schedule.makespan = std::max(schedule.makespan, first->makespan);
+        schedule.sends.insert(schedule.sends.end(), first->sends.begin(), first->sends.end());
+        put_in_order(schedule, links());
+        return schedule;
+    }
+
+  private:
+    [[nodiscard]] std::size_t links() const { return instance_.topology().links().size(); }
+
+    /// False: a late rank has no partner.
+    bool find_sums() {
+        std::vector<std::size_t> turns(instance_.collectives().size(), 0);
+        for (std::size_t c = 0; c < instance_.chunks(); ++c) {
+            LateSum sum{ChunkId(c), last_holder(instance_, ChunkId(c)), {}, {}};
+            const Demand demand = instance_.demand(sum.chunk);
+            std::vector<NodeId> partners;
+            for (const NodeId npu : demand.receivers) {
+                if (npu != sum.late && joined(sum.late, npu)) partners.push_back(npu);
+            }
+            if (partners.empty()) return false;
+            sum.partner = partners[turns[demand.collective.index()]++ % partners.size()];
+            std::ranges::copy_if(demand.holders, std::back_inserter(sum.others),
+                                 [&](NodeId npu) { return npu != sum.late; });
+            sums_.push_back(std::move(sum));
+        }
+        return true;
+    }
+    [[nodiscard]] bool joined(NodeId a, NodeId b) const {
+        return cluster_.routes().ends(a, b, loads_) && cluster_.routes().ends(b, a, loads_);
+    }
+
+    /// The sums of the others, each at its partner. Chunks keep their numbers.
+    [[nodiscard]] InstanceParts parts_without_late() const {
+        InstanceParts parts{instance_.name(), instance_.topology().parts(), {}, {}};
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < instance_.collectives().size(); ++i) {
+            const Collective& given = instance_.collectives()[i];
+            const std::size_t first = next;
+            while (next < sums_.size() &&
+                   instance_.demands().collective(sums_[next].chunk) == CollectiveId(i))
+                ++next;
+            Collective made = given;
+            made.kind = CollectiveKind::Custom;
+            made.group = GroupId(i);
+            made.root.reset();
+            made.chunks = 1;
+            made.demands.clear();
+            set_release(made, given.release);
+            // Where chunks of one collective have different late ranks, none can be left out of the group.
+            Group group = instance_.groups()[given.group.index()];
+            std::vector<Ticks> releases = given.releases;
+            for (std::size_t s = first; s < next; ++s) {
+                const LateSum& sum = sums_[s];
+                made.demands.push_back({sum.others, {sum.partner}, true, instance_.demand(sum.chunk).bytes});
+            }
+            const bool same = std::all_of(sums_.begin() + static_cast<std::ptrdiff_t>(first),
+                                          sums_.begin() + static_cast<std::ptrdiff_t>(next),
+                                          [&](const LateSum& sum) { return sum.late == sums_[first].late; });
+            if (same && first < next) {
+                const auto place = std::ranges::find(group.members, sums_[first].late);
+                if (!releases.empty()) releases.erase(releases.begin() + (place - group.members.begin()));
+                group.members.erase(place);
+            }
+            made.releases = std::move(releases);
+            group.name = "others" + std::to_string(i);
+            parts.groups.push_back(std::move(group));
+            parts.collectives.push_back(std::move(made));
+        }
+        return parts;
+    }
+
+    [[nodiscard]] std::optional<Schedule> best_of_constructions(const Instance& among_others) const {
+        std::optional<Schedule> best;
+        const auto consider = [&](std::optional<Schedule> found) {
+            if (found && (!best || found->makespan < best->makespan)) best = std::move(found);
+        };
+        consider(crossbar_rounds(among_others, stop_));
+        consider(two_levels(among_others, stop_));
+        return best;
+    }
+
+    /// Whether a chunk is relayed by its own late rank, which would keep what it relays.
+    [[nodiscard]] bool visits_late(const Schedule& schedule) const {
+        return std::ranges::any_of(schedule.sends, [&](const Send& send) {
+            const Link& link = instance_.topology().link(send.link);
+            const NodeId late = sums_[send.chunk.index()].late;
+            return link.src == late || link.dst == late;
+        });
+    }
+
+    /// Joins the sums of the others with what the late ranks have, and lists what spreads from where. A late
+    /// rank sends one chunk after the other from its release on: one whose sum has come to it by then as a
+    /// whole, else its own contribution to the partner, which is complete then. False: stopped.
+    bool join(const Schedule& first, MessagePlacer& placer, std::vector<LevelItem>& items) {
+        std::map<NodeId, Ticks> free;  // by late rank: when it can send the next chunk
+        for (const LateSum& sum : sums_) {
+            if (stop_.requested()) return false;
+            const auto receivers = instance_.demand(sum.chunk).receivers;
+            Ticks& next = free[sum.late];
+            const Ticks ready = std::max(first.makespan, release_at(instance_, sum.chunk, sum.partner));
+            next = std::max({next, instance_.release(sum.chunk, sum.late), ready});
+            find_path(sum.partner, sum.late);
+            const Ticks come =
+                placer.earliest(sum.chunk, path_, ready, Op::Reduce) + cluster_.routes().time_along(path_);
+            if (come > next) {
+                find_path(sum.late, sum.partner);
+                const auto given = placer.place(sum.chunk, path_, next, Op::Reduce);
+                items.push_back({sum.chunk, std::span(&sum.partner, 1), given.end, receivers});
+                next = given.start + slot(sum);
+                continue;
+            }
+            placer.place(sum.chunk, path_, ready, Op::Reduce);
+            items.push_back({sum.chunk, std::span(&sum.late, 1), next, receivers});
+            next += slot(sum);
+        }
+        return true;
+    }
+
+    /// How long the late rank's port is busy with a chunk.
+    [[nodiscard]] Ticks slot(const LateSum& sum) {
+        find_path(sum.late, sum.partner);
+        return instance_.busy(path_.front(), instance_.beta(path_.front(), sum.chunk));
+    }
+
+    void find_path(NodeId from, NodeId to) {
+        path_.clear();
+        cluster_.routes().append_path(*cluster_.routes().ends(from, to, loads_), loads_, path_);
+    }
+
+    const Instance& instance_;
+    const Stop& stop_;
+    mutable Cluster cluster_;
+    const std::vector<Ticks> loads_;  ///< none
+    std::vector<LateSum> sums_;
+    std::vector<LinkId> path_;
+};
+
+}  // namespace
+
+std::string why_no_last_rank(const Instance& instance) {
+    if (instance.topology().switches() == 0) return "the network has no switches";
+    if (instance.chunks() == 0) return "nothing is to be sent";
+    for (std::size_t c = 0; c < instance.chunks(); ++c) {
+        const Demand demand = instance.demand(ChunkId(c));
+        if (!demand.reduction || demand.holders.size() < 2 || demand.receivers.size() < 2)
+            return "a chunk is no sum of several NPUs for several";
+        if (!instance.is_staggered(ChunkId(c))) return "no rank is released after the others";
+    }
+    return {};
+}
+
+std::optional<Schedule> last_rank(const Instance& instance, const Stop& stop) {
+    if (!why_no_last_rank(instance).empty()) return std::nullopt;
+    return LastRank(instance, stop).run();
+}
+
+}  // namespace tutti::heuristics
