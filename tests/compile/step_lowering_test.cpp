@@ -203,6 +203,7 @@ TEST_CASE("schedules of every kind are written as steps, read back and found val
         InstanceParts parts = random_instance(rng, options);
         for (Collective& each : parts.collectives) {
             each.release = Ticks(0);
+            each.releases.clear();
             for (CustomDemand& demand : each.demands) demand.bytes = Bytes{64};
         }
         for (SwitchRule& rule : parts.topology.switches) rule.copy = rule.reduce = false;

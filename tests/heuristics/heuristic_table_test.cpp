@@ -56,6 +56,10 @@ std::map<std::string_view, Sample> samples() {
     const Instance rails =
         on(generators::rail({3, 2, {Ticks(1), Ticks(1), {}}, {Ticks(2), Ticks(3), {}}, {}}),
            CollectiveKind::AllReduce);
+    Collective late = test::collective(CollectiveKind::AllReduce);
+    late.releases = {Ticks(0), Ticks(0), Ticks(0), Ticks(9)};
+    const Instance straggler = test::on_all(test::star(4, {}), {late});
+    const Instance in_time = test::on_all(test::star(4, {}), {test::collective(CollectiveKind::AllReduce)});
     test::Net tree(3);
     tree.link(0, 1).link(0, 2);
     const Instance one_way = test::on_all(tree, {test::collective(CollectiveKind::Broadcast)});
@@ -74,6 +78,7 @@ std::map<std::string_view, Sample> samples() {
             {"level-rounds", {plain_star, all_reduce, "no switches"}},
             {"packed-rounds", {star_to_all, plain_star, "several"}},
             {"broadcast-rounds", {from_one, plain_star, "too many roots"}},
+            {"last-rank", {straggler, in_time, "after the others"}},
             {"switch-sums", {starry, all_reduce, "no switch"}},
             {"recursive-doubling", {all_reduce, gather, "no sums"}},
             {"recursive-multiplying", {all_reduce, gather, "no sums"}},
