@@ -112,6 +112,7 @@ class Synthesis {
     void search_neighbourhoods() {
         if (!best_.has_gap() || stop_.requested() || !is_auto()) return;
         const auto left = stop_.remaining();
+        if (left && *left < Stop::Seconds(2)) return;  // that is few questions
         const Stop stop = stop_.within(left ? *left / 2 : Stop::Seconds(options_.auto_seconds));
         models::HorizonResult found = models::search_neighbourhoods(horizon_request({}, stop));
         if (!found.found_by.empty()) best_.offer(std::move(found.schedule), found.found_by);
