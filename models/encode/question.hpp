@@ -28,8 +28,9 @@ struct Asked {
     std::span<const Transfer> hint = {};
     Stop stop = {};  ///< a large question takes seconds to write
     std::size_t most_size = std::numeric_limits<std::size_t>::max();  ///< of the program, Program::size()
-    /// Which commodities stay as they are, and what those do (perhaps beyond the horizon): only the others are
-    /// asked about. Empty: none stay. Only `time_indexed`, without a quotient, where no buffer is limited.
+    /// Which commodities stay as they are, and what those do (perhaps beyond the horizon): only the others
+    /// are asked about. Empty: none stay. Only `time_indexed`, without a quotient, where no buffer is
+    /// limited.
     std::vector<bool> stays = {};
     std::span<const Transfer> standing = {};
 };
