@@ -15,6 +15,7 @@
 #include "synth/judge.hpp"
 #include "synth/memory_watch.hpp"
 #include "synth/reachability.hpp"
+#include "verify/schedule_verifier.hpp"
 
 #include <fmt/format.h>
 
@@ -193,6 +194,8 @@ class Synthesis {
         };
         try {
             Result found = Synthesis(*plain, request, stop).run();
+            // A switch that adds mixes two parts of a sum that only pass it at one tick.
+            if (!verify::verify(instance_, found.schedule).valid()) return;
             best_.offer(std::move(found.schedule), found.method, found.heuristic);
         } catch (const LimitError&) {
             return;  // no time
