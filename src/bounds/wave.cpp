@@ -13,17 +13,28 @@
 // E(t) counts arrivals over the ports of S that messages from outside can end at, or transfers over the links
 // into S with its switches, whichever is less.
 //
+// The same split also bounds all arrivals. Every receiver inside needs one of every chunk of C. Up to t0 - 1
+// there are at most E(t0 - 1) of those that come straight from outside (no NPU of S was on their way). Any
+// other has been in S before, so it ends at port p no sooner than the first entry and the least way from an
+// NPU of S to p. Where the border is narrow, ports stand idle until then: everything else is for later. Here
+// E counts arrivals, not chunks, so a switch that copies must not stand behind the links that are counted.
+//
 // Backwards, for reductions with a holder in S and a receiver outside, in time left to the end. On the way of
 // each contribution of S to one receiver outside look at the last message that leaves S; tau is the latest of
 // their starts. E(t) bounds how many chunks can have tau >= T - t. So at least left chunks have tau <= T -
 // t0, and each of their R(c) holders inside has started a first message by then: one that leaves S, or, a
-// message earlier, one to an NPU of S. Starts on one link are its busy time apart.
+// way earlier, one that comes back to an NPU of S. Starts on one link are its busy time apart. And of the
+// first messages of all holders inside, few can start late: those that leave S for good.
 //
-// Nothing here asks what switches do: a switch that copies or adds still ends messages at ports, one arrival
-// each. Sizes and releases may differ: times are those of the smallest counted chunk and the first release.
+// The way from an NPU of S to a port of S may lead over NPUs outside: only messages between NPUs of S would
+// miss arrivals that have left S and come back.
 //
-// Tried is every t0 at which E grows, for the worst parts of each natural partition. Complexity: some
-// searches per part, then O(ticks * ports log T).
+// Otherwise nothing here asks what switches do: a switch that copies or adds still ends messages at ports,
+// one arrival each. Sizes and releases may differ: times are those of the smallest counted chunk and the
+// first release.
+//
+// Tried is every t0 at which E grows or a port can have its first message from inside, for the worst parts of
+// each natural partition. Complexity: some searches per part, then O(ticks * ports log T).
 
 #include "bounds/families.hpp"
 #include "bounds/link_window.hpp"
@@ -56,12 +67,19 @@ class Wave {
         if (!count(bytes) || !effort_.spend(4 * network_.work())) return;
         find_windows();
         for (const Ticks split : splits()) {
-            if (!effort_.spend(1 + ports_.size())) return;
+            if (!effort_.spend(1 + 2 * ports_.size())) return;
             try_split(split, bytes, best);
         }
     }
 
   private:
+    /// The last link of messages to an NPU inside (backwards: the first of messages from one).
+    struct Port {
+        Ticks outer, inner;  ///< the least time from outside; from an NPU inside
+        Ticks busy;          ///< how far apart messages are
+        Ticks inner_busy;    ///< those from inside
+    };
+
     [[nodiscard]] bool is_inside(NodeId node) const { return inside_[node.index()]; }
 
     /// How many of a set are inside; sets that chunks share are looked at once.
@@ -123,11 +141,9 @@ class Wave {
             if (inside_[n] && carries(NodeId(n))) near.push_back({NodeId(n), Ticks(0)});
         }
         const auto is_npu_inside = [&](NodeId n) { return topology_.is_npu(n) && is_inside(n); };
-        const auto is_npu_outside = [&](NodeId n) { return topology_.is_npu(n) && !is_inside(n); };
         const auto from_far =
             network_.times(far_, on, [&](NodeId n) { return carries(n) && !is_npu_inside(n); });
-        const auto from_near =
-            network_.times(near, on, [&](NodeId n) { return carries(n) && !is_npu_outside(n); });
+        const auto from_near = network_.times(near, on, [&](NodeId n) { return carries(n); });
         const auto to_near = network_.times(near, back, [&](NodeId n) { return carries(n); });
         for (std::size_t l = 0; l < topology_.links().size(); ++l) {
             const LinkId id(l);
@@ -150,7 +166,10 @@ class Wave {
         if (outer.time != kNever)
             outer_ports_.push_back({outer.time, Ticks(0), network_.busy(id, outer.pace)});
         const Ticks pace = std::min(outer.pace, inner.pace);
-        if (pace != kNever) ports_.push_back({outer.time, inner.time, network_.busy(id, pace)});
+        if (pace == kNever) return;
+        const Ticks inner_busy = inner.pace == kNever ? kNever : network_.busy(id, inner.pace);
+        ports_.push_back({outer.time, inner.time, network_.busy(id, pace), inner_busy});
+        entry_ = std::min(entry_, outer.time);
     }
 
     [[nodiscard]] static std::uint64_t sum_of_sends(const std::vector<LinkWindow>& windows, Ticks end) {
@@ -162,9 +181,35 @@ class Wave {
         return std::min(sum_of_sends(outer_ports_, end), sum_of_sends(border_, end));
     }
 
-    /// The ticks at which one more chunk may have crossed, while some are left.
+    /// How many messages of counted chunks can have ended at NPUs inside.
+    [[nodiscard]] std::uint64_t arrived(Ticks end) const {
+        const std::uint64_t over_ports = sum_of_sends(outer_ports_, end);
+        std::uint64_t count =
+            splits_messages() ? over_ports : std::min(over_ports, sum_of_sends(border_, end));
+        for (const Port& port : ports_) {
+            const LinkWindow window{sum(entry_, port.inner), Ticks(0), port.inner_busy};
+            count += static_cast<std::uint64_t>(window.sends(end));
+        }
+        return count;
+    }
+
+    /// Whether one transfer over the border can be the beginning (backwards: the end) of several messages.
+    [[nodiscard]] bool splits_messages() const {
+        return std::ranges::any_of(topology_.parts().switches, [&](const SwitchRule& rule) {
+            return forwards_ ? rule.copy : rule.reduce;
+        });
+    }
+
+    /// The ticks at which one more chunk may have crossed, while some are left or messages inside have not
+    /// begun to arrive; and those at which they begin to.
     [[nodiscard]] std::vector<Ticks> splits() {
         std::vector<Ticks> ticks;
+        Ticks idle = kNever;
+        for (const Port& port : ports_) {
+            if (entry_ == kNever || port.inner == kNever) continue;
+            ticks.push_back(entry_ + port.inner);
+            idle = std::min(idle, ticks.back());
+        }
         std::vector<std::pair<Ticks, Ticks>> known;
         for (const auto* windows : {&outer_ports_, &border_}) {
             for (const LinkWindow& window : *windows)
@@ -176,7 +221,7 @@ class Wave {
             Ticks tick = first;
             for (std::uint64_t i = 0; i < chunks_; ++i, tick += busy) {
                 if (!effort_.spend(1 + outer_ports_.size() + border_.size())) return ticks;
-                if (crossed(tick - Ticks(1)) >= chunks_) break;
+                if (crossed(tick - Ticks(1)) >= chunks_ && tick >= idle) break;
                 ticks.push_back(tick);
             }
         }
@@ -197,16 +242,41 @@ class Wave {
     }
 
     void try_split(Ticks split, Bytes bytes, Bound& best) {
+        try_left(split, bytes, best);
+        try_all(split, bytes, best);
+    }
+
+    /// The chunks that have not crossed before the split.
+    void try_left(Ticks split, Bytes bytes, Bound& best) const {
         const std::uint64_t before = crossed(split - Ticks(1));
         if (before >= chunks_) return;
-        const Wide need{needed(chunks_ - before)};
         std::vector<LinkWindow> windows;
-        for (const LinkWindow& port : ports_) {
-            // `first` of a port is the time from outside, `last` that of a message from inside.
-            const Ticks outer = port.first == kNever ? kNever : std::max(split, port.first);
-            const Ticks since = std::min(outer, sum(split, port.last));
-            windows.push_back({since, forwards_ ? Ticks(0) : release_, port.busy});
+        for (const Port& port : ports_) {
+            const Ticks outer = port.outer == kNever ? kNever : std::max(split, port.outer);
+            windows.push_back(window_of(port, std::min(outer, sum(split, port.inner))));
         }
+        prove(windows, needed(chunks_ - before), split, bytes, best);
+    }
+
+    /// All messages that have not ended before the split.
+    void try_all(Ticks split, Bytes bytes, Bound& best) const {
+        const std::uint64_t before = arrived(split - Ticks(1)), all = needed(chunks_);
+        if (before >= all) return;
+        std::vector<LinkWindow> windows;
+        for (const Port& port : ports_) {
+            const Ticks first = std::min(port.outer, sum(entry_, port.inner));
+            windows.push_back(window_of(port, first == kNever ? kNever : std::max(split, first)));
+        }
+        prove(windows, all - before, split, bytes, best);
+    }
+
+    [[nodiscard]] LinkWindow window_of(const Port& port, Ticks since) const {
+        return {since, forwards_ ? Ticks(0) : release_, port.busy};
+    }
+
+    void prove(const std::vector<LinkWindow>& windows, std::uint64_t messages, Ticks split, Bytes bytes,
+               Bound& best) const {
+        const Wide need{messages};
         if (enough(windows, need, best.value)) return;
         const auto end = least_end(windows, need);
         if (!end) return;
@@ -230,7 +300,8 @@ class Wave {
     std::vector<const Passage*> passages_;
     std::vector<bool> carriers_;  ///< per node: whether it may carry any of the chunks
     std::vector<LinkWindow> outer_ports_, border_;
-    std::vector<LinkWindow> ports_;  ///< first: from outside; last: from inside
+    std::vector<Port> ports_;
+    Ticks entry_ = kNever;  ///< when the first message from outside can have ended inside
 };
 
 }  // namespace

@@ -4,6 +4,10 @@
 //
 // How many chunks can cross is bounded twice: by the links over which messages end at NPUs inside (backwards:
 // begin there), and by the links between the two sides. The smaller number counts.
+//
+// Or all messages are counted that the chunks need inside. Those that end before the split are crossings
+// again, or come from an NPU inside that a chunk has reached before. A transfer between the two sides is only
+// one message's if no switch copies (backwards: adds).
 
 #include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
@@ -35,29 +39,69 @@ class WaveCheck {
         carriers_ = carriers(instance_, collectives_);
         if (chunks_ == 0) return "no chunk has to cross the border of the set";
         find_times();
+        const auto left = objection_to_what_is_left(value.count() - 1);
+        return left ? objection_to_all(value.count() - 1, *left) : std::nullopt;
+    }
+
+  private:
+    /// The last link of messages to an NPU inside (backwards: the first): the least time from outside and
+    /// from an NPU inside, and how far apart messages are, and those from inside.
+    struct Port {
+        Wide outer, inner, busy, inner_busy;
+    };
+
+    [[nodiscard]] bool is_inside(NodeId node) const { return inside_[node.index()]; }
+    [[nodiscard]] bool is_inside_npu(NodeId node) const { return topology_.is_npu(node) && is_inside(node); }
+    [[nodiscard]] bool carries(NodeId node) const { return carriers_[node.index()]; }
+
+    /// The chunks that cross at the split or later.
+    [[nodiscard]] Objection objection_to_what_is_left(Wide end) const {
         const Wide crossed = std::min(crossings(outer_ports_), crossings(border_));
-        if (crossed >= chunks_) {
+        if (crossed >= chunks_)
             return fmt::format("all {} chunks may have crossed before the split", text_of(chunks_));
-        }
-        Wide left = chunks_ - crossed, needed = 0;
+        Wide left = chunks_ - crossed, needed = 0, possible = 0;
         for (const auto& [ends, chunks] : chunks_by_ends_) {
             const Wide some = std::min(left, chunks);
             needed += some * ends;
             left -= some;
         }
-        Wide possible = 0;
-        for (const LinkUse& use : ports_) possible += use.transfers_by(value.count() - 1);
-        if (possible >= needed) {
-            return fmt::format("by tick {} the links of the set's NPUs manage {} messages, and {} are needed",
-                               value.count() - 1, text_of(possible), text_of(needed));
-        }
-        return std::nullopt;
+        const Wide split = wave_.split.count();
+        for (const Port& port : ports_)
+            possible += room(std::min(std::max(split, port.outer), split + port.inner), port.busy, end);
+        if (possible < needed) return std::nullopt;
+        return fmt::format("by tick {} the links of the set's NPUs manage {} messages, and {} are needed",
+                           text_of(end), text_of(possible), text_of(needed));
     }
 
-  private:
-    [[nodiscard]] bool is_inside(NodeId node) const { return inside_[node.index()]; }
-    [[nodiscard]] bool is_inside_npu(NodeId node) const { return topology_.is_npu(node) && is_inside(node); }
-    [[nodiscard]] bool carries(NodeId node) const { return carriers_[node.index()]; }
+    /// The messages that end (backwards, in time left: begin) at the split or later. `otherwise` is what to
+    /// say if they prove nothing.
+    [[nodiscard]] Objection objection_to_all(Wide end, const std::string& otherwise) const {
+        const Wide split = wave_.split.count();
+        Wide entry = kNever, needed = 0, possible = crossings(outer_ports_);
+        if (!crossings_divide()) possible = std::min(possible, crossings(border_));
+        for (const Port& port : ports_) entry = std::min(entry, port.outer);
+        for (const auto& [ends, chunks] : chunks_by_ends_) needed += ends * chunks;
+        for (const Port& port : ports_) {
+            const Wide passed_on = entry + port.inner;
+            if (port.inner < kNever)
+                possible += LinkUse{passed_on, 0, port.inner_busy}.transfers_by(split - 1);
+            possible += room(std::max(split, std::min(port.outer, passed_on)), port.busy, end);
+        }
+        return possible < needed ? std::nullopt : Objection(otherwise);
+    }
+
+    /// Whether several messages can share one transfer over the border.
+    [[nodiscard]] bool crossings_divide() const {
+        for (const SwitchRule& rule : topology_.parts().switches) {
+            if (wave_.backwards ? rule.reduce : rule.copy) return true;
+        }
+        return false;
+    }
+
+    /// How many messages a port manages by `end`, none before `since`.
+    [[nodiscard]] Wide room(Wide since, Wide busy, Wide end) const {
+        return LinkUse{since, wave_.backwards ? release_ : Wide{0}, busy}.transfers_by(end);
+    }
 
     void count() {
         for (const Need& need : needs_of(instance_)) {
@@ -90,18 +134,17 @@ class WaveCheck {
         }
         const Direction on = wave_.backwards ? Direction::Backwards : Direction::Forwards;
         const Direction back = wave_.backwards ? Direction::Forwards : Direction::Backwards;
-        const auto paths = [&](Direction direction, const std::vector<Wide>& start, bool in, bool out) {
+        const auto paths = [&](Direction direction, const std::vector<Wide>& start, bool through_inside) {
             return SegmentPaths(
                 instance_, wave_.bytes, direction, start,
-                [this, in, out](NodeId node) {
-                    if (!carries(node)) return false;
-                    return topology_.is_switch(node) || (is_inside(node) ? in : out);
+                [this, through_inside](NodeId node) {
+                    return carries(node) && (through_inside || !is_inside_npu(node));
                 },
                 times_of_segments(instance_));
         };
-        const SegmentPaths outer = paths(on, far_, false, true);
-        const SegmentPaths inner = paths(on, near_, true, false);
-        const SegmentPaths onward = paths(back, near_, true, true);
+        const SegmentPaths outer = paths(on, far_, false);
+        const SegmentPaths inner = paths(on, near_, true);
+        const SegmentPaths onward = paths(back, near_, true);
         for (std::size_t e = 0; e < topology_.links().size(); ++e) {
             const Link& link = topology_.link(LinkId(e));
             if (!carries(link.src) || !carries(link.dst)) continue;
@@ -134,12 +177,10 @@ class WaveCheck {
     void add_port(LinkId link, const SegmentPaths& outer, const SegmentPaths& inner) {
         const auto [outer_time, outer_pace] = outer.whole(link);
         const auto [inner_time, inner_pace] = inner.whole(link);
-        const Wide split = wave_.split.count();
         if (outer_time < kNever) outer_ports_.push_back({outer_time, 0, busy_for(link, outer_pace)});
         if (outer_time >= kNever && inner_time >= kNever) return;
-        const Wide since = std::min(std::max(split, outer_time), split + inner_time);
-        ports_.push_back(
-            {since, wave_.backwards ? release_ : Wide{0}, busy_for(link, std::min(outer_pace, inner_pace))});
+        ports_.push_back({outer_time, inner_time, busy_for(link, std::min(outer_pace, inner_pace)),
+                          inner_time < kNever ? busy_for(link, inner_pace) : kNever});
     }
 
     [[nodiscard]] Wide crossings(const std::vector<LinkUse>& links) const {
@@ -157,7 +198,8 @@ class WaveCheck {
     std::map<Wide, Wide> chunks_by_ends_;  ///< by the number of receivers (backwards: holders) inside
     std::set<CollectiveId> collectives_;
     std::vector<bool> carriers_;  ///< per node: whether it may hold any of the chunks
-    std::vector<LinkUse> outer_ports_, border_, ports_;
+    std::vector<LinkUse> outer_ports_, border_;
+    std::vector<Port> ports_;
 };
 
 }  // namespace

@@ -99,6 +99,46 @@ TEST_CASE("slow uplinks bring the last chunks, and fast ports pass them on") {
     CHECK_FALSE(verify::check_certificate(instance, wave_of(instance)));
 }
 
+TEST_CASE("ports inside stand idle until the first entry can have been passed on") {
+    // Two leaves of four NPUs, one link between them. Four chunks enter a leaf, the first at 3, and make
+    // sixteen arrivals. Nobody in the leaf can have passed one on before 5, so there are two by 4, and the
+    // four ports need four ticks for the other fourteen. Alone, the ports would be done at 6.
+    for (const CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+        Net net(8);
+        const std::size_t here = net.add_switch({}), there = net.add_switch({});
+        net.both(here, there);
+        for (std::size_t npu = 0; npu < 8; ++npu) net.both(npu, npu < 4 ? here : there);
+        const Instance instance = on_all(net, {collective(kind)});
+        const bool backwards = kind == CollectiveKind::ReduceScatter;
+        const WaveCertificate split{nodes({0, 1, 2, 3, 8}), backwards, Ticks(5), {}};
+        CHECK(proves(instance, split, 8));
+        CHECK_FALSE(proves(instance, split, 9));
+        CHECK(wave_of(instance).value == Ticks(8));
+        CHECK_FALSE(verify::check_certificate(instance, wave_of(instance)));
+    }
+}
+
+TEST_CASE("a switch that copies lets one transfer over the border end at several NPUs") {
+    Net net(5);
+    const std::size_t far = net.add_switch({}), copying = net.add_switch({.copy = true});
+    net.both(0, far).both(far, copying, 0, 9);
+    for (std::size_t npu = 1; npu < 5; ++npu) net.both(npu, copying);
+    const Instance instance = on_all(net, {collective(CollectiveKind::Broadcast)});
+    // One transfer of 9 and four at once after it: 1 + 9 + 1.
+    CHECK(wave_of(instance).value <= Ticks(11));
+    for (int split = 0; split < 20; ++split)
+        CHECK_FALSE(proves(instance, WaveCertificate{nodes({1, 2, 3, 4, 6}), false, Ticks(split), {}}, 12));
+}
+
+TEST_CASE("what enters a set may leave it and come back") {
+    // NPU 1 has the chunk at 50, NPU 2 a tick later, NPU 3 another. Without NPU 1 it takes NPU 2 200.
+    Net net(4);
+    net.both(0, 1, 0, 50).both(1, 2).both(2, 3).both(0, 2, 0, 200);
+    const Instance instance = on_all(net, {collective(CollectiveKind::Broadcast)});
+    for (int split = 0; split < 210; ++split)
+        CHECK_FALSE(proves(instance, WaveCertificate{nodes({1, 3}), false, Ticks(split), {}}, 53));
+}
+
 TEST_CASE("the cut search looks at both ways over the border of every part") {
     // Twelve nodes of two NPUs on a slow switch; a scatter into one node is the only traffic.
     Net net(24);
