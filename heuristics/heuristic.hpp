@@ -20,6 +20,7 @@ struct SpreadTraits {
     std::size_t nodes = 0;
     bool unicast = true;  ///< every chunk has one target
     bool whole = true;    ///< every chunk goes to every NPU
+    bool alike = true;    ///< there are several chunks, and all have the same holders
     bool direct = true;   ///< every hop is a link between NPUs
 };
 [[nodiscard]] SpreadTraits traits_of(const SpreadProblem& problem);

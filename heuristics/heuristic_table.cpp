@@ -15,6 +15,7 @@
 #include "heuristics/ring/ring.hpp"
 #include "heuristics/switches/switch_flood.hpp"
 #include "heuristics/symmetry/quotient.hpp"
+#include "heuristics/trees/packed_trees.hpp"
 #include "heuristics/trees/repair.hpp"
 #include "heuristics/trees/steiner_trees.hpp"
 #include "heuristics/trees/tree_insertion.hpp"
@@ -76,6 +77,13 @@ const std::array kTable{
         PhaseHeuristic{why_no_flood,
                        [](const Traits& traits, const Options&) { return !traits.unicast && traits.direct; },
                        1, flood_search}},
+    Heuristic{"packed-trees",
+              "broadcasts: trees that share no link, each with a part of the chunks, one after the other",
+              PhaseHeuristic{why_no_packed_trees,
+                             [](const Traits& traits, const Options&) {
+                                 return !traits.unicast && traits.direct && traits.whole && traits.alike;
+                             },
+                             1, packed_trees}},
     Heuristic{
         "steiner-trees",
         "a tree for each chunk under prices of full links, then list scheduling and trimming of what is late",
@@ -126,6 +134,9 @@ const std::array kTable{
               ExchangeHeuristic{why_no_rounds, recursive_doubling}},
     Heuristic{"recursive-multiplying", "all-reduce: larger sets exchange their sums, in fewer rounds",
               ExchangeHeuristic{why_no_rounds, recursive_multiplying}},
+    Heuristic{"folded-exchange",
+              "all-reduce: sums go to keepers, who exchange them in rounds and hand them back",
+              ExchangeHeuristic{why_no_rounds, folded_exchange}},
     Heuristic{"all-pairs", "all-reduce: everybody sends all it has to everybody at once, in one round",
               ExchangeHeuristic{why_no_rounds, all_pairs}},
     Heuristic{"direct-exchange", "each chunk is summed up at its root and returned to all, without relays",
@@ -155,10 +166,12 @@ SpreadTraits traits_of(const SpreadProblem& problem) {
     SpreadTraits traits;
     traits.nodes = problem.graph.nodes();
     traits.direct = problem.graph.is_direct();
+    traits.alike = problem.spreads.size() > 1;
     const std::size_t npus = problem.graph.instance().topology().npus();
     for (const Spread& spread : problem.spreads) {
         traits.sends += spread.targets.size();
         traits.unicast = traits.unicast && spread.targets.size() == 1;
+        traits.alike = traits.alike && std::ranges::equal(spread.sources, problem.spreads.front().sources);
         traits.whole = traits.whole && spread.targets.size() == npus;
     }
     return traits;

@@ -59,7 +59,7 @@ class Exchanges {
 /// The textbook algorithms. Each tries several orders of the ranks and of the messages, and returns the best
 /// schedule; it stops at `target`. None: the network lacks the links, or `stop` came first.
 using ExchangeFunction = std::optional<Schedule>(const Exchanges&, Ticks target, const Stop&);
-ExchangeFunction recursive_doubling, recursive_multiplying, all_pairs;
+ExchangeFunction recursive_doubling, recursive_multiplying, all_pairs, folded_exchange;
 /// Sums and copies by switches.
 ExchangeFunction switch_sums;
 /// Trees that are grown, and improved by local search.

@@ -1,4 +1,13 @@
-// Recursive doubling, recursive multiplying and all pairs: which orders of ranks and rounds are tried.
+// Recursive doubling, recursive multiplying, all pairs and folded exchanges: which orders of ranks and rounds
+// are tried.
+//
+// Recursive doubling has the fewest rounds, log n, but n messages in each; a tree has the fewest messages,
+// 2(n-1), but twice the rounds. A folded exchange is between them: in the first k digits the sum goes to one
+// keeper, the keepers exchange in the others, and the sum is handed back: log n + k rounds and 2(n - n/2^k) +
+// n/2^k (log n - k) messages. Chunks differ in the order of the digits and in the keepers, so that every link
+// has work in every round: on a 4-cube, alpha = beta = 1, one folded digit keeps all links busy from the
+// first tick to the last (11 ticks, the lower bound; trees: 15, recursive doubling: 17). On a cluster with
+// the near digits folded it is the hierarchical all-reduce.
 
 #include "heuristics/exchange/best_exchange.hpp"
 #include "heuristics/exchange/round_plans.hpp"
@@ -31,24 +40,53 @@ const std::vector<NodeId>& chosen_order(const Exchanges::Set& set, std::size_t n
     return number < set.orders.size() ? set.orders[number] : set.wide_orders[number - set.orders.size()];
 }
 
-void try_rounds(BestExchange& best, const Exchanges& exchanges, std::size_t number,
-                const RadicesOf& radices_of, RoundTurns turns, const Stop& stop) {
+/// One way to sum up: digits, how many of them are folded, and their order.
+struct Variant {
+    RadicesOf radices_of;
+    std::size_t folded = 0;
+};
+
+/// The messages of one chunk.
+std::size_t messages_of(std::size_t members, std::span<const std::size_t> radices, std::size_t folded) {
+    std::size_t messages = 0, left = members;
+    for (std::size_t turn = 0; turn < radices.size(); ++turn) {
+        if (turn < folded) {
+            messages += 2 * (left - left / radices[turn]);
+            left /= radices[turn];
+        } else {
+            messages += left * (radices[turn] - 1);
+        }
+    }
+    return messages;
+}
+
+/// The plans of a set's chunks: by turns of the digits, then by keeper.
+std::vector<RoundPlan> plans_of(const std::vector<NodeId>& order, std::size_t chunks, const Variant& variant,
+                                RoundTurns turns) {
+    const auto radices = variant.radices_of(order.size());
+    const std::size_t folded = std::min(variant.folded, radices.size());
+    const std::size_t rotations = turns == RoundTurns::Rotated ? std::max<std::size_t>(radices.size(), 1) : 1;
+    std::size_t keepers = 1;
+    for (std::size_t turn = 0; turn < folded; ++turn) keepers *= *std::ranges::max_element(radices);
+    std::vector<RoundPlan> plans;
+    for (std::size_t i = 0; i < std::min(chunks, rotations * keepers); ++i) {
+        const auto digits = digits_of(radices.size(), turns, i % rotations);
+        plans.push_back(digit_rounds(order, {radices, digits, folded, i / rotations}));
+    }
+    return plans;
+}
+
+void try_rounds(BestExchange& best, const Exchanges& exchanges, std::size_t number, const Variant& variant,
+                RoundTurns turns, const Stop& stop) {
     std::size_t messages = 0;
     for (const Exchanges::Set& set : exchanges.sets()) {
         const std::size_t members = chosen_order(set, number).size();
-        for (const std::size_t radix : radices_of(members))
-            messages += set.chunks.size() * members * (radix - 1);
+        messages += set.chunks.size() * messages_of(members, variant.radices_of(members), variant.folded);
     }
     if (!best.goes_on(messages)) return;
-    std::vector<std::vector<RoundPlan>> plans;  // by set and rotation
-    for (const Exchanges::Set& set : exchanges.sets()) {
-        const auto& order = chosen_order(set, number);
-        const auto radices = radices_of(order.size());
-        const std::size_t count = turns == RoundTurns::Rotated ? std::max<std::size_t>(radices.size(), 1) : 1;
-        auto& rotations = plans.emplace_back();
-        for (std::size_t i = 0; i < count; ++i)
-            rotations.push_back(digit_rounds(order, radices, digits_of(radices.size(), turns, i)));
-    }
+    std::vector<std::vector<RoundPlan>> plans;  // by set
+    for (const Exchanges::Set& set : exchanges.sets())
+        plans.push_back(plans_of(chosen_order(set, number), set.chunks.size(), variant, turns));
     std::vector<RoundSum> sums;
     for (std::size_t s = 0; s < plans.size(); ++s) {
         const Exchanges::Set& set = exchanges.sets()[s];
@@ -58,37 +96,22 @@ void try_rounds(BestExchange& best, const Exchanges& exchanges, std::size_t numb
     best.take(schedule_rounds(exchanges.graph(), sums, stop));
 }
 
-/// All radices with turns in rotation first, because that is mostly the best, and where time is short later
+/// All variants with turns in rotation first, because that is mostly the best, and where time is short later
 /// ones are not reached.
-void try_all(BestExchange& best, const Exchanges& exchanges, const std::vector<RadicesOf>& radices,
+void try_all(BestExchange& best, const Exchanges& exchanges, const std::vector<Variant>& variants,
              const Stop& stop) {
     std::size_t orders = 0;
     for (const Exchanges::Set& set : exchanges.sets())
         orders = std::max(orders, set.orders.size() + set.wide_orders.size());
     for (const RoundTurns turns : {RoundTurns::Rotated, RoundTurns::NearFirst, RoundTurns::FarFirst}) {
         for (std::size_t o = 0; o < orders; ++o) {
-            for (const RadicesOf& radices_of : radices)
-                try_rounds(best, exchanges, o, radices_of, turns, stop);
+            for (const Variant& variant : variants) try_rounds(best, exchanges, o, variant, turns, stop);
         }
     }
 }
 
-}  // namespace
-
-std::optional<Schedule> recursive_doubling(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    BestExchange best(exchanges, target, stop);
-    try_all(best, exchanges, {doubling_radices}, stop);
-    return best.schedule();
-}
-
-std::optional<Schedule> all_pairs(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    BestExchange best(exchanges, target, stop);
-    try_all(best, exchanges, {[](std::size_t n) { return std::vector{n}; }}, stop);
-    return best.schedule();
-}
-
-std::optional<Schedule> recursive_multiplying(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    BestExchange best(exchanges, target, stop);
+/// Recursive multiplying for all sizes of sets that the instance has.
+std::vector<RadicesOf> multiplying(const Exchanges& exchanges) {
     std::size_t most = 0;
     for (const Exchanges::Set& set : exchanges.sets())
         most = std::max(most, multiplying_radices(set.members.size()).size());
@@ -99,7 +122,42 @@ std::optional<Schedule> recursive_multiplying(const Exchanges& exchanges, Ticks 
             return all.empty() ? doubling_radices(n) : all[k % all.size()];
         });
     }
-    try_all(best, exchanges, radices, stop);
+    return radices;
+}
+
+}  // namespace
+
+std::optional<Schedule> recursive_doubling(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    BestExchange best(exchanges, target, stop);
+    try_all(best, exchanges, {{doubling_radices}}, stop);
+    return best.schedule();
+}
+
+std::optional<Schedule> all_pairs(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    BestExchange best(exchanges, target, stop);
+    try_all(best, exchanges, {{[](std::size_t n) { return std::vector{n}; }}}, stop);
+    return best.schedule();
+}
+
+std::optional<Schedule> recursive_multiplying(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    BestExchange best(exchanges, target, stop);
+    std::vector<Variant> variants;
+    for (RadicesOf& radices_of : multiplying(exchanges)) variants.push_back({std::move(radices_of)});
+    try_all(best, exchanges, variants, stop);
+    return best.schedule();
+}
+
+std::optional<Schedule> folded_exchange(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    BestExchange best(exchanges, target, stop);
+    std::size_t most = 0;
+    for (const Exchanges::Set& set : exchanges.sets())
+        most = std::max(most, doubling_radices(set.members.size()).size());
+    std::vector<Variant> variants;
+    for (std::size_t folded = 1; folded <= most; ++folded) variants.push_back({doubling_radices, folded});
+    for (const RadicesOf& radices_of : multiplying(exchanges)) {
+        for (const std::size_t folded : {1U, 2U}) variants.push_back({radices_of, folded});
+    }
+    try_all(best, exchanges, variants, stop);
     return best.schedule();
 }
 

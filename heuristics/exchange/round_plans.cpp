@@ -11,42 +11,99 @@ namespace {
 
 constexpr std::size_t kMostRadices = 12;
 
-/// The members of a digit's meetings exchange what they have, everybody with everybody, shift after shift.
-Round meetings_of_digit(std::span<const NodeId> order, std::size_t product, std::size_t weight,
-                        std::size_t radix) {
-    Round round;
-    for (std::size_t first = 0; first < product; ++first) {
-        if (first / weight % radix != 0) continue;
-        Meeting meeting;
-        for (std::size_t shift = 1; shift < radix; ++shift) {
-            for (std::size_t i = 0; i < radix; ++i) {
-                meeting.messages.emplace_back(order[first + i * weight],
-                                              order[first + (i + shift) % radix * weight]);
-            }
+/// The positions that take part in a turn, and the meetings that it is about.
+class Digits {
+  public:
+    Digits(std::span<const NodeId> order, const RoundDigits& digits) : order_(order), digits_(digits) {
+        for (const std::size_t radix : digits.radices) weights_.push_back(weights_.back() * radix);
+        std::size_t keeper = digits.keeper;
+        for (std::size_t turn = 0; turn < digits.folded; ++turn) {
+            kept_.push_back(keeper % radix(turn));
+            keeper /= radix(turn);
         }
-        round.push_back(std::move(meeting));
     }
-    return round;
-}
+
+    [[nodiscard]] std::size_t product() const { return weights_.back(); }
+
+    /// Those who are left exchange what they have, everybody with everybody, shift after shift.
+    [[nodiscard]] Round exchanges(std::size_t turn) const {
+        return meetings(turn, [&](std::size_t first, Meeting& meeting) {
+            for (std::size_t shift = 1; shift < radix(turn); ++shift) {
+                for (std::size_t i = 0; i < radix(turn); ++i) {
+                    meeting.messages.emplace_back(member(first, turn, i),
+                                                  member(first, turn, (i + shift) % radix(turn)));
+                }
+            }
+        });
+    }
+    /// The keeper gets what the others have.
+    [[nodiscard]] Round fold(std::size_t turn) const {
+        return meetings(turn, [&](std::size_t first, Meeting& meeting) {
+            for (std::size_t i = 1; i < radix(turn); ++i)
+                meeting.messages.emplace_back(other(first, turn, i), member(first, turn, kept_[turn]));
+        });
+    }
+    /// The others get what the keeper has.
+    [[nodiscard]] Round unfold(std::size_t turn) const {
+        return meetings(turn, [&](std::size_t first, Meeting& meeting) {
+            meeting.copies = true;
+            for (std::size_t i = 1; i < radix(turn); ++i)
+                meeting.messages.emplace_back(member(first, turn, kept_[turn]), other(first, turn, i));
+        });
+    }
+
+  private:
+    [[nodiscard]] std::size_t radix(std::size_t turn) const { return digits_.radices[digits_.turns[turn]]; }
+    [[nodiscard]] std::size_t weight(std::size_t turn) const { return weights_[digits_.turns[turn]]; }
+    [[nodiscard]] std::size_t digit(std::size_t position, std::size_t turn) const {
+        return position / weight(turn) % radix(turn);
+    }
+    [[nodiscard]] NodeId member(std::size_t first, std::size_t turn, std::size_t value) const {
+        return order_[first + value * weight(turn)];
+    }
+    [[nodiscard]] NodeId other(std::size_t first, std::size_t turn, std::size_t i) const {
+        return member(first, turn, (kept_[turn] + i) % radix(turn));
+    }
+    /// Whether a position is a keeper in all folded turns before this one.
+    [[nodiscard]] bool is_left(std::size_t position, std::size_t turn) const {
+        for (std::size_t t = 0; t < std::min(turn, digits_.folded); ++t) {
+            if (digit(position, t) != kept_[t]) return false;
+        }
+        return true;
+    }
+    /// `fill(first, meeting)` for those who meet: `first` is the position with digit 0.
+    [[nodiscard]] Round meetings(std::size_t turn, const auto& fill) const {
+        Round round;
+        for (std::size_t first = 0; first < product(); ++first) {
+            if (digit(first, turn) == 0 && is_left(first, turn)) fill(first, round.emplace_back());
+        }
+        return round;
+    }
+
+    std::span<const NodeId> order_;
+    const RoundDigits& digits_;
+    std::vector<std::size_t> weights_{1};
+    std::vector<std::size_t> kept_;  ///< by folded turn: the digit of the keepers
+};
 
 }  // namespace
 
-RoundPlan digit_rounds(std::span<const NodeId> order, std::span<const std::size_t> radices,
-                       std::span<const std::size_t> digits) {
-    std::vector<std::size_t> weights{1};
-    for (const std::size_t radix : radices) weights.push_back(weights.back() * radix);
-    const std::size_t product = weights.back();
+RoundPlan digit_rounds(std::span<const NodeId> order, const RoundDigits& digits) {
+    expects(digits.turns.size() == digits.radices.size() && digits.folded <= digits.turns.size());
+    const Digits positions(order, digits);
+    const std::size_t product = positions.product();
     expects(product <= order.size() && order.size() <= 2 * product);
     RoundPlan plan;
-    Round fold, unfold;
+    Round surplus_in, surplus_out;
     for (std::size_t i = product; i < order.size(); ++i) {
-        fold.push_back({{{order[i], order[i - product]}}});
-        unfold.push_back({{{order[i - product], order[i]}}, true});
+        surplus_in.push_back({{{order[i], order[i - product]}}});
+        surplus_out.push_back({{{order[i - product], order[i]}}, true});
     }
-    plan.push_back(std::move(fold));
-    for (const std::size_t digit : digits)
-        plan.push_back(meetings_of_digit(order, product, weights[digit], radices[digit]));
-    plan.push_back(std::move(unfold));
+    plan.push_back(std::move(surplus_in));
+    for (std::size_t turn = 0; turn < digits.turns.size(); ++turn)
+        plan.push_back(turn < digits.folded ? positions.fold(turn) : positions.exchanges(turn));
+    for (std::size_t turn = digits.folded; turn-- > 0;) plan.push_back(positions.unfold(turn));
+    plan.push_back(std::move(surplus_out));
     return plan;
 }
 

@@ -37,6 +37,8 @@ class PushPorts {
     [[nodiscard]] Ticks longest() const { return longest_; }
     /// The longest message within a part of the level.
     [[nodiscard]] Ticks longest_within(std::size_t level) const { return within_[level]; }
+    /// The part of each of npus().
+    [[nodiscard]] const std::vector<std::uint32_t>& parts(std::size_t level) const { return parts_[level]; }
     [[nodiscard]] std::uint32_t place(NodeId npu) const { return place_[npu.index()]; }
 
   private:
@@ -47,8 +49,9 @@ class PushPorts {
     std::vector<std::uint32_t> place_;  ///< by NPU
     std::vector<Port> ports_;
     std::vector<std::vector<std::uint32_t>> of_;
-    Ticks longest_;              ///< of all messages
-    std::vector<Ticks> within_;  ///< by level
+    Ticks longest_;                                  ///< of all messages
+    std::vector<Ticks> within_;                      ///< by level
+    std::vector<std::vector<std::uint32_t>> parts_;  ///< by level
 };
 
 /// What a push prefers; all are times.
@@ -69,11 +72,33 @@ struct PushWeights {
 /// One of them anew.
 [[nodiscard]] PushWeights changed_weights(const PushPorts& ports, const PushWeights& weights, Rng& rng);
 
+/// A message of a push.
+struct Pushed {
+    std::uint32_t port, pair;  ///< places in PushPorts::ports() and Port::pairs
+    std::uint32_t item;
+    Ticks chosen;      ///< when the port chose it
+    Ticks start, end;  ///< it may start later than that
+};
+
+/// Where a push begins and when it gives up.
+struct PushLimits {
+    const Stop& stop;
+    Ticks makespan;  ///< no message may end later
+    /// Of another push on the same base, or empty. Those chosen before `from` are sent first, and a push that
+    /// falls behind these gives up.
+    std::span<const Pushed> rival = {};
+    Ticks from{};
+};
+
+struct PushResult {
+    std::uint64_t work = 0;        ///< grows by the choices that a push looked at
+    std::vector<Pushed> messages;  ///< of the last push that reached everybody
+};
+
 /// Spreads the items: whenever a port is free, its NPU sends what is worth most. False: somebody was not
-/// reached, or it was stopped, or some message ends after `limit`. Adds the choices that it looked at to
-/// `work`.
+/// reached, or it was stopped, or some message ends too late, or it fell behind its rival.
 [[nodiscard]] bool push_spread(const PushPorts& ports, std::span<const LevelItem> items,
-                               const PushWeights& weights, MessagePlacer& placer, Rng& rng, const Stop& stop,
-                               Ticks limit, std::uint64_t& work);
+                               const PushWeights& weights, const PushLimits& limits, MessagePlacer& placer,
+                               Rng& rng, PushResult& result);
 
 }  // namespace tutti::heuristics

@@ -18,8 +18,8 @@ from math import log2
 from pathlib import Path
 
 HEURISTICS = ["ring", "two-levels", "crossbar-rounds", "switch-sums", "recursive-doubling", "recursive-multiplying",
-              "all-pairs", "direct-exchange", "halving-doubling", "two-way-ring", "double-trees", "two-level-trees",
-              "grown-trees"]
+              "folded-exchange", "all-pairs", "direct-exchange", "halving-doubling", "two-way-ring", "double-trees",
+              "two-level-trees", "grown-trees"]
 WIRE = {"latency_ns": 500, "bandwidth_GBps": 50}
 SLOW = {"latency_ns": 1500, "bandwidth_GBps": 25}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

@@ -257,6 +257,14 @@ TEST_CASE("recursive doubling on a 4-cube takes four latencies, the chunks in di
     CHECK(makespan_by("recursive-doubling", textbook("hc16")) == 407);  // its lower bound; by hand 419
 }
 
+TEST_CASE("a folded exchange on a 4-cube keeps every link busy from the first tick to the last") {
+    // 16 chunks with 40 messages each over 64 links: ten ticks to start them, and a tick of latency.
+    const Instance cube = io::read_instance(TUTTI_SOURCE_DIR "/instances/hypercube/hypercube4-ar.json");
+    CHECK(makespan_by("folded-exchange", cube) == 11);  // its lower bound
+    CHECK(makespan_by("recursive-doubling", cube) >= 17);
+    CHECK(makespan_by("halving-doubling", cube) >= 15);
+}
+
 TEST_CASE("on a DGX-1 four meet, then two: two latencies instead of three") {
     CHECK(makespan_by("recursive-doubling", textbook("dgx1k")) <= 2'180'000);
     CHECK(makespan_by("recursive-multiplying", textbook("dgx1k")) == 1'425'600);  // its lower bound

@@ -56,6 +56,9 @@ std::map<std::string_view, Sample> samples() {
     const Instance rails =
         on(generators::rail({3, 2, {Ticks(1), Ticks(1), {}}, {Ticks(2), Ticks(3), {}}, {}}),
            CollectiveKind::AllReduce);
+    Collective several = test::collective(CollectiveKind::Broadcast);
+    several.chunks = 4;
+    const Instance pieces = test::on_all(test::line(4), {several});
     Collective late = test::collective(CollectiveKind::AllReduce);
     late.releases = {Ticks(0), Ticks(0), Ticks(0), Ticks(9)};
     const Instance straggler = test::on_all(test::star(4, {}), {late});
@@ -68,6 +71,7 @@ std::map<std::string_view, Sample> samples() {
             {"port-matching", {starry, gather, "no switches"}},
             {"synchronous-steps", {gather, to_all, "every NPU"}},
             {"link-matching", {gather, starry, "switches"}},
+            {"packed-trees", {pieces, gather, "holders"}},
             {"steiner-trees", {all_reduce}},
             {"tree-insertion", {starry}},
             {"ruin-and-recreate", {gather, plain_star, "switch"}},
@@ -82,6 +86,7 @@ std::map<std::string_view, Sample> samples() {
             {"switch-sums", {starry, all_reduce, "no switch"}},
             {"recursive-doubling", {all_reduce, gather, "no sums"}},
             {"recursive-multiplying", {all_reduce, gather, "no sums"}},
+            {"folded-exchange", {all_reduce, gather, "no sums"}},
             {"all-pairs", {all_reduce, gather, "no sums"}},
             {"direct-exchange", {all_reduce}},
             {"halving-doubling", {all_reduce}},

@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 INSTANCE = HERE.parent.parent / "instances/custom/custom-asymmetric-triangle.json"
 OPTIMUM = 16  # instances/custom.solu
 # Its only model for HiGHS has a million literals.
-LARGE = HERE.parent.parent / "instances/mesh/mesh16x16-bc-8chunks.json"
+LARGE = HERE.parent.parent / "instances/dragonfly/dragonfly9x4x4-bc.json"
 
 
 def run(command, environment=None, code=0):

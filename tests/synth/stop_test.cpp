@@ -51,7 +51,7 @@ class DeafHelper {
 
 /// Its exact models have more than a million literals, and greedy does not meet its bound.
 Instance large_broadcast() {
-    return io::read_instance(TUTTI_SOURCE_DIR "/instances/mesh/mesh16x16-bc-8chunks.json");
+    return io::read_instance(TUTTI_SOURCE_DIR "/instances/dragonfly/dragonfly9x4x4-bc.json");
 }
 
 synth::Result result_within(const Instance& instance, const Stop& stop) {

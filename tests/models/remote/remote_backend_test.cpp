@@ -186,13 +186,13 @@ TEST_CASE("at the end of a slice the solver is asked to stop, and its answer is 
     Program program;
     Rng rng(1);
     std::vector<Term> cost;
-    std::vector<std::vector<Term>> rows(20);
-    for (std::size_t i = 0; i < 100; ++i) {
+    std::vector<std::vector<Term>> rows(40);
+    for (std::size_t i = 0; i < 300; ++i) {
         const Var var = program.boolean("b" + std::to_string(i)).var;
         cost.push_back({var, -1 - static_cast<std::int64_t>(rng.below(1000))});
         for (auto& row : rows) row.push_back({var, 1 + static_cast<std::int64_t>(rng.below(1000))});
     }
-    for (const auto& row : rows) program.row(row, kMinusInfinity, 12'500);
+    for (const auto& row : rows) program.row(row, kMinusInfinity, 40'000);
     program.minimise(cost);
     std::atomic<bool> flag{false};
     std::jthread user([&] {

@@ -1,0 +1,107 @@
+// What `auto` does beside the solvers: where there is none, where switches can do more than forward, and
+// where the textbook algorithms had not enough time at first.
+
+#include "models/exact.hpp"
+#include "synth/synthesize.hpp"
+#include "tests/io/scratch.hpp"
+#include "tests/support/builders.hpp"
+#include "verify/schedule_verifier.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+
+using namespace tutti;
+
+namespace {
+
+bool has_solvers() { return models::why_no_solver({}).empty(); }
+
+/// While it lives, no solver can be loaded: files that are no modules are found before the modules.
+class NoSolvers {
+  public:
+    NoSolvers() {
+        for (const char* const name : {"tutti_cpsat.so", "tutti_highs.so", "tutti_z3.so"})
+            (void)scratch_.file(name, "no module\n");
+        if (const char* const before = std::getenv(kName)) before_ = before;
+        REQUIRE(::setenv(kName, scratch_.path("").c_str(), 1) == 0);
+    }
+    ~NoSolvers() { (void)(before_ ? ::setenv(kName, before_->c_str(), 1) : ::unsetenv(kName)); }
+    NoSolvers(const NoSolvers&) = delete;
+    NoSolvers& operator=(const NoSolvers&) = delete;
+
+  private:
+    static constexpr const char* kName = "TUTTI_MODULE_PATH";
+    test::Scratch scratch_;
+    std::optional<std::string> before_;
+};
+
+/// An all-reduce round a ring of 5 with latency: the bounds that need no solver are below the optimum.
+Instance needs_a_solver() {
+    test::Net ring(5);
+    for (std::size_t n = 0; n < 5; ++n) ring.both(n, (n + 1) % 5, 1, 2);
+    return test::on_all(ring, {test::collective(CollectiveKind::AllReduce)});
+}
+
+/// Two switches that copy, with two NPUs each: 9 ticks, and the bounds that need no solver say 7.
+Instance on_two_copying_leaves() {
+    test::Net net(4);
+    const std::size_t left = net.add_switch({.copy = true});
+    const std::size_t right = net.add_switch({.copy = true});
+    for (std::size_t n = 0; n < 4; ++n) net.both(n, n < 2 ? left : right);
+    net.both(left, right);
+    return test::on_all(net, {test::collective(CollectiveKind::AllReduce)});
+}
+
+}  // namespace
+
+TEST_CASE("auto without a solver says so, and the heuristics go on until the limit") {
+    const NoSolvers nobody;
+    REQUIRE_FALSE(has_solvers());
+    synth::Request request;
+    request.stop = Stop(Stop::Seconds(0.3));
+    const synth::Result result = synth::synthesize(needs_a_solver(), request);
+    CHECK(result.status == Status::Feasible);
+    CHECK(result.proof.find("no solver for exact synthesis") != std::string::npos);
+    CHECK(result.solver_versions.empty());
+    CHECK(result.stopped);
+}
+
+TEST_CASE("textbook algorithms that had no time get a second turn") {
+    // Latency counts more than load, so that few rounds are best: nobody knows them but the textbook.
+    test::Net net = test::star(8, {.cut_through = true}, 50, 1);
+    const Instance instance = test::on_all(net, {test::collective(CollectiveKind::AllReduce)});
+    std::atomic<bool> enough = false;
+    std::size_t turns = 0;
+    synth::Request request;
+    request.method = "greedy";
+    request.options.textbook_share = 1e-9;
+    request.stop = Stop(Stop::Seconds(20), &enough);
+    request.story = [&](const std::string& line) {
+        if (line.starts_with("textbook")) enough = ++turns == 3;
+    };
+    const synth::Result result = synth::synthesize(instance, request);
+    CHECK(turns == 3);
+    const auto doubling = std::ranges::find(result.candidates, "recursive-doubling", &Candidate::heuristic);
+    REQUIRE(doubling != result.candidates.end());
+    CHECK(doubling->makespan.has_value());
+}
+
+TEST_CASE("auto also solves an instance as if its switches only forwarded") {
+    if (!has_solvers()) return;
+    const Instance instance = on_two_copying_leaves();
+    std::atomic<bool> enough = false;
+    synth::Request request;
+    request.stop = Stop(Stop::Seconds(60), &enough);
+    std::string first;
+    request.story = [&](const std::string& line) {
+        if (first.empty() && line.starts_with("horizon")) first = line;
+        enough = !first.empty();
+    };
+    const synth::Result result = synth::synthesize(instance, request);
+    CHECK(first.ends_with("(plain switches)"));  // before its own model is asked
+    CHECK(verify::verify(instance, result.schedule).valid());
+}
