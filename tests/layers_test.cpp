@@ -22,8 +22,9 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"src/plan", {"plan", "core"}},
     {"src/verify", {"verify", "core", "symmetry", "plan"}},
     {"src/bounds", {"bounds", "core"}},
-    {"src/io", {"io", "core", "text", "symmetry", "plan"}},
-    {"src/compile", {"compile", "core", "plan"}},
+    {"src/lang", {"lang", "core", "plan"}},
+    {"src/io", {"io", "core", "text", "symmetry", "plan", "lang"}},
+    {"src/compile", {"compile", "core", "plan", "lang"}},
     {"src/timing", {"timing", "core", "plan"}},
     {"heuristics", {"heuristics", "core", "symmetry"}},
     {"models", {"models", "core", "symmetry", "bounds"}},
@@ -31,8 +32,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"src/batch", {"batch", "text", "synth", "io", "core", "plan", "timing", "verify", "bounds"}},
     {"src/report", {"report", "text", "symmetry", "io", "core", "verify", "bounds"}},
     {"src/app",
-     {"app", "batch", "report", "compile", "synth", "io", "text", "symmetry", "core", "plan", "timing",
-      "verify", "bounds", "models"}},
+     {"app", "batch", "report", "compile", "lang", "synth", "io", "text", "symmetry", "core", "plan",
+      "timing", "verify", "bounds", "models"}},
     {"src/cli", {"cli", "app", "text"}},
 };
 

@@ -29,12 +29,6 @@ std::string with_part(const std::string& path, const std::string& part) {
     return (file.parent_path() / name).string();
 }
 
-void write(const std::string& path, const std::string& text) {
-    io::AtomicFile file(path);
-    file.write(text);
-    file.commit();
-}
-
 }  // namespace
 
 MadePlan make_plan(const Instance& instance, const Schedule& schedule, CollectiveId collective,
@@ -76,7 +70,7 @@ WrittenPlan convert_to_steps(const Instance& instance, const Schedule& schedule,
             rethrow_with_instance(instance);
         }
     }
-    write(path, io::sccl_json_text(plan));
+    io::write_file(path, io::sccl_json_text(plan));
     WrittenPlan written{.path = path};
     const bool stepped = plan.clock == plan::SendClock::Steps;
     written.plan.words =
@@ -119,8 +113,8 @@ std::vector<WrittenPlan> convert_to_plans(const Instance& instance, const Schedu
         plans.push_back(std::move(plan));
     }
     for (const WrittenPlan& plan : plans) {
-        if (!plan.condition_path.empty()) write(plan.condition_path, plan.plan.condition);
-        write(plan.path, plan.plan.text);
+        if (!plan.condition_path.empty()) io::write_file(plan.condition_path, plan.plan.condition);
+        io::write_file(plan.path, plan.plan.text);
     }
     return plans;
 }

@@ -7,6 +7,7 @@
     ROW(synth)              \
     ROW(verify)             \
     ROW(convert)            \
+    ROW(compile)            \
     ROW(bound)              \
     ROW(batch)              \
     ROW(results)            \

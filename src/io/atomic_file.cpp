@@ -101,4 +101,10 @@ void sync_folder_of(const std::string& path) {
     }
 }
 
+void write_file(const std::string& path, std::string_view text) {
+    AtomicFile file(path);
+    file.write(text);
+    file.commit();
+}
+
 }  // namespace tutti::io

@@ -38,4 +38,7 @@ class AtomicFile {
 /// Syncs the directory that holds the file. File systems that do not support this are ignored.
 void sync_folder_of(const std::string& path);
 
+/// Writes a whole file, which appears at once or not at all. Throws OutputError.
+void write_file(const std::string& path, std::string_view text);
+
 }  // namespace tutti::io

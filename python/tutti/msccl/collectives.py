@@ -1,0 +1,1 @@
+"""Importable, because programs import it; the collectives of chunk programs are in language.collectives."""

@@ -1,0 +1,57 @@
+"""python -m tutti.trace_program FOLDER PROGRAM [ARGUMENTS]: runs a program for msccl-tools with tutti.msccl in its place.
+
+The traces of its plans are written to FOLDER/1.chunks, FOLDER/2.chunks, … What goes wrong is told on standard error, and in FOLDER/error: a code, a place and a
+message, a line each.
+"""
+
+import os
+import runpy
+import sys
+import traceback
+from pathlib import Path
+
+from tutti.errors import ProgramError
+
+
+def place_of(error: BaseException, program: str) -> str:
+    """The last line of the program itself that the error went through."""
+    place = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if os.path.abspath(frame.filename) == os.path.abspath(program):
+            place = f"{program}:{frame.lineno}"
+    return place
+
+
+def tell(folder: Path, code: str, place: str, message: str) -> None:
+    (folder / "error").write_text(f"{code}\n{place}\n{message}", errors="replace")
+
+
+def main() -> int:
+    folder, program = Path(sys.argv[1]), sys.argv[2]
+    from tutti import msccl
+    from tutti.msccl import language
+
+    msccl.stand_in()
+    language.write_traces_to(folder)
+    sys.argv = sys.argv[2:]
+    sys.path[0] = os.path.dirname(os.path.abspath(program))
+    try:
+        runpy.run_path(program, run_name="__main__")
+    except ProgramError as error:
+        tell(folder, error.code, error.place or place_of(error, program), error.message)
+        return 1
+    except SystemExit as error:
+        if error.code in (None, 0):
+            return 0
+        tell(folder, "program-error", place_of(error, program), f"the program ended with {error.code}")
+        return 2
+    except BaseException as error:  # whatever the program raises is told, KeyboardInterrupt too
+        traceback.print_exc()
+        words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        tell(folder, "program-error", place_of(error, program), words)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,217 @@
+#include "app/compile.hpp"
+
+#include "app/condition_file.hpp"
+#include "app/python_program.hpp"
+#include "compile/trace_lowering.hpp"
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/chunk_trace.hpp"
+#include "io/json_text.hpp"
+#include "io/msccl_xml.hpp"
+#include "io/plan_condition_json.hpp"
+#include "lang/contributions.hpp"
+#include "lang/tracer.hpp"
+#include "verify/plan/plan_verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+namespace tutti::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// A folder for the traces of a program, for as long as this lives.
+class ScratchFolder {
+  public:
+    ScratchFolder() {
+        std::string name = (fs::temp_directory_path() / "tutti-compile-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            throw OutputError(fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
+        }
+        path_ = name;
+    }
+    ~ScratchFolder() {
+        std::error_code error;
+        fs::remove_all(path_, error);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+/// "plan.xml" and 2: "plan.2.xml"; the first keeps its name.
+std::string numbered(const std::string& path, std::size_t number) {
+    if (number == 1 || path == "-" || path.empty()) return path;
+    const fs::path file(path);
+    return (file.parent_path() /
+            fmt::format("{}.{}{}", file.stem().string(), number, file.extension().string()))
+        .string();
+}
+
+/// The trace as a custom collective that wants what it ends with.
+lang::Trace as_custom(lang::Trace trace) {
+    lang::Shape& shape = trace.shape;
+    if (shape.kind == CollectiveKind::Custom) return trace;
+    // In place only all_to_all's and all_reduce's aliases are those of a custom collective.
+    lang::Shape custom{.kind = CollectiveKind::Custom, .ranks = shape.ranks, .chunks = shape.chunks};
+    custom.custom_inputs = input_chunks(shape);
+    custom.custom_outputs = output_chunks(shape);
+    custom.in_place = shape.in_place;
+    const lang::Slot probe{shape.ranks - 1, lang::kOutput, 0};
+    const bool alike = !shape.in_place || resolved(shape, probe) == resolved(custom, probe);
+    if (!alike)
+        throw InputError(
+            "--as custom: an in-place all_gather or reduce_scatter cannot be a custom collective");
+    for (const lang::Initial& initial : initial_values(shape)) custom.initial.push_back(initial);
+    shape = std::move(custom);
+    return trace;
+}
+
+struct Made {
+    CompiledPlan facts{};
+    std::string text{}, condition{};
+};
+
+/// The plan of a trace, or a finding.
+Made make(lang::Trace trace, const CompileOptions& options, Compilation& compilation) {
+    if (options.instances) trace.instances = *options.instances;
+    if (options.as_custom) trace = as_custom(std::move(trace));
+    Made made;
+    auto start = Clock::now();
+    const lang::Tracer tracer = lang::traced(trace);
+    const auto wrong = tracer.first_wrong();
+    made.facts.trace_seconds = seconds_since(start);
+    made.facts.name = trace.name;
+    made.facts.collective = std::string(name_of(trace.shape.kind));
+    made.facts.ranks = trace.shape.ranks;
+    made.facts.verbs = trace.verbs.size();
+    if (wrong) {
+        compilation.findings.push_back(
+            {"check-failed",
+             fmt::format("the program is no {}: {}", made.facts.collective, why_wrong(trace, *wrong)), ""});
+        return made;
+    }
+    if (options.format == CompileFormat::Trace) {
+        made.text = io::chunk_trace_text(trace);
+        made.facts.verdict = "traced";
+        return made;
+    }
+    double judging = 0;
+    plan::PlanVerdict verdict;
+    const auto judge = [&](const compile::TraceResult& candidate) {
+        const auto began = Clock::now();
+        verify::PlanReading reading;
+        reading.root = candidate.root;
+        reading.condition = candidate.condition;
+        reading.strict_dependencies = true;
+        verdict = verify::verify(candidate.plan, reading);
+        judging += seconds_since(began);
+        return verdict.verdict;
+    };
+    start = Clock::now();
+    try {
+        const compile::TraceResult result = compile::compile_trace(
+            tracer.trace(), {options.target, options.min_bytes, options.max_bytes}, judge);
+        made.facts.verify_seconds = judging;
+        made.facts.compile_seconds = seconds_since(start) - judging;
+        made.facts.verdict = std::string(name_of(judge(result)));
+        made.facts.steps = plan::steps_of(result.plan);
+        for (const plan::Gpu& gpu : result.plan.gpus) made.facts.thread_blocks += gpu.blocks.size();
+        made.facts.channels = result.plan.channels;
+        made.text = io::msccl_xml_text(result.plan);
+        if (result.condition) {
+            made.condition =
+                io::plan_condition_text(*result.condition, fmt::format("of the program {}", trace.name));
+        }
+    } catch (const InternalError& error) {
+        const std::string first = verdict.violations.empty() ? "" : ": " + verdict.violations.front().message;
+        io::write_file("tutti-bug.chunks", io::chunk_trace_text(trace));
+        throw InternalError(fmt::format("{}{}; the program is in tutti-bug.chunks", error.what(), first));
+    }
+    return made;
+}
+
+}  // namespace
+
+Compilation compile_program(const CompileOptions& options, const Watch& watch) {
+    std::optional<ScratchFolder> scratch;
+    std::vector<std::string> files{options.program};
+    if (options.program.ends_with(".py")) {
+        scratch.emplace();
+        PythonTraces traces = trace_python(options.program, options.arguments, scratch->path(), watch.stop());
+        if (!traces.failed_check.empty()) {
+            return {{}, {{"check-failed", std::move(traces.failed_check), std::move(traces.place)}}};
+        }
+        files = std::move(traces.files);
+        if (files.empty()) {
+            throw InputError("the program describes no plan; expected a call of XML() or JSON()", "",
+                             options.program);
+        }
+    }
+    Compilation compilation;
+    std::vector<Made> all;
+    for (const std::string& file : files) {
+        io::Source source(file, watch.stop());
+        lang::Trace trace = io::read_chunk_trace(source);
+        try {
+            all.push_back(make(std::move(trace), options, compilation));
+        } catch (const InputError& error) {
+            throw error.in_file(options.program);
+        }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        Made& made = all[i];
+        if (compilation.findings.empty() && !options.check_only) {
+            made.facts.path = numbered(options.output, i + 1);
+            if (!made.condition.empty() && made.facts.path != "-") {
+                made.facts.condition_path = condition_beside(made.facts.path);
+                io::write_file(made.facts.condition_path, made.condition);
+            }
+            io::write_file(made.facts.path, made.text);
+        }
+        compilation.plans.push_back(std::move(made.facts));
+    }
+    return compilation;
+}
+
+io::Json json_of(const Compilation& compilation, const CompileOptions& options) {
+    io::Json findings = io::Json::array(), plans = io::Json::array();
+    for (const CompileFinding& finding : compilation.findings) {
+        findings.push_back({{"code", finding.code}, {"message", finding.message}, {"place", finding.place}});
+    }
+    for (const CompiledPlan& plan : compilation.plans) {
+        plans.push_back(
+            {{"file", plan.path.empty() ? io::Json() : io::Json(plan.path)},
+             {"condition", plan.condition_path.empty() ? io::Json() : io::Json(plan.condition_path)},
+             {"name", plan.name},
+             {"collective", plan.collective},
+             {"ranks", plan.ranks},
+             {"verbs", plan.verbs},
+             {"verdict", plan.verdict},
+             {"steps", plan.steps},
+             {"thread_blocks", plan.thread_blocks},
+             {"channels", plan.channels},
+             {"seconds",
+              {{"trace", plan.trace_seconds},
+               {"compile", plan.compile_seconds},
+               {"verify", plan.verify_seconds}}}});
+    }
+    return {{"program", options.program},
+            {"verdict", compilation.findings.empty() ? "compiled" : "refused"},
+            {"findings", std::move(findings)},
+            {"plans", std::move(plans)}};
+}
+
+}  // namespace tutti::app

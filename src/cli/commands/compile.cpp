@@ -1,0 +1,125 @@
+#include "app/compile.hpp"
+
+#include "cli/heartbeat.hpp"
+#include "cli/option_groups.hpp"
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+
+namespace tutti::cli {
+namespace {
+
+app::CompileOptions compile_options(const Values& values) {
+    app::CompileOptions options;
+    std::vector<std::string> files = values.list("program");
+    if (files.empty()) values.refuse("expected a program: a Python file or a trace file");
+    options.program = files.front();
+    options.arguments.assign(files.begin() + 1, files.end());
+    if (!options.arguments.empty() && !options.program.ends_with(".py")) {
+        values.refuse("only Python programs have arguments of their own");
+    }
+    options.output = values.text("output").value_or("");
+    options.check_only = values.flag("check-only");
+    if (options.output.empty() && !options.check_only)
+        values.refuse("expected --output FILE, or --check-only");
+    if (values.flag("to")) {
+        options.format = static_cast<app::CompileFormat>(values.choice("to", {"msccl-xml", "trace"}));
+    } else if (options.output.ends_with(".chunks")) {
+        options.format = app::CompileFormat::Trace;
+    }
+    if (values.flag("target")) {
+        options.target = static_cast<plan::Target>(values.choice("target", plan::msccl_target_names()));
+    }
+    options.min_bytes = byte_size(values, "min-bytes", 0);
+    options.max_bytes = byte_size(values, "max-bytes", 0);
+    if (values.flag("instances")) options.instances = values.number<std::uint32_t>("instances", 1, 1, 1024);
+    if (values.flag("as")) {
+        (void)values.choice("as", {"custom"});
+        options.as_custom = true;
+    }
+    if (values.flag("json") && options.output == "-") {
+        values.refuse("--json and --output - both want standard output; give one of them a file");
+    }
+    return options;
+}
+
+void report(const app::CompiledPlan& plan, const Streams& streams) {
+    const std::string file = plan.path.empty() ? plan.name : plan.path;
+    if (plan.steps == 0) {
+        streams.err.print("{}: {} of {} ranks, {} verbs\n", file, plan.collective, plan.ranks, plan.verbs);
+        return;
+    }
+    streams.err.print("{}: {} of {} ranks, {} steps in {} thread blocks on {} channel{}, {}\n", file,
+                      plan.collective, plan.ranks, plan.steps, plan.thread_blocks, plan.channels,
+                      plan.channels == 1 ? "" : "s", plan.verdict);
+    if (!plan.condition_path.empty()) {
+        streams.err.print("{}: what it must end with; tutti verify finds it there\n", plan.condition_path);
+    }
+}
+
+ExitCode run_compile(const app::CompileOptions& options, const Talk& talk, const Process& process) {
+    const Streams& streams = process.streams;
+    try {
+        const app::Compilation compilation = [&] {
+            Heartbeat heartbeat(streams, talk);
+            return app::compile_program(options, heartbeat.watch(process));
+        }();
+        if (talk.json) streams.out.print("{}\n", io::json_line(app::json_of(compilation, options)));
+        for (const app::CompileFinding& finding : compilation.findings) {
+            streams.err.print("error: {}: {}\n", options.program, finding.message);
+        }
+        if (!compilation.findings.empty()) return ExitCode::Failed;
+        if (!talk.quiet && !talk.json) {
+            for (const app::CompiledPlan& plan : compilation.plans) report(plan, streams);
+        }
+        return ExitCode::Done;
+    } catch (const LimitError&) {
+        streams.err.print("error: interrupted; nothing was written\n");
+        return ExitCode::Interrupted;
+    }
+}
+
+}  // namespace
+
+Command compile_command() {
+    Command command;
+    command.name = "compile";
+    command.summary = "make a plan of a chunk program, proven right before it is written";
+    command.usage = "PROGRAM -o FILE [options] [-- ARGUMENTS OF THE PROGRAM]";
+    command.about =
+        "A chunk program copies and adds chunks of the ranks' buffers, as MSCCL's language does.\n"
+        "PROGRAM is a Python program for msccl-tools, unchanged (tutti's own package stands in\n"
+        "for msccl), or a trace file (.chunks: one copy or reduction a line). It is traced,\n"
+        "checked, compiled to thread blocks and steps, and the plan is verified for every\n"
+        "interleaving before the file appears. A program that does not do what its collective\n"
+        "wants is refused with the first chunk that is wrong and the exit code 1; one that cannot\n"
+        "be run or read ends with the exit code 2. Nothing is written then.\n"
+        "docs/chunk-programs.md has the language and the trace file.\n";
+    command.examples =
+        "tutti compile allreduce_ring.py -o ring.xml -- 8 1 1\n"
+        "tutti compile ring.py -o ring.chunks -- 8 1 1\n"
+        "tutti compile ring.chunks -o ring.xml --target msccl-executor\n"
+        "tutti compile ring.chunks --check-only --json\n";
+    OptionGroup output{"Output"};
+    output.options.add_options()  //
+        ("output,o", text_value("FILE"),
+         "where the plan goes; several plans of one program get numbers; - is standard output")          //
+        ("to", text_value("FORMAT"), "msccl-xml (default), or trace (default if FILE ends in .chunks)")  //
+        ("check-only", "trace, compile and verify, but write nothing");
+    OptionGroup plans{"Plans"};
+    plans.options.add_options()  //
+        ("target", text_value("NAME"),
+         "msccl-executor, msccl or rccl (releases before 2026): whose limits must be kept")  //
+        ("instances", text_value("M"),
+         "how many copies of the program share the data (default: the program's)")                    //
+        ("as", text_value("WHAT"), "custom: whatever the program ends with is what is wanted")        //
+        ("min-bytes", text_value("N"), "the least message that it is for (default 0); 64K, 1M, ...")  //
+        ("max-bytes", text_value("N"), "the largest (default: any)");
+    command.groups = std::vector<OptionGroup>{output, plans, common_options()};
+    command.positional = "program";
+    command.parse = parsed_by(compile_options, run_compile);
+    return command;
+}
+
+}  // namespace tutti::cli

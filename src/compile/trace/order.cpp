@@ -1,0 +1,140 @@
+// The order in which instructions run, found by running them.
+//
+// All instructions are played: one whose predecessors have run may run; a receive only when it is the first
+// on its lane, a send only while its lane has room. Of those that may run the one that comes first by level,
+// then with the longest way to go, runs. The order in which the instructions of a thread block ran is its
+// order.
+//
+// The play is the proof that the plan ends: whatever a step waits for (a step before it in its block, a
+// dependency, a message, room on a lane) ran before it in the play, so there is no circle of waits, for every
+// interleaving. With the order of the trace and lanes without limits the play never gets stuck: the first
+// instruction that has not run can always run.
+//
+// O((instructions + edges) log instructions).
+
+#include "compile/trace/layout.hpp"
+
+#include <deque>
+#include <queue>
+#include <tuple>
+
+namespace tutti::compile::trace {
+namespace {
+
+class Play {
+  public:
+    Play(const Graph& graph, const Clock& clock, const Choice& choice, Layout& layout)
+        : graph_(graph), clock_(clock), choice_(choice), layout_(layout) {
+        waits_.resize(graph.size());
+        first_after_.assign(graph.size() + 1, 0);
+        for (const std::uint32_t b : graph.befores) ++first_after_[b + 1];
+        for (std::uint32_t i = 0; i < graph.size(); ++i) first_after_[i + 1] += first_after_[i];
+        afters_.resize(graph.befores.size());
+        std::vector<std::uint32_t> next(first_after_.begin(), first_after_.end() - 1);
+        for (std::uint32_t i = 0; i < graph.size(); ++i) {
+            waits_[i] = static_cast<std::uint32_t>(graph.before(i).size());
+            for (const std::uint32_t b : graph.before(i)) afters_[next[b]++] = i;
+        }
+        lanes_.resize(layout.lanes.size());
+    }
+
+    bool run() {
+        layout_.order.clear();
+        for (std::uint32_t i = 0; i < graph_.size(); ++i) {
+            if (waits_[i] == 0) offer(i);
+        }
+        std::size_t ran = 0;
+        while (!ready_.empty()) {
+            const std::uint32_t i = std::get<3>(ready_.top());
+            ready_.pop();
+            if (!has_room(i)) {
+                lanes_[sending_lane(i)].blocked.push_back(i);
+                continue;
+            }
+            layout_.order.push_back(i);
+            ++ran;
+            finish(i);
+            if (graph_.instructions[i].receives() && layout_.fused[i] != kNone) {
+                ++ran;
+                finish(layout_.fused[i]);
+            }
+        }
+        return ran == graph_.size();
+    }
+
+  private:
+    struct LaneState {
+        std::deque<std::uint32_t> queue{};     ///< receives, as their messages were sent
+        std::vector<std::uint32_t> blocked{};  ///< what waits for room
+    };
+
+    void offer(std::uint32_t i) {
+        if (layout_.is_fused[i]) return;  // runs with its receive
+        const Instruction& one = graph_.instructions[i];
+        if (one.receives()) {
+            const LaneState& lane = lanes_[layout_.lane_of[i]];
+            if (lane.queue.empty() || lane.queue.front() != i) return;  // offered when it is the first
+        }
+        push(i);
+    }
+    void push(std::uint32_t i) {
+        if (choice_.trace_order) {
+            ready_.emplace(0, 0, i, i);
+        } else {
+            ready_.emplace(clock_.level[i], ~clock_.height[i], i, i);
+        }
+    }
+    /// The lane on which it sends, itself or fused; none if it does not.
+    [[nodiscard]] std::uint32_t sending_lane(std::uint32_t i) const {
+        const Instruction& one = graph_.instructions[i];
+        if (one.sends()) return layout_.lane_of[i];
+        if (one.receives() && layout_.fused[i] != kNone) return layout_.lane_of[layout_.fused[i]];
+        return kNone;
+    }
+    [[nodiscard]] bool has_room(std::uint32_t i) const {
+        const std::uint32_t lane = sending_lane(i);
+        return lane == kNone || lanes_[lane].queue.size() < choice_.fifo;
+    }
+
+    void finish(std::uint32_t i) {
+        const Instruction& one = graph_.instructions[i];
+        if (one.sends()) lanes_[layout_.lane_of[i]].queue.push_back(one.match);
+        if (one.receives()) {
+            LaneState& lane = lanes_[layout_.lane_of[i]];
+            lane.queue.pop_front();
+            if (!lane.queue.empty() && waits_[lane.queue.front()] == 0) push(lane.queue.front());
+            for (const std::uint32_t b : lane.blocked) push(b);
+            lane.blocked.clear();
+        }
+        for (std::uint32_t a = first_after_[i]; a < first_after_[i + 1]; ++a) {
+            if (--waits_[afters_[a]] == 0) offer(afters_[a]);
+        }
+    }
+
+    const Graph& graph_;
+    const Clock& clock_;
+    const Choice& choice_;
+    Layout& layout_;
+    std::vector<std::uint32_t> waits_, first_after_, afters_;
+    std::vector<LaneState> lanes_;
+    using Turn = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> ready_;
+};
+
+}  // namespace
+
+bool find_order(const Graph& graph, const Clock& clock, const Choice& choice, Layout& layout) {
+    return Play(graph, clock, choice, layout).run();
+}
+
+void drop_sums(const Graph& graph, Layout& layout) {
+    layout.drops_sum.assign(graph.size(), false);
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+        const Instruction& one = graph.instructions[i];
+        if (!one.receives() || !one.reduces || layout.fused[i] == kNone) continue;
+        // Only the fused send reads the sum, each of its chunks once, and it is no result.
+        layout.drops_sum[i] = graph.reads_of[i] == one.count && !graph.leaves_result[i];
+    }
+}
+
+}  // namespace tutti::compile::trace

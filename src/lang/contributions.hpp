@@ -1,0 +1,27 @@
+#pragma once
+
+#include "lang/trace.hpp"
+#include "plan/condition.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::lang {
+
+/// How often each contribution is in a place.
+using Counted = std::map<plan::Contribution, std::uint32_t>;
+
+/// What is in that place at the end, exactly: only the verbs that lead there are run again.
+[[nodiscard]] Counted contributions_of(const Trace& trace, const Slot& slot);
+
+/// What is wrong with a place that does not hold what is wanted, in words: what is missing, what is too
+/// much, what is counted twice and by which line.
+[[nodiscard]] std::string why_wrong(const Trace& trace, const Wanted& wanted);
+
+/// The pre- and postcondition of a custom collective: what the trace begins and ends with. Places of the
+/// output that hold a contribution twice are left out.
+[[nodiscard]] plan::Condition condition_of(const Trace& trace);
+
+}  // namespace tutti::lang

@@ -1,0 +1,144 @@
+#include "lang/shape.hpp"
+
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti::lang {
+namespace {
+
+using Kind = CollectiveKind;
+
+/// Buffers that hold a share of every rank.
+bool gathers(Kind kind) { return kind == Kind::AllGather || kind == Kind::Gather; }
+bool scatters(Kind kind) { return kind == Kind::ReduceScatter || kind == Kind::Scatter; }
+
+plan::Contribution of(std::uint32_t rank, std::uint32_t chunk) { return {Rank(rank), chunk}; }
+
+}  // namespace
+
+void check(const Shape& shape) {
+    constexpr std::uint32_t kMostRanks = 1 << 20;
+    constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 31;
+    if (shape.ranks == 0 || shape.ranks > kMostRanks) {
+        throw InputError(fmt::format("expected 1 to {} ranks, found {}", kMostRanks, shape.ranks));
+    }
+    if (shape.kind != Kind::Custom && shape.chunks == 0) {
+        throw InputError("expected at least one chunk per rank");
+    }
+    if (std::uint64_t{shape.ranks} * std::max(shape.chunks, 1U) > kMostChunks) {
+        throw InputError("the buffers are too large");
+    }
+    if (has_root(shape.kind) != shape.root.has_value()) {
+        throw InputError(
+            fmt::format("{} {} a root", name_of(shape.kind), has_root(shape.kind) ? "needs" : "has not"));
+    }
+    if (shape.root && shape.root->value() >= shape.ranks) {
+        throw InputError(fmt::format("the root {} is none of {} ranks", shape.root->value(), shape.ranks));
+    }
+    switch (shape.kind) {
+        case Kind::AllToAllV:
+        case Kind::Permute:
+        case Kind::SendRecv:
+            throw InputError(
+                fmt::format("programs know no {}; expected a custom collective", name_of(shape.kind)));
+        default:
+            break;
+    }
+}
+
+std::uint32_t input_chunks(const Shape& shape) {
+    if (shape.kind == Kind::Custom) return shape.custom_inputs;
+    const bool all = scatters(shape.kind) || shape.kind == Kind::AllToAll;
+    return all ? shape.ranks * shape.chunks : shape.chunks;
+}
+
+std::uint32_t output_chunks(const Shape& shape) {
+    if (shape.kind == Kind::Custom) return shape.custom_outputs;
+    const bool all = gathers(shape.kind) || shape.kind == Kind::AllToAll;
+    return all ? shape.ranks * shape.chunks : shape.chunks;
+}
+
+Slot resolved(const Shape& shape, Slot slot) {
+    if (!shape.in_place || slot.buffer >= kFirstScratch) return slot;
+    const bool rooted = shape.kind == Kind::Gather || shape.kind == Kind::Scatter;
+    if (rooted && Rank(slot.rank) != shape.root) return slot;
+    const std::uint32_t share = slot.rank * shape.chunks;
+    if (gathers(shape.kind)) {
+        if (slot.buffer == kInput) return {slot.rank, kOutput, slot.index + share};
+    } else if (slot.buffer == kOutput) {
+        return {slot.rank, kInput, slot.index + (scatters(shape.kind) ? share : 0)};
+    }
+    return slot;
+}
+
+std::vector<Initial> initial_values(const Shape& shape) {
+    std::vector<Initial> values;
+    if (shape.kind == Kind::Custom) {
+        values = shape.initial;
+        for (Initial& initial : values) initial.slot = resolved(shape, initial.slot);
+        return values;
+    }
+    const bool root_only = shape.kind == Kind::Broadcast || shape.kind == Kind::Scatter;
+    for (std::uint32_t r = 0; r < shape.ranks; ++r) {
+        if (root_only && Rank(r) != shape.root) continue;
+        for (std::uint32_t c = 0; c < input_chunks(shape); ++c) {
+            values.push_back({resolved(shape, {r, kInput, c}), of(r, c)});
+        }
+    }
+    return values;
+}
+
+std::vector<Wanted> wanted_values(const Shape& shape) {
+    std::vector<Wanted> all;
+    const std::uint32_t k = shape.chunks;
+    const std::uint32_t root = shape.root ? shape.root->value() : 0;
+    for (std::uint32_t r = 0; r < shape.ranks; ++r) {
+        for (std::uint32_t i = 0; i < output_chunks(shape); ++i) {
+            const Slot slot = resolved(shape, {r, kOutput, i});
+            switch (shape.kind) {
+                case Kind::AllReduce:
+                    all.push_back({slot, true, of(0, i)});
+                    break;
+                case Kind::ReduceScatter:
+                    all.push_back({slot, true, of(0, r * k + i)});
+                    break;
+                case Kind::Reduce:
+                    if (r == root) all.push_back({slot, true, of(0, i)});
+                    break;
+                case Kind::Broadcast:
+                    all.push_back({slot, false, of(root, i)});
+                    break;
+                case Kind::Scatter:
+                    all.push_back({slot, false, of(root, r * k + i)});
+                    break;
+                case Kind::Gather:
+                    if (r == root) all.push_back({slot, false, of(i / k, i % k)});
+                    break;
+                case Kind::AllGather:
+                    all.push_back({slot, false, of(i / k, i % k)});
+                    break;
+                case Kind::AllToAll:
+                    all.push_back({slot, false, of(i / k, r * k + i % k)});
+                    break;
+                case Kind::AllToNext:
+                    if (r > 0) all.push_back({slot, false, of(r - 1, i)});
+                    break;
+                default:
+                    break;
+            }
+        }
+    }
+    return all;
+}
+
+std::vector<plan::Contribution> contributions(const Shape& shape, const Wanted& wanted) {
+    if (!wanted.sum) return {wanted.value};
+    std::vector<plan::Contribution> all;
+    for (std::uint32_t r = 0; r < shape.ranks; ++r) all.push_back({Rank(r), wanted.value.chunk});
+    return all;
+}
+
+}  // namespace tutti::lang

@@ -1,0 +1,194 @@
+#include "lang/tracer.hpp"
+
+#include "core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tutti::lang {
+namespace {
+
+constexpr std::uint32_t kMostScratch = 1U << 26;
+
+/// The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): every bit of the result depends on all.
+std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Value value_of(const plan::Contribution& contribution) {
+    const std::uint64_t word =
+        mixed(mixed(contribution.rank.value()) + static_cast<std::uint64_t>(contribution.chunk));
+    return {mixed(word ^ 0x5bd1e995ULL), mixed(word ^ 0xc2b2ae35ULL), 1};
+}
+
+Value sum(const Value& a, const Value& b) {
+    const std::uint64_t low = a.low + b.low;
+    return {low, a.high + b.high + (low < a.low ? 1 : 0), a.contributions + b.contributions};
+}
+
+Tracer::Tracer(Trace trace) : trace_(std::move(trace)) {
+    check(trace_.shape);
+    if (trace_.places.empty()) trace_.places.emplace_back();
+    const Shape& shape = trace_.shape;
+    cells_.resize(shape.ranks);
+    for (auto& rank : cells_) {
+        rank.resize(kFirstScratch + trace_.scratch.size());
+        rank[kInput].resize(input_chunks(shape));
+        rank[kOutput].resize(output_chunks(shape));
+    }
+    for (const Initial& initial : initial_values(shape)) {
+        check_range(initial.slot, 1, 0);
+        cells(initial.slot)[initial.slot.index].value = value_of(initial.value);
+    }
+}
+
+std::uint32_t Tracer::scratch_buffer(const std::string& name) {
+    const auto found = std::ranges::find(trace_.scratch, name);
+    const auto number = static_cast<std::uint32_t>(found - trace_.scratch.begin());
+    if (found == trace_.scratch.end()) {
+        trace_.scratch.push_back(name);
+        for (auto& rank : cells_) rank.emplace_back();
+    }
+    return kFirstScratch + number;
+}
+
+std::uint32_t Tracer::place(const std::string& file, std::uint32_t line) {
+    // Loops call the same few lines again and again.
+    for (std::size_t back = 1; back <= std::min<std::size_t>(trace_.places.size(), 32); ++back) {
+        const ProgramPlace& known = trace_.places[trace_.places.size() - back];
+        if (known.line == line && known.file == file) {
+            return static_cast<std::uint32_t>(trace_.places.size() - back);
+        }
+    }
+    trace_.places.push_back({file, line});
+    return static_cast<std::uint32_t>(trace_.places.size() - 1);
+}
+
+const Tracer::Cell* Tracer::find(const Slot& slot) const {
+    if (slot.rank >= cells_.size() || slot.buffer >= cells_[slot.rank].size()) return nullptr;
+    const auto& buffer = cells_[slot.rank][slot.buffer];
+    return slot.index < buffer.size() ? &buffer[slot.index] : nullptr;
+}
+
+std::uint32_t Tracer::size(std::uint32_t rank, std::uint32_t buffer) const {
+    if (rank >= cells_.size() || buffer >= cells_[rank].size()) return 0;
+    return static_cast<std::uint32_t>(cells_[rank][buffer].size());
+}
+
+const Value& Tracer::value(const Slot& slot) const {
+    static const Value kNothing;
+    const Cell* cell = find(resolved(trace_.shape, slot));
+    return cell != nullptr ? cell->value : kNothing;
+}
+
+bool Tracer::holds(const Slot& slot) const { return value(slot).contributions > 0; }
+
+std::uint32_t Tracer::version(const Slot& slot) const {
+    const Cell* cell = find(resolved(trace_.shape, slot));
+    return cell != nullptr ? cell->version : 0;
+}
+
+void Tracer::refuse(const std::string& message, std::uint32_t place) const {
+    const ProgramPlace& where = trace_.places[place];
+    throw InputError(message, where.file.empty() ? std::string() : text_of(where));
+}
+
+void Tracer::check_range(const Slot& slot, std::uint32_t count, std::uint32_t place) const {
+    if (slot.rank >= trace_.shape.ranks) {
+        refuse(fmt::format("there is no rank {}; the program has {}", slot.rank, trace_.shape.ranks), place);
+    }
+    if (count == 0) refuse("expected at least one chunk", place);
+    const bool scratch = slot.buffer >= kFirstScratch;
+    const std::uint64_t end = std::uint64_t{slot.index} + count;
+    const std::uint64_t most = scratch ? kMostScratch : cells_[slot.rank][slot.buffer].size();
+    if (end > most) {
+        refuse(
+            fmt::format("{} is outside of the buffer, which has {} chunks",
+                        text_of(trace_, {slot.rank, slot.buffer, static_cast<std::uint32_t>(end - 1)}), most),
+            place);
+    }
+}
+
+void Tracer::take(Verb verb) {
+    verb.from = resolved(trace_.shape, verb.from);
+    verb.to = resolved(trace_.shape, verb.to);
+    const bool reduces = verb.kind == Verb::Kind::Reduce;
+    check_range(verb.from, verb.count, verb.place);
+    check_range(verb.to, verb.count, verb.place);
+    const bool same_buffer = verb.from.rank == verb.to.rank && verb.from.buffer == verb.to.buffer;
+    if (same_buffer && verb.from.index == verb.to.index && !reduces) return;
+    if (same_buffer &&
+        std::max(verb.from.index, verb.to.index) < std::min(verb.from.index, verb.to.index) + verb.count) {
+        refuse(fmt::format("{} overlaps what it is {}", text_of(trace_, verb.to),
+                           reduces ? "added to" : "copied from"),
+               verb.place);
+    }
+    auto& target = cells(verb.to);
+    if (target.size() < verb.to.index + verb.count) target.resize(verb.to.index + verb.count);
+    const auto& source = cells(verb.from);
+    for (std::uint32_t i = 0; i < verb.count; ++i) {
+        const Slot from{verb.from.rank, verb.from.buffer, verb.from.index + i};
+        if (from.index >= source.size() || source[from.index].value.contributions == 0) {
+            refuse(fmt::format("{} holds nothing", text_of(trace_, from)), verb.place);
+        }
+        Cell& cell = target[verb.to.index + i];
+        if (reduces && cell.value.contributions == 0) {
+            refuse(fmt::format("{} holds nothing that could be added to",
+                               text_of(trace_, {verb.to.rank, verb.to.buffer, verb.to.index + i})),
+                   verb.place);
+        }
+        const Value& sent = source[from.index].value;
+        cell.value = reduces ? sum(cell.value, sent) : sent;
+        ++cell.version;
+    }
+    trace_.verbs.push_back(verb);
+}
+
+void Tracer::copy(Slot from, Slot to, std::uint32_t count, const Directive& directive, std::uint32_t place) {
+    take({Verb::Kind::Copy, from, to, count, directive, place});
+}
+
+void Tracer::reduce(Slot from, Slot to, std::uint32_t count, const Directive& directive,
+                    std::uint32_t place) {
+    take({Verb::Kind::Reduce, from, to, count, directive, place});
+}
+
+std::optional<Wanted> Tracer::first_wrong() const {
+    std::unordered_map<std::int64_t, Value> sums;
+    const auto expected = [&](const Wanted& wanted) {
+        if (!wanted.sum) return value_of(wanted.value);
+        const auto [found, fresh] = sums.try_emplace(wanted.value.chunk);
+        for (std::uint32_t r = 0; fresh && r < trace_.shape.ranks; ++r) {
+            found->second = sum(found->second, value_of({Rank(r), wanted.value.chunk}));
+        }
+        return found->second;
+    };
+    for (const Wanted& wanted : wanted_values(trace_.shape)) {
+        const Cell* cell = find(wanted.slot);
+        if (cell == nullptr || cell->value != expected(wanted)) return wanted;
+    }
+    return std::nullopt;
+}
+
+Tracer traced(const Trace& trace) {
+    Trace header = trace;
+    header.verbs.clear();
+    Tracer tracer(std::move(header));
+    for (const Verb& verb : trace.verbs) {
+        if (verb.kind == Verb::Kind::Copy) {
+            tracer.copy(verb.from, verb.to, verb.count, verb.directive, verb.place);
+        } else {
+            tracer.reduce(verb.from, verb.to, verb.count, verb.directive, verb.place);
+        }
+    }
+    return tracer;
+}
+
+}  // namespace tutti::lang
