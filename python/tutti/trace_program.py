@@ -22,6 +22,15 @@ def place_of(error: BaseException, program: str) -> str:
     return place
 
 
+def print_traceback(error: BaseException, program: str) -> None:
+    """As Python would, from the program's first line on."""
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((i for i, frame in enumerate(frames) if os.path.abspath(frame.filename) == os.path.abspath(program)), len(frames))
+    if first < len(frames):
+        print("Traceback (most recent call last):", *traceback.format_list(frames[first:]), sep="\n", end="", file=sys.stderr)
+    print(*traceback.format_exception_only(error), sep="", end="", file=sys.stderr)
+
+
 def tell(folder: Path, code: str, place: str, message: str) -> None:
     (folder / "error").write_text(f"{code}\n{place}\n{message}", errors="replace")
 
@@ -46,7 +55,7 @@ def main() -> int:
         tell(folder, "program-error", place_of(error, program), f"the program ended with {error.code}")
         return 2
     except BaseException as error:  # whatever the program raises is told, KeyboardInterrupt too
-        traceback.print_exc()
+        print_traceback(error, program)
         words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         tell(folder, "program-error", place_of(error, program), words)
         return 2

@@ -97,10 +97,13 @@ Made make(lang::Trace trace, const CompileOptions& options, Compilation& compila
     made.facts.collective = std::string(name_of(trace.shape.kind));
     made.facts.ranks = trace.shape.ranks;
     made.facts.verbs = trace.verbs.size();
-    if (wrong) {
+    std::optional<lang::Wrong> reason;
+    if (wrong) reason = why_wrong(trace, *wrong);
+    if (trace.shape.kind == CollectiveKind::Custom) reason = counted_twice(trace);
+    if (reason) {
+        const std::string what = wrong ? fmt::format("the program is no {}: ", made.facts.collective) : "";
         compilation.findings.push_back(
-            {"check-failed",
-             fmt::format("the program is no {}: {}", made.facts.collective, why_wrong(trace, *wrong)), ""});
+            {wrong ? "check-failed" : "counted-twice", what + reason->words, reason->place});
         return made;
     }
     if (options.format == CompileFormat::Trace) {
@@ -149,6 +152,7 @@ Compilation compile_program(const CompileOptions& options, const Watch& watch) {
     std::optional<ScratchFolder> scratch;
     std::vector<std::string> files{options.program};
     if (options.program.ends_with(".py")) {
+        if (!fs::exists(options.program)) throw InputError("there is no such file", "", options.program);
         scratch.emplace();
         PythonTraces traces = trace_python(options.program, options.arguments, scratch->path(), watch.stop());
         if (!traces.failed_check.empty()) {
@@ -181,7 +185,7 @@ Compilation compile_program(const CompileOptions& options, const Watch& watch) {
             }
             io::write_file(made.facts.path, made.text);
         }
-        compilation.plans.push_back(std::move(made.facts));
+        if (compilation.findings.empty()) compilation.plans.push_back(std::move(made.facts));
     }
     return compilation;
 }
@@ -203,10 +207,9 @@ io::Json json_of(const Compilation& compilation, const CompileOptions& options) 
              {"steps", plan.steps},
              {"thread_blocks", plan.thread_blocks},
              {"channels", plan.channels},
-             {"seconds",
-              {{"trace", plan.trace_seconds},
-               {"compile", plan.compile_seconds},
-               {"verify", plan.verify_seconds}}}});
+             {"trace_seconds", plan.trace_seconds},
+             {"compile_seconds", plan.compile_seconds},
+             {"verify_seconds", plan.verify_seconds}});
     }
     return {{"program", options.program},
             {"verdict", compilation.findings.empty() ? "compiled" : "refused"},

@@ -29,7 +29,7 @@ struct CompileOptions {
 
 /// Why a program was not compiled, in a form that programs can act on.
 struct CompileFinding {
-    std::string code{};  ///< check-failed, program-error
+    std::string code{};  ///< check-failed, counted-twice
     std::string message{};
     std::string place{};  ///< "prog.py:12", as far as known
     friend bool operator==(const CompileFinding&, const CompileFinding&) = default;

@@ -70,6 +70,38 @@ class Replay {
     std::optional<Twice> twice_;
 };
 
+/// A chunk of an output, and its place.
+struct Output {
+    Slot place{};
+    std::int64_t number = 0;
+};
+std::vector<Output> outputs_of(const Shape& shape) {
+    std::vector<Output> outputs;
+    for (std::uint32_t r = 0; r < shape.ranks; ++r) {
+        for (std::uint32_t i = 0; i < output_chunks(shape); ++i) {
+            outputs.push_back({resolved(shape, {r, kOutput, i}), i});
+        }
+    }
+    return outputs;
+}
+std::set<Slot> places_of(const std::vector<Output>& outputs) {
+    std::set<Slot> places;
+    for (const Output& output : outputs) places.insert(output.place);
+    return places;
+}
+
+bool is_doubled(const Counted& value) {
+    return std::ranges::any_of(value, [](const auto& entry) { return entry.second > 1; });
+}
+
+Wrong twice_in(const Trace& trace, const Slot& slot, const Replay::Twice& twice) {
+    const ProgramPlace& place = trace.places[twice.place];
+    std::string words = fmt::format("{}: input[{}] of rank {} is counted twice", text_of(trace, slot),
+                                    twice.contribution.chunk, twice.contribution.rank.value());
+    if (place.file.empty()) return {words, ""};
+    return {fmt::format("{}, since {}", words, text_of(place)), text_of(place)};
+}
+
 std::string listed(const std::vector<plan::Contribution>& contributions) {
     std::string text;
     for (std::size_t i = 0; i < contributions.size(); ++i) {
@@ -87,19 +119,14 @@ Counted contributions_of(const Trace& trace, const Slot& slot) {
     return Replay(trace, verbs_behind(trace, {place})).value(place);
 }
 
-std::string why_wrong(const Trace& trace, const Wanted& what) {
+Wrong why_wrong(const Trace& trace, const Wanted& what) {
     const Slot& slot = what.slot;
     const Slot& place = slot;
     const std::vector<plan::Contribution> wanted = contributions(trace.shape, what);
     const Replay replay(trace, verbs_behind(trace, {place}));
     const Counted& found = replay.value(place);
-    if (found.empty()) return fmt::format("{} holds nothing", text_of(trace, slot));
-    const bool doubled = std::ranges::any_of(found, [](const auto& entry) { return entry.second > 1; });
-    if (doubled && replay.twice()) {
-        return fmt::format("{}: input[{}] of rank {} is counted twice, since {}", text_of(trace, slot),
-                           replay.twice()->contribution.chunk, replay.twice()->contribution.rank.value(),
-                           text_of(trace.places[replay.twice()->place]));
-    }
+    if (found.empty()) return {text_of(trace, slot) + " holds nothing", ""};
+    if (is_doubled(found) && replay.twice()) return twice_in(trace, slot, *replay.twice());
     std::vector<plan::Contribution> missing, extra;
     for (const plan::Contribution& contribution : wanted) {
         if (!found.contains(contribution)) missing.push_back(contribution);
@@ -110,25 +137,27 @@ std::string why_wrong(const Trace& trace, const Wanted& what) {
     std::string text = text_of(trace, slot) + ": ";
     if (!missing.empty()) text += "it lacks " + listed(missing);
     if (!extra.empty()) text += (missing.empty() ? "it holds " : ", and holds ") + listed(extra) + " instead";
-    return text;
+    return {text, ""};
+}
+
+std::optional<Wrong> counted_twice(const Trace& trace) {
+    const std::vector<Output> outputs = outputs_of(trace.shape);
+    const Replay all(trace, verbs_behind(trace, places_of(outputs)));
+    for (const Output& output : outputs) {
+        if (!is_doubled(all.value(output.place))) continue;
+        const Replay one(trace, verbs_behind(trace, {output.place}));
+        return twice_in(trace, output.place, *one.twice());
+    }
+    return std::nullopt;
 }
 
 plan::Condition condition_of(const Trace& trace) {
-    std::set<Slot> outputs;
-    std::vector<std::pair<Slot, std::int64_t>> places;  // resolved, and the number in the output
-    for (std::uint32_t r = 0; r < trace.shape.ranks; ++r) {
-        for (std::uint32_t i = 0; i < output_chunks(trace.shape); ++i) {
-            const Slot place = resolved(trace.shape, {r, kOutput, i});
-            outputs.insert(place);
-            places.emplace_back(place, i);
-        }
-    }
-    const Replay replay(trace, verbs_behind(trace, outputs));
+    const std::vector<Output> outputs = outputs_of(trace.shape);
+    const Replay replay(trace, verbs_behind(trace, places_of(outputs)));
     plan::Condition condition;
-    for (const auto& [place, number] : places) {
+    for (const auto& [place, number] : outputs) {
         const Counted& found = replay.value(place);
-        const bool doubled = std::ranges::any_of(found, [](const auto& entry) { return entry.second > 1; });
-        if (found.empty() || doubled) continue;
+        if (found.empty() || is_doubled(found)) continue;
         auto& value = condition.outputs[Rank(place.rank)][number];
         for (const auto& [contribution, count] : found) value.push_back(contribution);
     }

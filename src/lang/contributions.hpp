@@ -16,9 +16,14 @@ using Counted = std::map<plan::Contribution, std::uint32_t>;
 /// What is in that place at the end, exactly: only the verbs that lead there are run again.
 [[nodiscard]] Counted contributions_of(const Trace& trace, const Slot& slot);
 
-/// What is wrong with a place that does not hold what is wanted, in words: what is missing, what is too
-/// much, what is counted twice and by which line.
-[[nodiscard]] std::string why_wrong(const Trace& trace, const Wanted& wanted);
+/// What is wrong with a place, and the line that did it, where there is one.
+struct Wrong {
+    std::string words{}, place{};
+};
+/// Why a place does not hold what is wanted: what is missing, what is too much, what is counted twice.
+[[nodiscard]] Wrong why_wrong(const Trace& trace, const Wanted& wanted);
+/// The first output that holds a contribution twice, for custom collectives, which have no other rule.
+[[nodiscard]] std::optional<Wrong> counted_twice(const Trace& trace);
 
 /// The pre- and postcondition of a custom collective: what the trace begins and ends with. Places of the
 /// output that hold a contribution twice are left out.

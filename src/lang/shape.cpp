@@ -21,15 +21,19 @@ plan::Contribution of(std::uint32_t rank, std::uint32_t chunk) { return {Rank(ra
 
 void check(const Shape& shape) {
     constexpr std::uint32_t kMostRanks = 1 << 20;
-    constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 31;
     if (shape.ranks == 0 || shape.ranks > kMostRanks) {
         throw InputError(fmt::format("expected 1 to {} ranks, found {}", kMostRanks, shape.ranks));
     }
     if (shape.kind != Kind::Custom && shape.chunks == 0) {
         throw InputError("expected at least one chunk per rank");
     }
-    if (std::uint64_t{shape.ranks} * std::max(shape.chunks, 1U) > kMostChunks) {
-        throw InputError("the buffers are too large");
+    const auto places = [&](std::uint64_t chunks) { return std::uint64_t{shape.ranks} * chunks; };
+    const std::uint64_t largest = shape.kind == Kind::Custom
+                                      ? std::uint64_t{shape.custom_inputs} + shape.custom_outputs
+                                      : 2 * places(shape.chunks);
+    if (places(largest) > kMostPlaces) {
+        throw InputError(fmt::format("the buffers of all ranks have {} chunks; programs have at most {}",
+                                     places(largest), kMostPlaces));
     }
     if (has_root(shape.kind) != shape.root.has_value()) {
         throw InputError(

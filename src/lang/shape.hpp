@@ -13,6 +13,9 @@ namespace tutti::lang {
 /// The number of a buffer of every rank: input, output, then scratch buffers as they are named.
 inline constexpr std::uint32_t kInput = 0, kOutput = 1, kFirstScratch = 2;
 
+/// Chunks of all buffers of all ranks together.
+inline constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 25;
+
 /// A chunk's place.
 struct Slot {
     std::uint32_t rank = 0, buffer = kInput, index = 0;

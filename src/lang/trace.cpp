@@ -9,9 +9,8 @@ std::string text_of(const ProgramPlace& place) {
 }
 
 std::string text_of(const Trace& trace, const Slot& slot) {
-    const std::string_view buffer = slot.buffer == kInput    ? "input"
-                                    : slot.buffer == kOutput ? "output"
-                                                             : trace.scratch[slot.buffer - kFirstScratch];
+    std::string_view buffer = slot.buffer == kInput ? "input" : "output";
+    if (slot.buffer >= kFirstScratch) buffer = trace.scratch[slot.buffer - kFirstScratch];
     return fmt::format("{}[{}] of rank {}", buffer, slot.index, slot.rank);
 }
 

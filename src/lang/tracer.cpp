@@ -10,8 +10,6 @@
 namespace tutti::lang {
 namespace {
 
-constexpr std::uint32_t kMostScratch = 1U << 26;
-
 /// The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): every bit of the result depends on all.
 std::uint64_t mixed(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ULL;
@@ -42,6 +40,7 @@ Tracer::Tracer(Trace trace) : trace_(std::move(trace)) {
         rank.resize(kFirstScratch + trace_.scratch.size());
         rank[kInput].resize(input_chunks(shape));
         rank[kOutput].resize(output_chunks(shape));
+        places_ += rank[kInput].size() + rank[kOutput].size();
     }
     for (const Initial& initial : initial_values(shape)) {
         check_range(initial.slot, 1, 0);
@@ -107,7 +106,8 @@ void Tracer::check_range(const Slot& slot, std::uint32_t count, std::uint32_t pl
     if (count == 0) refuse("expected at least one chunk", place);
     const bool scratch = slot.buffer >= kFirstScratch;
     const std::uint64_t end = std::uint64_t{slot.index} + count;
-    const std::uint64_t most = scratch ? kMostScratch : cells_[slot.rank][slot.buffer].size();
+    const std::uint64_t size = cells_[slot.rank][slot.buffer].size();
+    const std::uint64_t most = scratch ? size + (kMostPlaces - std::min(kMostPlaces, places_)) : size;
     if (end > most) {
         refuse(
             fmt::format("{} is outside of the buffer, which has {} chunks",
@@ -130,21 +130,28 @@ void Tracer::take(Verb verb) {
                            reduces ? "added to" : "copied from"),
                verb.place);
     }
-    auto& target = cells(verb.to);
-    if (target.size() < verb.to.index + verb.count) target.resize(verb.to.index + verb.count);
-    const auto& source = cells(verb.from);
+    // All is checked before anything is changed.
     for (std::uint32_t i = 0; i < verb.count; ++i) {
         const Slot from{verb.from.rank, verb.from.buffer, verb.from.index + i};
-        if (from.index >= source.size() || source[from.index].value.contributions == 0) {
+        const Slot to{verb.to.rank, verb.to.buffer, verb.to.index + i};
+        const Cell* const source = find(from);
+        if (source == nullptr || source->value.contributions == 0) {
             refuse(fmt::format("{} holds nothing", text_of(trace_, from)), verb.place);
         }
-        Cell& cell = target[verb.to.index + i];
-        if (reduces && cell.value.contributions == 0) {
-            refuse(fmt::format("{} holds nothing that could be added to",
-                               text_of(trace_, {verb.to.rank, verb.to.buffer, verb.to.index + i})),
-                   verb.place);
+        const Cell* const target = find(to);
+        if (reduces && (target == nullptr || target->value.contributions == 0)) {
+            refuse(fmt::format("{} holds nothing that could be added to", text_of(trace_, to)), verb.place);
         }
-        const Value& sent = source[from.index].value;
+    }
+    auto& target = cells(verb.to);
+    if (target.size() < verb.to.index + verb.count) {
+        places_ += verb.to.index + verb.count - target.size();
+        target.resize(verb.to.index + verb.count);
+    }
+    const auto& source = cells(verb.from);
+    for (std::uint32_t i = 0; i < verb.count; ++i) {
+        Cell& cell = target[verb.to.index + i];
+        const Value& sent = source[verb.from.index + i].value;
         cell.value = reduces ? sum(cell.value, sent) : sent;
         ++cell.version;
     }

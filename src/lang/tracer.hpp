@@ -61,6 +61,7 @@ class Tracer {
     [[nodiscard]] const Cell* find(const Slot& slot) const;
 
     Trace trace_;
+    std::uint64_t places_ = 0;
     std::vector<std::vector<std::vector<Cell>>> cells_;  ///< by rank, buffer, index
 };
 

@@ -1,0 +1,294 @@
+// Programs to plans: what they become, and that every interleaving of every plan ends as the program does.
+
+#include "compile/trace_lowering.hpp"
+
+#include "compile/trace_graph.hpp"
+#include "core/error.hpp"
+#include "core/rng.hpp"
+#include "io/chunk_trace.hpp"
+#include "lang/contributions.hpp"
+#include "lang/tracer.hpp"
+#include "tests/oracle/plan_opinion.hpp"
+#include "verify/plan/plan_verifier.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+using namespace tutti;
+using namespace tutti::compile;
+using lang::kInput;
+using lang::kOutput;
+using lang::Slot;
+using lang::Tracer;
+using plan::StepType;
+
+namespace {
+
+lang::Trace heading(CollectiveKind kind, std::uint32_t ranks, std::uint32_t chunks, bool in_place) {
+    lang::Trace trace;
+    trace.name = "p";
+    trace.shape = {.kind = kind, .ranks = ranks, .chunks = chunks, .in_place = in_place};
+    if (has_root(kind)) trace.shape.root = Rank(0);
+    return trace;
+}
+
+plan::PlanClass judged(const TraceResult& result) {
+    verify::PlanReading reading;
+    reading.root = result.root;
+    reading.condition = result.condition;
+    reading.strict_dependencies = true;
+    return verify::verify(result.plan, reading).verdict;
+}
+TraceResult compiled(const lang::Trace& trace) { return compile_trace(trace, {}, judged); }
+
+std::map<StepType, int> steps_by_type(const plan::MscclPlan& plan) {
+    std::map<StepType, int> counts;
+    for (const plan::Gpu& gpu : plan.gpus) {
+        for (const plan::ThreadBlock& block : gpu.blocks) {
+            for (const plan::Step& step : block.steps) ++counts[step.type];
+        }
+    }
+    return counts;
+}
+
+Tracer ring(std::uint32_t n, CollectiveKind kind, bool in_place) {
+    Tracer tracer(heading(kind, n, kind == CollectiveKind::AllReduce ? n : 1, in_place));
+    for (std::uint32_t c = 0; c < n; ++c) {
+        const auto at = [&](std::uint32_t s) { return Slot{(c + s) % n, kInput, c}; };
+        // A reduce-scatter's sum ends at rank c, an all-reduce's goes round once more.
+        const std::uint32_t first = kind == CollectiveKind::AllReduce ? 0 : 1;
+        for (std::uint32_t s = first; s + 1 < n + first; ++s) tracer.reduce(at(s), at(s + 1), 1);
+        for (std::uint32_t s = 0; kind == CollectiveKind::AllReduce && s + 1 < n; ++s) {
+            tracer.copy(at(s + n - 1), at(s + n), 1);
+        }
+    }
+    return tracer;
+}
+
+/// A random program of few ranks: any verbs that can be meant, scratch, ranges, channels.
+Tracer random_program(Rng& rng, bool in_place) {
+    lang::Trace trace =
+        heading(CollectiveKind::Custom, static_cast<std::uint32_t>(2 + rng.below(3)), 1, in_place);
+    const auto n = trace.shape.ranks;
+    trace.shape.custom_inputs = trace.shape.custom_outputs = static_cast<std::uint32_t>(1 + rng.below(4));
+    trace.protocol = rng.below(2) == 0 ? plan::Protocol::Simple : plan::Protocol::LL;
+    for (std::uint32_t r = 0; r < n; ++r) {
+        for (std::uint32_t i = 0; i < trace.shape.custom_inputs; ++i) {
+            trace.shape.initial.push_back({{r, kInput, i}, {Rank(r), i}});
+        }
+    }
+    const std::uint32_t size = trace.shape.custom_inputs;
+    Tracer tracer(std::move(trace));
+    const std::uint32_t scratch = tracer.scratch_buffer("scratch");
+    const auto slot = [&] {
+        const std::uint64_t buffer = rng.below(3);
+        return Slot{static_cast<std::uint32_t>(rng.below(n)),
+                    buffer == 0   ? kInput
+                    : buffer == 1 ? kOutput
+                                  : scratch,
+                    static_cast<std::uint32_t>(rng.below(size))};
+    };
+    const std::uint64_t verbs = 1 + rng.below(9);
+    for (std::uint64_t tries = 0; tries < 60 && tracer.trace().verbs.size() < verbs; ++tries) {
+        const Slot from = slot(), to = slot();
+        const auto count = static_cast<std::uint32_t>(1 + rng.below(2));
+        const lang::Directive directive{-1, -1, static_cast<std::int32_t>(rng.below(4)) - 2 > 0 ? 1 : -1};
+        try {
+            if (rng.below(2) == 0) {
+                tracer.copy(from, to, count, directive);
+            } else {
+                tracer.reduce(from, to, count, directive);
+            }
+        } catch (const InputError&) {
+        }
+    }
+    return tracer;
+}
+
+}  // namespace
+
+TEST_CASE("a ring of all-reduces has its usual form: sums that are passed on are not stored") {
+    const TraceResult result = compiled(ring(4, CollectiveKind::AllReduce, true).trace());
+    CHECK(judged(result) == plan::PlanClass::Valid);
+    const auto steps = steps_by_type(result.plan);
+    // Each of four chunks: s, rrs, rrs, rrcs, rcs, rcs, r.
+    CHECK(steps.at(StepType::Send) == 4);
+    CHECK(steps.at(StepType::ReceiveReduceSend) == 8);
+    CHECK(steps.at(StepType::ReceiveReduceCopySend) == 4);
+    CHECK(steps.at(StepType::ReceiveCopySend) == 8);
+    CHECK(steps.at(StepType::Receive) == 4);
+    CHECK(result.plan.channels == 1);
+    for (const plan::Gpu& gpu : result.plan.gpus) CHECK(gpu.blocks.size() == 1);
+}
+
+TEST_CASE("a sum that is a result, or that somebody else reads, is stored") {
+    const TraceResult scattered = compiled(ring(3, CollectiveKind::ReduceScatter, true).trace());
+    CHECK(judged(scattered) == plan::PlanClass::Valid);
+    const auto steps = steps_by_type(scattered.plan);
+    CHECK(steps.at(StepType::ReceiveReduceCopy) == 3);
+    CHECK(steps.at(StepType::ReceiveReduceSend) == 3);
+}
+
+TEST_CASE("fusion can be switched off") {
+    lang::Trace trace = ring(3, CollectiveKind::AllReduce, true).trace();
+    trace.fusion = false;
+    const TraceResult result = compiled(trace);
+    CHECK(judged(result) == plan::PlanClass::Valid);
+    const auto steps = steps_by_type(result.plan);
+    CHECK_FALSE(steps.contains(StepType::ReceiveCopySend));
+    CHECK_FALSE(steps.contains(StepType::ReceiveReduceCopySend));
+}
+
+TEST_CASE("forwarding through scratch at other offsets reads its own places") {
+    // Rank 0 sends to scratch[3] of rank 1, which sends on to scratch[0] of rank 2, which copies it.
+    Tracer tracer(heading(CollectiveKind::AllGather, 3, 1, false));
+    const std::uint32_t s = tracer.scratch_buffer("scratch");
+    for (std::uint32_t r = 0; r < 3; ++r) tracer.copy({r, kInput, 0}, {r, kOutput, r}, 1);
+    for (std::uint32_t r = 0; r < 3; ++r) {
+        const std::uint32_t next = (r + 1) % 3, last = (r + 2) % 3;
+        tracer.copy({r, kInput, 0}, {next, s, 3}, 1);
+        tracer.copy({next, s, 3}, {last, s, 0}, 1);
+        tracer.copy({next, s, 3}, {next, kOutput, r}, 1);
+        tracer.copy({last, s, 0}, {last, kOutput, r}, 1);
+    }
+    REQUIRE_FALSE(tracer.first_wrong().has_value());
+    CHECK(judged(compiled(tracer.trace())) == plan::PlanClass::Valid);
+}
+
+TEST_CASE("a sum at another address of the receiver is added there") {
+    Tracer tracer(heading(CollectiveKind::Reduce, 3, 2, false));
+    tracer.copy({0, kInput, 0}, {0, kOutput, 0}, 2);
+    const std::uint32_t s = tracer.scratch_buffer("scratch");
+    tracer.copy({1, kInput, 0}, {2, s, 5}, 2);
+    tracer.reduce({2, kInput, 0}, {2, s, 5}, 2);
+    tracer.reduce({2, s, 5}, {0, kOutput, 0}, 2);
+    REQUIRE_FALSE(tracer.first_wrong().has_value());
+    CHECK(judged(compiled(tracer.trace())) == plan::PlanClass::Valid);
+}
+
+TEST_CASE("verbs of many chunks become several steps") {
+    Tracer tracer(heading(CollectiveKind::Broadcast, 2, 200, true));
+    tracer.copy({0, kInput, 0}, {1, kInput, 0}, 200);
+    const TraceResult result = compiled(tracer.trace());
+    CHECK(judged(result) == plan::PlanClass::Valid);
+    CHECK(steps_by_type(result.plan).at(StepType::Send) == 3);
+}
+
+TEST_CASE("instances share the data, with ranges and without") {
+    for (const bool interleaved : {true, false}) {
+        for (const std::uint32_t count : {1U, 2U}) {
+            CAPTURE(interleaved);
+            CAPTURE(count);
+            // An all-to-all of two chunks per pair, as ranges or one by one.
+            Tracer tracer(heading(CollectiveKind::AllToAll, 3, 2, false));
+            for (std::uint32_t a = 0; a < 3; ++a) {
+                for (std::uint32_t b = 0; b < 3; ++b) {
+                    for (std::uint32_t i = 0; i < 2; i += count) {
+                        tracer.copy({a, kInput, 2 * b + i}, {b, kOutput, 2 * a + i}, count);
+                    }
+                }
+            }
+            lang::Trace trace = tracer.trace();
+            trace.instances = 3;
+            trace.interleaved = interleaved;
+            const TraceResult result = compiled(trace);
+            CHECK(judged(result) == plan::PlanClass::Valid);
+            CHECK(result.plan.channels == 3);
+            CHECK(result.plan.chunks_per_loop == 18);
+
+            lang::Trace sums = ring(3, CollectiveKind::AllReduce, true).trace();
+            sums.instances = 2;
+            sums.interleaved = interleaved;
+            CHECK(judged(compiled(sums)) == plan::PlanClass::Valid);
+        }
+    }
+}
+
+TEST_CASE("the user's thread blocks are kept") {
+    Tracer tracer(heading(CollectiveKind::AllGather, 2, 1, false));
+    lang::Trace head = tracer.trace();
+    head.policy = lang::BlockPolicy::Manual;
+    Tracer manual(head);
+    for (std::uint32_t r = 0; r < 2; ++r) {
+        manual.copy({r, kInput, 0}, {r, kOutput, r}, 1, {.send_block = 3});
+        manual.copy({r, kInput, 0}, {1 - r, kOutput, r}, 1,
+                    {.send_block = 1, .receive_block = 2, .channel = 4});
+    }
+    const TraceResult result = compiled(manual.trace());
+    CHECK(judged(result) == plan::PlanClass::Valid);
+    CHECK(result.plan.channels == 5);
+    REQUIRE(result.plan.gpus[0].blocks.size() == 3);
+    CHECK(result.plan.gpus[0].blocks[0].send_peer == Rank(1));
+    CHECK(result.plan.gpus[0].blocks[1].recv_peer == Rank(1));
+    CHECK(result.plan.gpus[0].blocks[2].steps.size() == 1);
+}
+
+TEST_CASE("thread blocks that contradict each other are refused with both lines") {
+    lang::Trace head = heading(CollectiveKind::AllGather, 3, 1, false);
+    head.policy = lang::BlockPolicy::Manual;
+    const auto refusal = [&](const lang::Directive& first, const lang::Directive& second, std::uint32_t to) {
+        Tracer tracer(head);
+        const std::uint32_t a = tracer.place("p.py", 3), b = tracer.place("p.py", 9);
+        tracer.copy({0, kInput, 0}, {1, kOutput, 0}, 1, first, a);
+        tracer.copy({0, kInput, 0}, {to, kOutput, 0}, 1, second, b);
+        try {
+            (void)compile_trace(tracer.trace(), {}, judged);
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    CHECK(refusal({0, 0, 0}, {0, 0, 0}, 2) ==
+          "at p.py:9: thread block 0 of rank 0 sends to rank 1 and rank 2 (at p.py:3 and p.py:9)");
+    CHECK(refusal({0, 0, 0}, {0, 0, 1}, 1) ==
+          "at p.py:9: thread block 0 of rank 0 uses channel 0 and channel 1 (at p.py:3 and p.py:9)");
+    CHECK(refusal({0, 0, 0}, {1, 0, 0}, 1) ==
+          "at p.py:9: the connection from rank 0 to rank 1 on channel 0 would begin in two thread blocks, 0 "
+          "and "
+          "1 (at p.py:3 and p.py:9)");
+}
+
+TEST_CASE("every edge of a program's graph leads forward") {
+    Rng rng(7);
+    for (int round = 0; round < 200; ++round) {
+        const Tracer tracer = random_program(rng, false);
+        const Graph graph = graph_of(tracer.trace(), 71);
+        for (std::uint32_t i = 0; i < graph.size(); ++i) {
+            for (const std::uint32_t b : graph.before(i)) CHECK(b < i);
+        }
+    }
+}
+
+TEST_CASE("random programs become plans that end as the program does, in every interleaving") {
+    std::size_t decided = 0, fused = 0;
+    for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+        CAPTURE(seed);
+        Rng rng(seed);
+        const Tracer tracer = random_program(rng, seed % 2 == 0);
+        const lang::Trace& trace = tracer.trace();
+        if (trace.verbs.empty()) continue;
+        INFO(io::chunk_trace_text(trace));
+        const TraceResult result = compiled(trace);
+        // Places that the program counts twice are in no condition; without any other the plan has nothing to
+        // say.
+        if (result.condition->outputs.empty()) continue;
+        const plan::PlanClass verdict = judged(result);
+        CHECK((verdict == plan::PlanClass::Valid || verdict == plan::PlanClass::ValidIfBuffered));
+        oracle::PlanQuestion question;
+        question.condition = result.condition;
+        const oracle::Opinion opinion = oracle::opinion_on(result.plan, question);
+        if (opinion.kind == oracle::Opinion::Kind::Undecided) continue;
+        ++decided;
+        CHECK(opinion.kind == oracle::Opinion::Kind::Fine);
+        const auto steps = steps_by_type(result.plan);
+        const bool has_fused = steps.contains(StepType::ReceiveCopySend) ||
+                               steps.contains(StepType::ReceiveReduceCopySend) ||
+                               steps.contains(StepType::ReceiveReduceSend);
+        if (has_fused) ++fused;
+    }
+    MESSAGE(decided, " decided, ", fused, " with fused steps");
+    CHECK(decided > 800);
+    CHECK(fused > 100);
+}
