@@ -1,8 +1,8 @@
 #include "app/compile.hpp"
 
+#include "app/compile_trace.hpp"
 #include "app/condition_file.hpp"
 #include "app/python_program.hpp"
-#include "compile/trace_lowering.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/chunk_trace.hpp"
@@ -10,8 +10,8 @@
 #include "io/msccl_xml.hpp"
 #include "io/plan_condition_json.hpp"
 #include "lang/contributions.hpp"
+#include "lang/library.hpp"
 #include "lang/tracer.hpp"
-#include "verify/plan/plan_verifier.hpp"
 
 #include <fmt/format.h>
 
@@ -89,7 +89,7 @@ Made make(lang::Trace trace, const CompileOptions& options, Compilation& compila
     if (options.instances) trace.instances = *options.instances;
     if (options.as_custom) trace = as_custom(std::move(trace));
     Made made;
-    auto start = Clock::now();
+    const auto start = Clock::now();
     const lang::Tracer tracer = lang::traced(trace);
     const auto wrong = tracer.first_wrong();
     made.facts.trace_seconds = seconds_since(start);
@@ -111,64 +111,57 @@ Made make(lang::Trace trace, const CompileOptions& options, Compilation& compila
         made.facts.verdict = "traced";
         return made;
     }
-    double judging = 0;
-    plan::PlanVerdict verdict;
-    const auto judge = [&](const compile::TraceResult& candidate) {
-        const auto began = Clock::now();
-        verify::PlanReading reading;
-        reading.root = candidate.root;
-        reading.condition = candidate.condition;
-        reading.strict_dependencies = true;
-        verdict = verify::verify(candidate.plan, reading);
-        judging += seconds_since(began);
-        return verdict.verdict;
-    };
-    start = Clock::now();
-    try {
-        const compile::TraceResult result = compile::compile_trace(
-            tracer.trace(), {options.target, options.min_bytes, options.max_bytes}, judge);
-        made.facts.verify_seconds = judging;
-        made.facts.compile_seconds = seconds_since(start) - judging;
-        made.facts.verdict = std::string(name_of(judge(result)));
-        made.facts.steps = plan::steps_of(result.plan);
-        for (const plan::Gpu& gpu : result.plan.gpus) made.facts.thread_blocks += gpu.blocks.size();
-        made.facts.channels = result.plan.channels;
-        made.text = io::msccl_xml_text(result.plan);
-        if (result.condition) {
-            made.condition =
-                io::plan_condition_text(*result.condition, fmt::format("of the program {}", trace.name));
-        }
-    } catch (const InternalError& error) {
-        const std::string first = verdict.violations.empty() ? "" : ": " + verdict.violations.front().message;
-        io::write_file("tutti-bug.chunks", io::chunk_trace_text(trace));
-        throw InternalError(fmt::format("{}{}; the program is in tutti-bug.chunks", error.what(), first));
+    const CompiledTrace plan =
+        compile_verified(tracer.trace(), {options.target, options.min_bytes, options.max_bytes});
+    made.facts.verify_seconds = plan.verify_seconds;
+    made.facts.compile_seconds = plan.compile_seconds;
+    made.facts.verdict = std::string(name_of(plan.verdict.verdict));
+    made.facts.steps = plan::steps_of(plan.result.plan);
+    for (const plan::Gpu& gpu : plan.result.plan.gpus) made.facts.thread_blocks += gpu.blocks.size();
+    made.facts.channels = plan.result.plan.channels;
+    made.text = io::msccl_xml_text(plan.result.plan);
+    if (plan.result.condition) {
+        made.condition =
+            io::plan_condition_text(*plan.result.condition, fmt::format("of the program {}", trace.name));
     }
     return made;
+}
+
+std::vector<lang::Trace> read_traces(const std::vector<std::string>& files, const Stop& stop) {
+    std::vector<lang::Trace> traces;
+    for (const std::string& file : files) {
+        io::Source source(file, stop);
+        traces.push_back(io::read_chunk_trace(source));
+    }
+    return traces;
+}
+
+/// What the program describes: a Python program, a trace file, or an algorithm of the library by its name.
+std::vector<lang::Trace> traces_of(const CompileOptions& options, const Stop& stop,
+                                   Compilation& compilation) {
+    if (options.algorithm.ranks > 0) {
+        return {lang::program_of(lang::algorithm_named(options.program), options.algorithm)};
+    }
+    if (!options.program.ends_with(".py")) return read_traces({options.program}, stop);
+    if (!fs::exists(options.program)) throw InputError("there is no such file", "", options.program);
+    const ScratchFolder scratch;
+    const PythonTraces traces = trace_python(options.program, options.arguments, scratch.path(), stop);
+    if (!traces.failed_check.empty()) {
+        compilation.findings.push_back({"check-failed", traces.failed_check, traces.place});
+        return {};
+    }
+    if (traces.files.empty()) {
+        throw InputError("the program describes no plan; expected a call of XML()", "", options.program);
+    }
+    return read_traces(traces.files, stop);
 }
 
 }  // namespace
 
 Compilation compile_program(const CompileOptions& options, const Watch& watch) {
-    std::optional<ScratchFolder> scratch;
-    std::vector<std::string> files{options.program};
-    if (options.program.ends_with(".py")) {
-        if (!fs::exists(options.program)) throw InputError("there is no such file", "", options.program);
-        scratch.emplace();
-        PythonTraces traces = trace_python(options.program, options.arguments, scratch->path(), watch.stop());
-        if (!traces.failed_check.empty()) {
-            return {{}, {{"check-failed", std::move(traces.failed_check), std::move(traces.place)}}};
-        }
-        files = std::move(traces.files);
-        if (files.empty()) {
-            throw InputError("the program describes no plan; expected a call of XML() or JSON()", "",
-                             options.program);
-        }
-    }
     Compilation compilation;
     std::vector<Made> all;
-    for (const std::string& file : files) {
-        io::Source source(file, watch.stop());
-        lang::Trace trace = io::read_chunk_trace(source);
+    for (lang::Trace& trace : traces_of(options, watch.stop(), compilation)) {
         try {
             all.push_back(make(std::move(trace), options, compilation));
         } catch (const InputError& error) {

@@ -2,6 +2,7 @@
 
 #include "app/json.hpp"
 #include "app/watch.hpp"
+#include "lang/library.hpp"
 #include "plan/plan_verdict.hpp"
 #include "plan/target.hpp"
 
@@ -15,7 +16,8 @@ namespace tutti::app {
 enum class CompileFormat { MscclXml, Trace };
 
 struct CompileOptions {
-    std::string program{};                 ///< a Python program or a trace file
+    std::string program{};                 ///< a Python program, a trace file, or an algorithm's name
+    lang::AlgorithmRequest algorithm{};    ///< with ranks: the program is an algorithm of the library
     std::vector<std::string> arguments{};  ///< the Python program's own
     std::string output{};                  ///< "-": standard output; empty with check_only
     CompileFormat format = CompileFormat::MscclXml;

@@ -8,6 +8,7 @@
     ROW(verify)             \
     ROW(convert)            \
     ROW(compile)            \
+    ROW(algorithms)         \
     ROW(bound)              \
     ROW(batch)              \
     ROW(results)            \

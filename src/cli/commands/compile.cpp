@@ -6,9 +6,32 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <charconv>
 
 namespace tutti::cli {
 namespace {
+
+lang::AlgorithmRequest algorithm_request(const Values& values) {
+    lang::AlgorithmRequest request;
+    request.ranks = values.number<std::uint32_t>("ranks", 2, 2, 4096);
+    request.root = values.number<std::uint32_t>("root", 0, 0, 4095);
+    request.in_place = values.choice("mode", {"in-place", "out-of-place"}) == 0;
+    if (values.flag("collective")) {
+        const Names names = collective_kind_names();
+        request.kind = static_cast<CollectiveKind>(values.choice("collective", names));
+    }
+    for (const std::string& setting : values.list("set")) {
+        const auto equals = setting.find('=');
+        std::int64_t value = 0;
+        const char* const end = setting.data() + setting.size();
+        const char* const digits = equals == setting.npos ? end : setting.data() + equals + 1;
+        if (digits == end || std::from_chars(digits, end, value).ptr != end) {
+            values.refuse(fmt::format("option --set: expected NAME=NUMBER, found '{}'", setting));
+        }
+        request.parameters[setting.substr(0, equals)] = value;
+    }
+    return request;
+}
 
 app::CompileOptions compile_options(const Values& values) {
     app::CompileOptions options;
@@ -18,6 +41,12 @@ app::CompileOptions compile_options(const Values& values) {
     options.arguments.assign(files.begin() + 1, files.end());
     if (!options.arguments.empty() && !options.program.ends_with(".py")) {
         values.refuse("only Python programs have arguments of their own");
+    }
+    if (values.flag("ranks")) options.algorithm = algorithm_request(values);
+    for (const char* name : {"collective", "root", "set", "mode"}) {
+        if (values.flag(name) && !values.flag("ranks")) {
+            values.refuse(fmt::format("--{} is for algorithms of the library; expected --ranks N too", name));
+        }
     }
     options.output = values.text("output").value_or("");
     options.check_only = values.flag("check-only");
@@ -90,7 +119,8 @@ Command compile_command() {
     command.about =
         "A chunk program copies and adds chunks of the ranks' buffers, as MSCCL's language does.\n"
         "PROGRAM is a Python program for msccl-tools, unchanged (tutti's own package stands in\n"
-        "for msccl), or a trace file (.chunks: one copy or reduction a line). It is traced,\n"
+        "for msccl), a trace file (.chunks: one copy or reduction a line), or with --ranks the name\n"
+        "of an algorithm of the library. It is traced,\n"
         "checked, compiled to thread blocks and steps, and the plan is verified for every\n"
         "interleaving before the file appears. A program that does not do what its collective\n"
         "wants is refused with the first chunk that is wrong and the exit code 1; one that cannot\n"
@@ -100,13 +130,22 @@ Command compile_command() {
         "tutti compile allreduce_ring.py -o ring.xml -- 8 1 1\n"
         "tutti compile ring.py -o ring.chunks -- 8 1 1\n"
         "tutti compile ring.chunks -o ring.xml --target msccl-executor\n"
-        "tutti compile ring.chunks --check-only --json\n";
+        "tutti compile ring.chunks --check-only --json\n"
+        "tutti compile ring --ranks 8 --set channels=2 -o ring.xml\n";
     OptionGroup output{"Output"};
     output.options.add_options()  //
         ("output,o", text_value("FILE"),
          "where the plan goes; several plans of one program get numbers; - is standard output")          //
         ("to", text_value("FORMAT"), "msccl-xml (default), or trace (default if FILE ends in .chunks)")  //
-        ("check-only", "trace, compile and verify, but write nothing");
+        ("check-only", flag(), "trace, compile and verify, but write nothing");
+    OptionGroup library{"Algorithms of the library (tutti algorithms lists them)"};
+    library.options.add_options()                                                             //
+        ("ranks", text_value("N"), "PROGRAM is the name of an algorithm, for so many ranks")  //
+        ("collective", text_value("KIND"),
+         "all_reduce (default), all_gather, reduce_scatter, all_to_all, ...")     //
+        ("root", text_value("RANK"), "of broadcast and reduce (default 0)")       //
+        ("mode", text_value("MODE"), "in-place (default) or out-of-place calls")  //
+        ("set", text_value("NAME=VALUE"), "a parameter of the algorithm; may be given several times");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //
         ("target", text_value("NAME"),
@@ -116,7 +155,7 @@ Command compile_command() {
         ("as", text_value("WHAT"), "custom: whatever the program ends with is what is wanted")        //
         ("min-bytes", text_value("N"), "the least message that it is for (default 0); 64K, 1M, ...")  //
         ("max-bytes", text_value("N"), "the largest (default: any)");
-    command.groups = std::vector<OptionGroup>{output, plans, common_options()};
+    command.groups = std::vector<OptionGroup>{output, library, plans, common_options()};
     command.positional = "program";
     command.parse = parsed_by(compile_options, run_compile);
     return command;

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "app/judge_plans.hpp"
+#include "core/collective.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::app {
+
+struct AlgorithmsOptions {
+    std::string name{};  ///< one of the library; empty: all
+    CollectiveKind kind = CollectiveKind::AllReduce;
+    std::optional<std::string> topology{};  ///< where they are to be compared
+    std::vector<std::int64_t> sizes{};      ///< of the call; ascending
+    bool in_place = true;
+    friend bool operator==(const AlgorithmsOptions&, const AlgorithmsOptions&) = default;
+};
+
+/// The library, or one algorithm of it: `name`, `about`, `source`, `collectives`, `parameters`.
+[[nodiscard]] io::Json library_json(const std::string& name);
+/// The same for people.
+[[nodiscard]] std::string library_text(const std::string& name);
+
+struct ComparedAlgorithms {
+    PlanNetwork network;
+    JudgedPlans plans{};
+    std::vector<std::string> left_out{};  ///< which do not serve these ranks, and why
+};
+
+/// All algorithms that serve the collective among all NPUs of the topology, compiled, verified, and timed at
+/// all sizes. Throws InputError, LimitError.
+[[nodiscard]] ComparedAlgorithms compare_algorithms(const AlgorithmsOptions& options,
+                                                    const Watch& watch = {});
+
+}  // namespace tutti::app

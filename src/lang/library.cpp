@@ -1,0 +1,110 @@
+// The table of the library.
+
+#include "lang/library.hpp"
+
+#include "core/error.hpp"
+#include "lang/library/algorithms.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tutti::lang {
+
+Settings::Settings(const AlgorithmRequest& asked, std::span<const Parameter> parameters) : request(asked) {
+    for (const Parameter& parameter : parameters) values_[std::string(parameter.name)] = parameter.normal;
+    for (const auto& [name, value] : asked.parameters) {
+        const auto known = std::ranges::find(parameters, name, &Parameter::name);
+        if (known == parameters.end()) {
+            std::vector<std::string_view> names;
+            for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+            throw InputError(names.empty() ? fmt::format("it has no parameter '{}', and no other", name)
+                                           : fmt::format("it has no parameter '{}'; there are {}", name,
+                                                         fmt::join(names, ", ")));
+        }
+        if (value < known->least || value > known->most) {
+            throw InputError(fmt::format("parameter {}: expected a number from {} to {}, found {}", name,
+                                         known->least, known->most, value));
+        }
+        values_[name] = value;
+    }
+}
+
+std::uint32_t Settings::operator[](std::string_view name) const {
+    return static_cast<std::uint32_t>(values_.find(name)->second);
+}
+
+const std::vector<Algorithm>& algorithms() {
+    using namespace library;
+    static const std::vector<Algorithm> kAll{
+        all_pairs(),           binomial_tree(), bruck(),    chain_to_next(), direct_all_to_all(),
+        halving_doubling(),    hierarchical(),  one_step(), ring(),          recursive_doubling(),
+        two_step_all_to_all(), two_trees()};
+    return kAll;
+}
+
+const Algorithm& algorithm_named(std::string_view name) {
+    const auto found = std::ranges::find(algorithms(), name, &Algorithm::name);
+    if (found != algorithms().end()) return *found;
+    std::vector<std::string_view> names;
+    for (const Algorithm& algorithm : algorithms()) names.push_back(algorithm.name);
+    throw InputError(fmt::format("there is no algorithm '{}'; there are {}", name, fmt::join(names, ", ")));
+}
+
+std::string why_not(const Algorithm& algorithm, const AlgorithmRequest& request) {
+    if (std::ranges::find(algorithm.kinds, request.kind) == algorithm.kinds.end()) {
+        std::vector<std::string_view> kinds;
+        for (const CollectiveKind kind : algorithm.kinds) kinds.push_back(name_of(kind));
+        return fmt::format("{} is for {}", algorithm.name, fmt::join(kinds, ", "));
+    }
+    if (request.ranks < 2) return "an algorithm needs two ranks or more";
+    if (has_root(request.kind) && request.root >= request.ranks) {
+        return fmt::format("the root {} is none of {} ranks", request.root, request.ranks);
+    }
+    return algorithm.why_not(Settings(request, algorithm.parameters));
+}
+
+Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& request) {
+    if (const std::string reason = why_not(algorithm, request); !reason.empty()) throw InputError(reason);
+    const Settings settings(request, algorithm.parameters);
+    Trace header;
+    header.name = algorithm.name;
+    header.shape = {.kind = request.kind,
+                    .ranks = request.ranks,
+                    .chunks = algorithm.chunks(settings),
+                    .in_place = request.in_place};
+    if (has_root(request.kind)) header.shape.root = Rank(request.root);
+    Program program(std::move(header));
+    algorithm.write(program, settings);
+    return program.trace();
+}
+
+namespace library {
+
+void keep_own_share(Program& program) {
+    const std::uint32_t k = program.shape().chunks;
+    for (std::uint32_t r = 0; r < program.ranks(); ++r) {
+        (void)program.chunk(r, kInput, 0, k).copy(r, kOutput, r * k);
+    }
+}
+
+std::uint32_t work_buffer(Program& program) {
+    if (program.shape().in_place) return kInput;
+    return program.shape().kind == CollectiveKind::AllReduce ? kOutput : program.scratch("sums");
+}
+
+Ref writable(Program& program, std::uint32_t rank, std::uint32_t index, std::uint32_t size) {
+    const std::uint32_t buffer = work_buffer(program);
+    if (buffer != kInput && !program.tracer().holds({rank, buffer, index})) {
+        return program.chunk(rank, kInput, index, size).copy(rank, buffer, index);
+    }
+    return program.chunk(rank, buffer, index, size);
+}
+
+std::string power_of_two_only(std::uint32_t ranks) {
+    return (ranks & (ranks - 1)) == 0 ? "" : fmt::format("it is for powers of two, not for {} ranks", ranks);
+}
+
+}  // namespace library
+}  // namespace tutti::lang

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "lang/program.hpp"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::lang {
+
+/// What is asked of an algorithm of the library.
+struct AlgorithmRequest {
+    CollectiveKind kind = CollectiveKind::AllReduce;
+    std::uint32_t ranks = 0;
+    bool in_place = true;
+    std::uint32_t root = 0;
+    std::map<std::string, std::int64_t> parameters{};  ///< by name; others have their defaults
+    friend bool operator==(const AlgorithmRequest&, const AlgorithmRequest&) = default;
+};
+
+/// A number that an algorithm can be tuned with.
+struct Parameter {
+    std::string_view name, about;
+    std::int64_t normal, least, most;
+};
+
+/// The request with every parameter at a value.
+class Settings {
+  public:
+    Settings(const AlgorithmRequest& request, std::span<const Parameter> parameters);
+    const AlgorithmRequest& request;
+    [[nodiscard]] std::uint32_t operator[](std::string_view name) const;
+
+  private:
+    std::map<std::string, std::int64_t, std::less<>> values_;
+};
+
+/// A hand-written collective. Each is one file of library/, which begins with what it does and where it is
+/// from.
+struct Algorithm {
+    std::string_view name, about, source;
+    std::vector<CollectiveKind> kinds;
+    std::vector<Parameter> parameters;
+    /// Why it cannot serve these ranks and parameters; empty: it can.
+    std::string (*why_not)(const Settings&);
+    /// Chunks of each rank's share.
+    std::uint32_t (*chunks)(const Settings&);
+    void (*write)(Program&, const Settings&);
+};
+
+/// All of them, by name.
+[[nodiscard]] const std::vector<Algorithm>& algorithms();
+/// Throws InputError with the nearest name.
+[[nodiscard]] const Algorithm& algorithm_named(std::string_view name);
+/// Why the algorithm cannot serve the request; empty: it can.
+[[nodiscard]] std::string why_not(const Algorithm& algorithm, const AlgorithmRequest& request);
+/// The program. Throws InputError where why_not says why.
+[[nodiscard]] Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& request);
+
+}  // namespace tutti::lang
