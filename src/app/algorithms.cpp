@@ -123,4 +123,29 @@ ComparedAlgorithms compare_algorithms(const AlgorithmsOptions& options, const Wa
     return compared;
 }
 
+io::Json json_of(const ComparedAlgorithms& compared) {
+    io::Json algorithms = io::Json::array(), comparisons = io::Json::array();
+    for (const JudgedPlan& judged : compared.plans.compared) {
+        io::Json sizes = io::Json::array();
+        for (const SizedCost& at : judged.sizes) {
+            io::Json row{
+                {"bytes", at.bytes.count}, {"makespan", nullptr}, {"lower_bound", nullptr}, {"gap", nullptr}};
+            if (at.cost) row["makespan"] = at.cost->timing.makespan.count();
+            if (at.cost && at.cost->bound) row["lower_bound"] = at.cost->bound->value.count();
+            if (at.cost && at.cost->gap) row["gap"] = *at.cost->gap;
+            sizes.push_back(std::move(row));
+        }
+        algorithms.push_back({{"name", judged.file},
+                              {"verdict", plan::name_of(judged.verdict.verdict)},
+                              {"steps", judged.verdict.steps},
+                              {"sizes", std::move(sizes)}});
+    }
+    for (const PlanComparison& comparison : compared.plans.comparisons) {
+        comparisons.push_back(json_of(comparison, compared.plans.compared, compared.network));
+    }
+    return {{"algorithms", std::move(algorithms)},
+            {"comparisons", std::move(comparisons)},
+            {"left_out", compared.left_out}};
+}
+
 }  // namespace tutti::app

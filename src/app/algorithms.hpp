@@ -14,7 +14,7 @@ struct AlgorithmsOptions {
     CollectiveKind kind = CollectiveKind::AllReduce;
     std::optional<std::string> topology{};  ///< where they are to be compared
     std::vector<std::int64_t> sizes{};      ///< of the call; ascending
-    bool in_place = true;
+    std::optional<bool> in_place{};         ///< not given: in place where an algorithm can do that
     friend bool operator==(const AlgorithmsOptions&, const AlgorithmsOptions&) = default;
 };
 
@@ -33,5 +33,9 @@ struct ComparedAlgorithms {
 /// all sizes. Throws InputError, LimitError.
 [[nodiscard]] ComparedAlgorithms compare_algorithms(const AlgorithmsOptions& options,
                                                     const Watch& watch = {});
+
+/// `algorithms` (each with `name`, `verdict`, `steps`, `sizes`: `bytes`, `makespan`, `lower_bound`, `gap`),
+/// `comparisons`, `left_out`.
+[[nodiscard]] io::Json json_of(const ComparedAlgorithms& compared);
 
 }  // namespace tutti::app

@@ -62,18 +62,30 @@ std::string why_not(const Algorithm& algorithm, const AlgorithmRequest& request)
     if (has_root(request.kind) && request.root >= request.ranks) {
         return fmt::format("the root {} is none of {} ranks", request.root, request.ranks);
     }
+    if (!request.in_place) {
+        AlgorithmRequest other = request;
+        other.in_place = true;
+        if (algorithm.why_not(Settings(other, algorithm.parameters)).empty()) return "";
+        other.in_place = false;
+        return algorithm.why_not(Settings(other, algorithm.parameters));
+    }
     return algorithm.why_not(Settings(request, algorithm.parameters));
 }
 
-Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& request) {
-    if (const std::string reason = why_not(algorithm, request); !reason.empty()) throw InputError(reason);
+Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& asked) {
+    if (const std::string reason = why_not(algorithm, asked); !reason.empty()) throw InputError(reason);
+    AlgorithmRequest request = asked;
+    if (!request.in_place) {
+        request.in_place = true;
+        request.in_place = algorithm.why_not(Settings(request, algorithm.parameters)).empty();
+    }
     const Settings settings(request, algorithm.parameters);
     Trace header;
     header.name = algorithm.name;
     header.shape = {.kind = request.kind,
                     .ranks = request.ranks,
                     .chunks = algorithm.chunks(settings),
-                    .in_place = request.in_place};
+                    .in_place = *request.in_place};
     if (has_root(request.kind)) header.shape.root = Rank(request.root);
     Program program(std::move(header));
     algorithm.write(program, settings);

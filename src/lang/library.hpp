@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ namespace tutti::lang {
 struct AlgorithmRequest {
     CollectiveKind kind = CollectiveKind::AllReduce;
     std::uint32_t ranks = 0;
-    bool in_place = true;
+    std::optional<bool> in_place{};  ///< not given: in place where the algorithm can do that
     std::uint32_t root = 0;
     std::map<std::string, std::int64_t> parameters{};  ///< by name; others have their defaults
     friend bool operator==(const AlgorithmRequest&, const AlgorithmRequest&) = default;
@@ -27,7 +28,7 @@ struct Parameter {
     std::int64_t normal, least, most;
 };
 
-/// The request with every parameter at a value.
+/// The request with every parameter at a value, and in_place given.
 class Settings {
   public:
     Settings(const AlgorithmRequest& request, std::span<const Parameter> parameters);

@@ -21,7 +21,7 @@ app::AlgorithmsOptions algorithms_options(const Values& values) {
     std::ranges::sort(options.sizes);
     const auto repeated = std::ranges::unique(options.sizes);
     options.sizes.erase(repeated.begin(), repeated.end());
-    options.in_place = values.choice("mode", {"in-place", "out-of-place"}) == 0;
+    if (values.flag("mode")) options.in_place = values.choice("mode", {"in-place", "out-of-place"}) == 0;
     if (values.flag("collective")) {
         options.kind = static_cast<CollectiveKind>(values.choice("collective", collective_kind_names()));
     }
@@ -49,8 +49,11 @@ ExitCode run_algorithms(const app::AlgorithmsOptions& options, const Talk& talk,
             Heartbeat heartbeat(streams, talk);
             return app::compare_algorithms(options, heartbeat.watch(process));
         }();
-        streams.out.print("{}", talk.json ? comparison_line(compared.plans, compared.network)
-                                          : comparison_page(compared.plans, compared.network));
+        if (talk.json) {
+            streams.out.print("{}\n", io::json_line(app::json_of(compared)));
+            return ExitCode::Done;
+        }
+        streams.out.print("{}", comparison_page(compared.plans, compared.network));
         if (!talk.quiet) {
             for (const std::string& one : compared.left_out) streams.err.print("left out: {}\n", one);
         }
@@ -85,7 +88,8 @@ Command algorithms_command() {
         ("bytes", text_value("LIST"), "sizes of the call, as nccl-tests counts them: 1K,1M or 1K:1G")  //
         ("collective", text_value("KIND"),
          "all_reduce (default), all_gather, reduce_scatter, all_to_all, ...")  //
-        ("mode", text_value("MODE"), "in-place (default) or out-of-place calls");
+        ("mode", text_value("MODE"),
+         "in-place or out-of-place calls (default: in-place where an algorithm can do that)");
     command.groups = std::vector<OptionGroup>{network, common_options()};
     command.positional = "name";
     command.parse = parsed_by(algorithms_options, run_algorithms);

@@ -15,7 +15,7 @@ lang::AlgorithmRequest algorithm_request(const Values& values) {
     lang::AlgorithmRequest request;
     request.ranks = values.number<std::uint32_t>("ranks", 2, 2, 4096);
     request.root = values.number<std::uint32_t>("root", 0, 0, 4095);
-    request.in_place = values.choice("mode", {"in-place", "out-of-place"}) == 0;
+    if (values.flag("mode")) request.in_place = values.choice("mode", {"in-place", "out-of-place"}) == 0;
     if (values.flag("collective")) {
         const Names names = collective_kind_names();
         request.kind = static_cast<CollectiveKind>(values.choice("collective", names));
@@ -142,9 +142,10 @@ Command compile_command() {
     library.options.add_options()                                                             //
         ("ranks", text_value("N"), "PROGRAM is the name of an algorithm, for so many ranks")  //
         ("collective", text_value("KIND"),
-         "all_reduce (default), all_gather, reduce_scatter, all_to_all, ...")     //
-        ("root", text_value("RANK"), "of broadcast and reduce (default 0)")       //
-        ("mode", text_value("MODE"), "in-place (default) or out-of-place calls")  //
+         "all_reduce (default), all_gather, reduce_scatter, all_to_all, ...")  //
+        ("root", text_value("RANK"), "of broadcast and reduce (default 0)")    //
+        ("mode", text_value("MODE"),
+         "in-place or out-of-place calls (default: in-place where the algorithm can do that)")  //
         ("set", text_value("NAME=VALUE"), "a parameter of the algorithm; may be given several times");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //

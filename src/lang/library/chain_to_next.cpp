@@ -41,8 +41,8 @@ Algorithm chain_to_next() {
             .kinds = {CollectiveKind::AllToNext},
             .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024}},
             .why_not = [](const Settings& settings) -> std::string {
-                return settings.request.in_place ? "in place, data would be overwritten before it is sent"
-                                                 : "";
+                return *settings.request.in_place ? "in place, data would be overwritten before it is sent"
+                                                  : "";
             },
             .chunks = [](const Settings& settings) { return settings["gpus"]; },
             .write = write_chain_to_next};

@@ -25,7 +25,7 @@ Algorithm direct_all_to_all() {
             .kinds = {CollectiveKind::AllToAll},
             .parameters = {{"chunks", "chunks of a block, sent in one step", 1, 1, 64}},
             .why_not = [](const Settings& settings) -> std::string {
-                return settings.request.in_place
+                return *settings.request.in_place
                            ? "in place, blocks would be overwritten before they are sent"
                            : "";
             },

@@ -51,7 +51,7 @@ Algorithm two_step_all_to_all() {
         .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024},
                        {"chunks", "chunks of a block, sent in one step", 1, 1, 16}},
         .why_not = [](const Settings& settings) -> std::string {
-            if (settings.request.in_place)
+            if (*settings.request.in_place)
                 return "in place, blocks would be overwritten before they are sent";
             const std::uint32_t n = settings.request.ranks, g = settings["gpus"];
             return n % g == 0 ? "" : fmt::format("{} ranks are no nodes of {} (parameter gpus)", n, g);
