@@ -2,18 +2,22 @@
 //
 // While it is late, the others sum up among themselves: each chunk at a partner, partners in turn. Then the
 // partners' sums go to the late rank, one after the other, and from its release on it sends one chunk after
-// the other: the whole sum of a chunk whose partner's sum has come by then, which spreads from the late rank
-// (broadcast.cpp), or its own contribution to the partner, from which the sum spreads then. Every chunk has
-// to leave the late rank once and to be passed on, so on a crossbar of n = 2^q NPUs with n - 1 chunks that
-// takes at least n - 2 + q rounds after the release; so many rounds has StragglAR (Devraj et al.,
-// "Accelerating AllReduce with a Persistent Straggler", 2025), which exchanges each chunk with its partner in
-// one round.
+// the other: the whole sum of a chunk whose partner's sum has come by then, which spreads from the late rank,
+// or its own contribution to the partner, from which the sum spreads then. Every chunk has to leave the late
+// rank once and to be passed on, so on a crossbar of n = 2^q NPUs with n - 1 chunks that takes at least
+// n - 2 + q rounds after the release; so many rounds has StragglAR (Devraj et al., "Accelerating AllReduce
+// with a Persistent Straggler", 2025), which exchanges each chunk with its partner in one round.
 //
-// Measured on such crossbars, n = 4, 8, 16: as many as StragglAR from a delay of 2n on (and for n = 4
-// always), one to three rounds more for delays between n / 2 and 2n, where the partners' sums compete with
-// what they pass on. A late rank and a partner cannot exchange one chunk at one tick through one crossbar
-// (docs: the copies would swap), so StragglAR's exchange needs a second plane or a second tick there. Tried
-// and dropped: the late rank sends the whole to the partner that sends it the next sum (no gain).
+// A late rank and a partner cannot exchange one chunk at one tick through one crossbar (src/verify/README.md:
+// the copies would swap). They need not: in the round in which the late rank sends chunk k to a partner, that
+// partner sends it its sum of chunk k + 1. The plan of the rounds (late_rounds) is the same; only chunk 0,
+// for which there is no round before, goes to its partner as a contribution, and comes back at the end, when
+// nothing else goes to the late rank. So on crossbars of 4 to 64 NPUs there are as many rounds as StragglAR
+// has for every delay. Where latency counts, the sums come later, and some more chunks go as contributions.
+//
+// Other networks and numbers of NPUs: the sums are broadcast as broadcast.cpp does. Both are tried. Tried and
+// dropped: the broadcast alone (one to three rounds more for delays between n / 2 and 2n, where the partners'
+// sums compete with what they pass on).
 //
 // The first part is an instance of its own, without the late rank: among the others one may be late again.
 // Invariant: the second part begins when the first has ended, so the two share no link at any time.
@@ -22,10 +26,12 @@
 #include "heuristics/levels/last_rank.hpp"
 
 #include "heuristics/levels/broadcast.hpp"
+#include "heuristics/levels/late_rounds.hpp"
 #include "heuristics/levels/two_levels.hpp"
 #include "heuristics/releases.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 namespace tutti::heuristics {
@@ -53,19 +59,10 @@ class LastRank {
 
     std::optional<Schedule> run() {
         if (!find_sums()) return std::nullopt;
-        const Instance among_others(parts_without_late());
-        auto first = best_of_constructions(among_others);
-        if (!first || visits_late(*first)) return std::nullopt;
-        MessagePlacer placer(instance_, Direction::Forwards);
-        std::vector<LevelItem> items;
-        if (!join(*first, placer, items)) return std::nullopt;
-        const auto all = broadcast(items, placer, instance_, stop_);
-        if (!all) return std::nullopt;
-        Schedule schedule = all->schedule();
-        schedule.makespan = std::max(schedule.makespan, first->makespan);
-        schedule.sends.insert(schedule.sends.end(), first->sends.begin(), first->sends.end());
-        put_in_order(schedule, links());
-        return schedule;
+        auto best = by_broadcast();
+        auto tried = in_rounds();
+        if (tried && (!best || tried->makespan < best->makespan)) return tried;
+        return best;
     }
 
   private:
@@ -91,6 +88,147 @@ class LastRank {
     }
     [[nodiscard]] bool joined(NodeId a, NodeId b) const {
         return cluster_.routes().ends(a, b, loads_) && cluster_.routes().ends(b, a, loads_);
+    }
+
+    std::optional<Schedule> by_broadcast() {
+        const auto first = sums_of_others();
+        MessagePlacer placer(instance_, Direction::Forwards);
+        std::vector<LevelItem> items;
+        if (!first || !join(*first, placer, items)) return std::nullopt;
+        const auto all = broadcast(items, placer, instance_, stop_);
+        return all ? std::optional(joined_with(*first, all->schedule())) : std::nullopt;
+    }
+    /// None: somebody has no path.
+    [[nodiscard]] std::optional<Schedule> sums_of_others() const {
+        const Instance among_others(parts_without_late());
+        auto first = best_of_constructions(among_others);
+        if (!first || visits_late(*first)) return std::nullopt;
+        return first;
+    }
+    [[nodiscard]] Schedule joined_with(const Schedule& first, Schedule second) const {
+        second.makespan = std::max(second.makespan, first.makespan);
+        second.sends.insert(second.sends.end(), first.sends.begin(), first.sends.end());
+        put_in_order(second, links());
+        return second;
+    }
+
+    /// None: there is no plan for so many NPUs, or somebody has no path.
+    std::optional<Schedule> in_rounds() {
+        if (!number_npus()) return std::nullopt;
+        plan_ = late_rounds(npus_.size(), sums_.size());
+        choose_partners(0);
+        auto first = sums_of_others();
+        if (!first) return std::nullopt;
+        const std::size_t given = contributions(first->makespan);
+        if (given > 0) {
+            if (2 * given > sums_.size()) return std::nullopt;
+            choose_partners(given);
+            first = sums_of_others();
+            if (!first) return std::nullopt;
+        }
+        MessagePlacer placer(instance_, Direction::Forwards);
+        if (!place_rounds(given, first->makespan, placer)) return std::nullopt;
+        return joined_with(*first, placer.schedule());
+    }
+
+    /// The late rank is 0. False: chunks differ in their ranks, or their number is no power of two.
+    bool number_npus() {
+        const NodeId late = sums_.front().late;
+        npus_ = {late};
+        for (const LateSum& sum : sums_) {
+            const Demand demand = instance_.demand(sum.chunk);
+            if (sum.late != late || !std::ranges::equal(demand.receivers, demand.holders)) return false;
+            if (sum.others != sums_.front().others) return false;
+        }
+        npus_.insert(npus_.end(), sums_.front().others.begin(), sums_.front().others.end());
+        return std::has_single_bit(npus_.size()) && npus_.size() >= 4;
+    }
+
+    /// The first `given` chunks go to their partners as contributions. A later one's sum goes to the late
+    /// rank in the round in which its partner gets another chunk from there.
+    void choose_partners(std::size_t given) {
+        const std::size_t shift = std::max<std::size_t>(given, 1);
+        for (std::size_t k = 0; k < sums_.size(); ++k) {
+            std::size_t round = k < given ? k : k - shift;
+            if (k >= given && k < given + shift) round = sums_.size() - shift + (k - given);
+            sums_[k].partner = npus_[plan_.partners[round]];
+        }
+    }
+
+    /// How many chunks the late rank can send before the first sum can have come to it.
+    std::size_t contributions(Ticks first_end) {
+        const LateSum& sum = sums_.front();
+        find_path(sum.partner, sum.late);
+        const Ticks come = first_end + cluster_.routes().time_along(path_);
+        const Ticks begin = std::max(first_end, instance_.release(sum.chunk, sum.late));
+        if (come <= begin) return 0;
+        const std::int64_t each = std::max<std::int64_t>(slot(sum).count(), 1);
+        return static_cast<std::size_t>(((come - begin).count() + each - 1) / each);
+    }
+
+    /// Rounds are only the order in which messages are placed. False: somebody has no path, or stopped.
+    bool place_rounds(std::size_t given, Ticks first_end, MessagePlacer& placer) {
+        since_.assign(npus_.size() * sums_.size(), Ticks::max());
+        std::vector<Ticks> loads(links());
+        std::size_t summed = given;  // up to this one they have gone to the late rank
+        const auto sum_up = [&](std::size_t end) {
+            for (; summed < std::min(end, sums_.size()); ++summed) {
+                const LateSum& sum = sums_[summed];
+                const Ticks ready = std::max(first_end, release_at(instance_, sum.chunk, sum.partner));
+                const auto come = send(sum.chunk, sum.partner, sum.late, ready, Op::Reduce, loads, placer);
+                if (!come) return false;
+                since(0, summed) = std::max(*come, instance_.release(sum.chunk, sum.late));
+            }
+            return true;
+        };
+        const std::size_t shift = std::max<std::size_t>(given, 1);
+        if (!sum_up(shift)) return false;
+        for (std::size_t round = 0; round < plan_.rounds.size(); ++round) {
+            if (stop_.requested() || !sum_up(round + shift + 1)) return false;
+            for (const auto& [from, to, c] : plan_.rounds[round]) {
+                const ChunkId chunk = sums_[c].chunk;
+                const bool is_part = from == 0 && c < given;
+                const Ticks own = std::max(first_end, instance_.release(chunk, npus_[0]));
+                const auto come = send(chunk, npus_[from], npus_[to], is_part ? own : since(from, c),
+                                       is_part ? Op::Reduce : Op::Copy, loads, placer);
+                if (!come) return false;
+                since(to, c) = *come;
+            }
+        }
+        for (std::size_t c = 0; c < given; ++c) {
+            if (!give_back(c, placer)) return false;
+        }
+        return true;
+    }
+
+    /// To the late rank, from whom it comes first.
+    bool give_back(std::size_t c, MessagePlacer& placer) {
+        const ChunkId chunk = sums_[c].chunk;
+        std::optional<std::pair<Ticks, std::size_t>> first;
+        for (std::size_t npu = 1; npu < npus_.size(); ++npu) {
+            if (!joined(npus_[npu], npus_[0])) continue;
+            find_path(npus_[npu], npus_[0]);
+            const Ticks come =
+                placer.earliest(chunk, path_, since(npu, c)) + cluster_.routes().time_along(path_);
+            if (!first || come < first->first) first = {come, npu};
+        }
+        if (!first) return false;
+        find_path(npus_[first->second], npus_[0]);
+        placer.place(chunk, path_, since(first->second, c), Op::Copy);
+        return true;
+    }
+
+    std::optional<Ticks> send(ChunkId chunk, NodeId from, NodeId to, Ticks ready, Op op,
+                              std::vector<Ticks>& loads, MessagePlacer& placer) {
+        const auto ends = cluster_.routes().ends(from, to, loads);
+        if (!ends || ready == Ticks::max()) return std::nullopt;
+        path_.clear();
+        cluster_.routes().append_path(*ends, loads, path_);
+        for (const LinkId link : path_) loads[link.index()] += instance_.beta(link, chunk);
+        return placer.place(chunk, path_, ready, op).end;
+    }
+    [[nodiscard]] Ticks& since(std::size_t npu, std::size_t chunk) {
+        return since_[npu * sums_.size() + chunk];
     }
 
     /// The sums of the others, each at its partner. Chunks keep their numbers.
@@ -197,6 +335,10 @@ class LastRank {
     const std::vector<Ticks> loads_;  ///< none
     std::vector<LateSum> sums_;
     std::vector<LinkId> path_;
+    // Of in_rounds.
+    LateRounds plan_;
+    std::vector<NodeId> npus_;  ///< by number in the plan
+    std::vector<Ticks> since_;  ///< by NPU and chunk: when it has the whole
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ std::int64_t rounds_of_stragglar(std::uint32_t npus, std::int64_t delay) {
 
 TEST_CASE("a late straggler's all-reduce takes no longer than StragglAR's") {
     for (const std::uint32_t npus : {4U, 8U, 16U}) {
-        for (const std::int64_t delay : {2L * npus, 5L * npus}) {
+        for (const std::int64_t delay : {npus - 2L, npus - 1L, npus + 1L, npus + 3L, 2L * npus, 5L * npus}) {
             CAPTURE(npus);
             CAPTURE(delay);
             const Instance instance = straggler(npus, delay, npus - 1);
