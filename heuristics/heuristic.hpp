@@ -69,6 +69,8 @@ struct DirectHeuristic {
 struct ExchangeHeuristic {
     std::string (*why_not)(const Instance&);
     std::optional<Schedule> (*run)(const Exchanges&, Ticks target, const Stop&);
+    /// What it takes, about; null: there is no estimate, and the table's order counts.
+    Ticks (*estimate)(const Exchanges&) = nullptr;
 };
 
 /// A row of the table.

@@ -66,6 +66,11 @@ ExchangeFunction switch_sums;
 ExchangeFunction grown_trees;
 ExchangeFunction halving_doubling, direct_exchange, two_way_ring, double_trees, two_level_trees;
 
+/// What the best try of an algorithm takes, about; the largest number if that is not known.
+using ExchangeEstimate = Ticks(const Exchanges&);
+ExchangeEstimate estimate_doubling, estimate_multiplying, estimate_pairs, estimate_folded;
+ExchangeEstimate estimate_halving, estimate_direct, estimate_ring, estimate_double_trees, estimate_two_levels;
+
 /// Why an algorithm that works in rounds, or along trees, does not apply; empty if it may.
 [[nodiscard]] std::string why_no_rounds(const Instance& instance);
 [[nodiscard]] std::string why_no_sum_trees(const Instance& instance);

@@ -19,12 +19,17 @@
 #include "heuristics/exchange/tree_exchanges.hpp"
 
 #include "heuristics/exchange/best_exchange.hpp"
+#include "heuristics/exchange/estimates.hpp"
 #include "heuristics/releases.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace tutti::heuristics {
 namespace {
+
+constexpr std::size_t kMostEstimated = std::size_t{1} << 17;  ///< messages of all trees
 
 std::size_t place_in(const std::vector<NodeId>& order, NodeId node) {
     return static_cast<std::size_t>(std::ranges::find(order, node) - order.begin());
@@ -97,15 +102,71 @@ void add_levels(std::vector<TreeMaker>& makers, const Exchanges& exchanges) {
     }
 }
 
+/// From the root to the farthest node of the tree; the largest number if an edge has no way.
+Ticks depth_of(const MessageGraph& graph, const SumTree& tree, NodeId root) {
+    std::map<NodeId, std::vector<NodeId>> next;
+    for (const auto& [a, b] : tree.edges) {
+        if (!graph.joins(a, b) || !graph.joins(b, a)) return Ticks::max();
+        next[a].push_back(b);
+        next[b].push_back(a);
+    }
+    Ticks depth;
+    std::vector<std::tuple<NodeId, NodeId, Ticks>> stack{{root, root, Ticks(0)}};
+    while (!stack.empty()) {
+        const auto [at, before, time] = stack.back();
+        stack.pop_back();
+        depth = std::max(depth, time);
+        for (const NodeId node : next[at]) {
+            if (node != before) stack.emplace_back(node, at, time + graph.time(at, node, tree.chunk));
+        }
+    }
+    return depth;
+}
+
+/// What the trees take, about: twice the depth, and the time of the fullest link.
+Ticks estimated(const Exchanges& exchanges, const TreeMaker& maker) {
+    if (exchanges.tree_messages() > kMostEstimated) return Ticks::max();
+    const MessageGraph& graph = exchanges.graph();
+    LoadEstimate loads(graph);
+    Ticks latency;
+    for (const Exchanges::Set& set : exchanges.sets()) {
+        for (std::size_t i = 0; i < set.chunks.size() && set.members.size() > 1; ++i) {
+            const SumTree tree{set.chunks[i], maker(set, set.roots[i])};
+            if (i == 0) {
+                const Ticks depth = depth_of(graph, tree, set.roots[i]);
+                if (depth == Ticks::max()) return depth;
+                latency = std::max(latency, depth * 2);
+            }
+            for (const auto& [a, b] : tree.edges) {
+                if (!graph.joins(a, b) || !graph.joins(b, a)) return Ticks::max();
+                loads.add(a, b, tree.chunk);
+                loads.add(b, a, tree.chunk);
+            }
+        }
+    }
+    return latency + loads.fullest();
+}
+
+Ticks least_estimate(const std::vector<TreeMaker>& makers, const Exchanges& exchanges) {
+    Ticks least = Ticks::max();
+    for (const TreeMaker& maker : makers) least = std::min(least, estimated(exchanges, maker));
+    return least;
+}
+
+/// In the order of the estimates.
 std::optional<Schedule> best_of(const std::vector<TreeMaker>& makers, const Exchanges& exchanges,
                                 Ticks target, const Stop& stop) {
     BestExchange best(exchanges, target, stop);
     const std::size_t messages = exchanges.tree_messages();
     const auto batches = batches_of(exchanges);
     const bool several = std::ranges::any_of(batches, [](std::uint32_t batch) { return batch > 0; });
-    for (const TreeMaker& maker : makers) {
+    std::vector<std::pair<Ticks, const TreeMaker*>> tries;
+    for (const TreeMaker& maker : makers)
+        tries.emplace_back(makers.size() > 1 ? estimated(exchanges, maker) : Ticks(0), &maker);
+    std::ranges::stable_sort(tries, {}, &std::pair<Ticks, const TreeMaker*>::first);
+    for (const auto& [estimate, maker] : tries) {
         if (!best.goes_on(messages)) break;
-        const auto trees = trees_of(exchanges, maker);
+        const auto trees = trees_of(exchanges, *maker);
         // With one batch all chunks are summed up before any is distributed.
         best.take(schedule_sum_trees(exchanges.graph(), trees, {}, stop));
         SumTreeOrder order{.ties = SumTreeTies::Chunk};
@@ -115,6 +176,31 @@ std::optional<Schedule> best_of(const std::vector<TreeMaker>& makers, const Exch
             best.take(schedule_sum_trees(exchanges.graph(), trees, order, stop));
     }
     return best.schedule();
+}
+
+std::vector<TreeMaker> stars(const Exchanges& exchanges) {
+    std::vector<TreeMaker> makers;
+    makers.emplace_back([](const Exchanges::Set& set, NodeId root) {
+        return star_tree(set.members, place_in(set.members, root));
+    });
+    add_late_leaves(makers, exchanges, star_tree);
+    return makers;
+}
+std::vector<TreeMaker> binomial_trees(const Exchanges& exchanges) {
+    std::vector<TreeMaker> makers;
+    add_orders(makers, exchanges, halving_tree);
+    add_orders(makers, exchanges, doubling_tree);
+    return makers;
+}
+std::vector<TreeMaker> in_all_orders(const Exchanges& exchanges, TreeOf tree_of) {
+    std::vector<TreeMaker> makers;
+    add_orders(makers, exchanges, tree_of);
+    return makers;
+}
+std::vector<TreeMaker> on_all_levels(const Exchanges& exchanges) {
+    std::vector<TreeMaker> makers;
+    add_levels(makers, exchanges);
+    return makers;
 }
 
 }  // namespace
@@ -147,37 +233,33 @@ std::vector<TreeMaker> textbook_trees(const Exchanges& exchanges) {
 }
 
 std::optional<Schedule> direct_exchange(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    std::vector<TreeMaker> makers;
-    makers.emplace_back([](const Exchanges::Set& set, NodeId root) {
-        return star_tree(set.members, place_in(set.members, root));
-    });
-    add_late_leaves(makers, exchanges, star_tree);
-    return best_of(makers, exchanges, target, stop);
+    return best_of(stars(exchanges), exchanges, target, stop);
 }
-
 std::optional<Schedule> halving_doubling(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    std::vector<TreeMaker> makers;
-    add_orders(makers, exchanges, halving_tree);
-    add_orders(makers, exchanges, doubling_tree);
-    return best_of(makers, exchanges, target, stop);
+    return best_of(binomial_trees(exchanges), exchanges, target, stop);
 }
-
 std::optional<Schedule> two_way_ring(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    std::vector<TreeMaker> makers;
-    add_orders(makers, exchanges, ring_tree);
-    return best_of(makers, exchanges, target, stop);
+    return best_of(in_all_orders(exchanges, ring_tree), exchanges, target, stop);
 }
-
 std::optional<Schedule> double_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    std::vector<TreeMaker> makers;
-    add_orders(makers, exchanges, binary_tree);
-    return best_of(makers, exchanges, target, stop);
+    return best_of(in_all_orders(exchanges, binary_tree), exchanges, target, stop);
+}
+std::optional<Schedule> two_level_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+    return best_of(on_all_levels(exchanges), exchanges, target, stop);
 }
 
-std::optional<Schedule> two_level_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    std::vector<TreeMaker> makers;
-    add_levels(makers, exchanges);
-    return best_of(makers, exchanges, target, stop);
+Ticks estimate_direct(const Exchanges& exchanges) { return least_estimate(stars(exchanges), exchanges); }
+Ticks estimate_halving(const Exchanges& exchanges) {
+    return least_estimate(binomial_trees(exchanges), exchanges);
+}
+Ticks estimate_ring(const Exchanges& exchanges) {
+    return least_estimate(in_all_orders(exchanges, ring_tree), exchanges);
+}
+Ticks estimate_double_trees(const Exchanges& exchanges) {
+    return least_estimate(in_all_orders(exchanges, binary_tree), exchanges);
+}
+Ticks estimate_two_levels(const Exchanges& exchanges) {
+    return least_estimate(on_all_levels(exchanges), exchanges);
 }
 
 }  // namespace tutti::heuristics

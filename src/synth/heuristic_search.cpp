@@ -63,6 +63,21 @@ bool has_able_switches(const Instance& instance) {
                                [](const SwitchRule& rule) { return rule.copy || rule.reduce; });
 }
 
+/// Those that promise to be the shortest first; before them those without an estimate, except for the local
+/// search, which takes all the time it gets.
+void put_in_order(std::vector<const heuristics::Heuristic*>& chosen, const heuristics::Exchanges& exchanges) {
+    std::vector<std::pair<Ticks, const heuristics::Heuristic*>> sorted;
+    for (const heuristics::Heuristic* heuristic : chosen) {
+        const auto* exchange = heuristic->as<heuristics::ExchangeHeuristic>();
+        Ticks estimate = heuristic->name == heuristics::kGrownTrees ? Ticks::max() : Ticks(0);
+        if (exchange->estimate != nullptr && exchange->why_not(exchanges.instance()).empty())
+            estimate = exchange->estimate(exchanges);
+        sorted.emplace_back(estimate, heuristic);
+    }
+    std::ranges::stable_sort(sorted, {}, [](const auto& entry) { return entry.first; });
+    std::ranges::transform(sorted, chosen.begin(), [](const auto& entry) { return entry.second; });
+}
+
 /// "steiner-trees 15, pipelined-all-reduce 14; reduction: link-matching none, steiner-trees 7; ...": the
 /// whole first. Repairs that gained nothing are left out.
 std::string candidates_text(const std::vector<Candidate>& candidates) {
@@ -141,6 +156,8 @@ void HeuristicSearch::search_until_stopped() {
         (void)search_by_symmetry(UINT64_MAX,
                                  symmetry_alone ? stop_ : stop_.within(*left * options_.symmetry_share));
     if (!symmetry_alone) {
+        // They have had no turn if symmetry ended the quick search, with a gap that is small but not zero.
+        if (!has_tried_textbook_ && best_.has_gap()) search_by_textbook();
         finish_textbook(options_.tree_share);
         improve_trees();
         improve_broadcasts();
@@ -322,6 +339,7 @@ void HeuristicSearch::construct_by(const heuristics::Heuristic& heuristic,
 void HeuristicSearch::search_by_textbook() {
     const bool all = alone_ == nullptr;
     if (best_.has_schedule() && stop_.requested()) return;
+    has_tried_textbook_ = true;
     const bool sums = has_shared_sums(instance_);
     if (!heuristics::Exchanges::why_not(instance_).empty()) return;
     if (all && !sums && !has_able_switches(instance_)) return;
@@ -332,7 +350,7 @@ void HeuristicSearch::search_by_textbook() {
             chosen.push_back(&heuristic);
     }
     const auto left = stop_.remaining();
-    run_textbook(chosen, all && left ? stop_.within(*left * options_.textbook_share) : stop_);
+    run_textbook(chosen, all && left ? stop_.within(*left * options_.textbook_share) : stop_, !all);
 }
 
 /// Those that had not enough time, once more, for a share of the time that is left.
@@ -340,28 +358,32 @@ void HeuristicSearch::finish_textbook(double share) {
     const auto left = stop_.remaining();
     if (alone_ != nullptr || unfinished_.empty() || !left || !best_.wants_better() || stop_.requested())
         return;
-    run_textbook(std::exchange(unfinished_, {}), stop_.within(*left * share));
+    run_textbook(std::exchange(unfinished_, {}), stop_.within(*left * share), true);
 }
 
-/// Each gets an equal part of the time that the ones before have left.
-void HeuristicSearch::run_textbook(const std::vector<const heuristics::Heuristic*>& chosen,
-                                   const Stop& stop) {
+/// Each gets a third of the time that the ones before have left, the last ones equal parts.
+void HeuristicSearch::run_textbook(std::vector<const heuristics::Heuristic*> chosen, const Stop& stop,
+                                   bool is_in_order) {
     const heuristics::Exchanges exchanges(instance_, stop);
+    if (!is_in_order) put_in_order(chosen, exchanges);
+    std::vector<const heuristics::Heuristic*> known;  // they found something, but had no time for all
     std::vector<Candidate> tried;
     for (std::size_t i = 0; i < chosen.size() && best_.wants_better(); ++i) {
         const double begin = best_.seconds();
         const auto* exchange = chosen[i]->as<heuristics::ExchangeHeuristic>();
         const auto left = stop.remaining();
-        const Stop turn = left ? stop.within(*left / static_cast<double>(chosen.size() - i)) : stop;
+        const Stop turn =
+            left ? stop.within(*left / std::min(3.0, static_cast<double>(chosen.size() - i))) : stop;
         std::string why_none = exchange->why_not(instance_);
         const bool suits = why_none.empty();
         auto schedule = suits ? exchange->run(exchanges, best_.bound().value, turn) : std::nullopt;
         if (suits) why_none = turn.requested() ? "stopped" : "the network does not fit it";
         // Trees are improved anyway (improve_trees).
         if (suits && turn.requested() && chosen[i]->name != heuristics::kGrownTrees)
-            unfinished_.push_back(chosen[i]);
+            (schedule ? known : unfinished_).push_back(chosen[i]);
         tried.push_back(offered(chosen[i]->name, begin, std::move(schedule), std::move(why_none)));
     }
+    unfinished_.insert(unfinished_.end(), known.begin(), known.end());
     if (best_.has_schedule())
         best_.tell(fmt::format("textbook {}, {:.3f} s", candidates_text(tried), best_.seconds()));
     best_.enter(std::move(tried));

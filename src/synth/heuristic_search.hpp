@@ -45,7 +45,7 @@ class HeuristicSearch {
     void construct_by(const heuristics::Heuristic& heuristic, const heuristics::DirectHeuristic& direct);
     void search_by_textbook();
     void finish_textbook(double share);
-    void run_textbook(const std::vector<const heuristics::Heuristic*>& chosen, const Stop& stop);
+    void run_textbook(std::vector<const heuristics::Heuristic*> chosen, const Stop& stop, bool is_in_order);
     void improve_trees();
     void improve_broadcasts();
     void offer_improved(std::string_view heuristic, std::string_view line, double begin, Schedule schedule);
@@ -68,6 +68,7 @@ class HeuristicSearch {
     BestSoFar& best_;
     Bounding& bounding_;
     bool has_symmetry_ = false;
+    bool has_tried_textbook_ = false;
     std::vector<const heuristics::Heuristic*> unfinished_;  ///< textbook algorithms that were stopped
 };
 
