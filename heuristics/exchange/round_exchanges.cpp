@@ -23,7 +23,7 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::size_t kMostEstimated = std::size_t{1} << 16;  ///< messages of a chunk
+constexpr std::size_t kMostEstimated = std::size_t{1} << 14;  ///< messages of a chunk
 
 /// The radices of a set's members.
 using RadicesOf = std::function<std::vector<std::size_t>(std::size_t members)>;

@@ -57,6 +57,7 @@ class HeuristicSearch {
     [[nodiscard]] Candidate offered(std::string_view heuristic, double begin,
                                     std::optional<Schedule> schedule, std::string why_none);
     [[nodiscard]] std::string why_nothing() const;
+    [[nodiscard]] bool is_time_short() const;
     [[nodiscard]] Stop stop_of(heuristics::Effort effort) const;
 
     const Instance& instance_;
