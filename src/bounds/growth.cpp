@@ -22,6 +22,8 @@
 // each entry informs NPUs at e + P_i; and by T at most the sum over i of N(T - P_i) pairs of a chunk and an
 // NPU outside the root's part can be served. A port that does both, inside and outside, counts for both.
 //
+// Shared: as nested, but a start is for one message only, inside or to another part (shared_growth.cpp).
+//
 // Backwards: sums that one NPU alone wants, no switch copies or adds. Read time from the end: on the chain of
 // a contribution to the root look at the last message that leaves its part. The part that it goes to has
 // itself a later one (or is the root's). So the same holds with arrivals for starts.
@@ -35,6 +37,7 @@
 #include "bounds/families.hpp"
 #include "bounds/paced_paths.hpp"
 #include "bounds/parts.hpp"
+#include "bounds/shared_growth.hpp"
 #include "core/least_tick.hpp"
 
 #include <algorithm>
@@ -48,6 +51,9 @@ namespace {
 
 constexpr std::size_t kMostGrowthWork = 60'000'000;  ///< links relaxed
 constexpr std::size_t kMostGrowthSizes = 3;
+constexpr std::int64_t kMostUnits = 64;       ///< of time, in a linear program
+constexpr std::size_t kMostPrograms = 24;     ///< for a partition
+constexpr std::size_t kProgramWork = 30'000;  ///< what one counts as, for each unit of time
 
 /// How fast something can be passed on: a message takes `lambda`, and starts every gap on each port.
 struct Sending {
@@ -167,10 +173,11 @@ class Growth {
         const Process flat(outer_, {Ticks(0)}, parts_);
         consider(flat, start, wanted(partition, false), {partition, false}, best);
         if (single) return;
-        std::vector<Ticks> inside = Process(inner_, {Ticks(0)}, largest_).informed;
-        if (inside.size() == 1) return;
-        const Process nested(outer_of_npu_, std::move(inside), carriers_.size());
+        inside_ = Process(inner_, {Ticks(0)}, largest_).informed;
+        if (inside_.size() == 1) return;
+        const Process nested(outer_of_npu_, inside_, carriers_.size());
         consider(nested, root_npu_.started(chunks_), wanted(partition, true), {partition, true}, best);
+        share(partition, best);
     }
 
   private:
@@ -203,12 +210,12 @@ class Growth {
 
     /// How fast parts and NPUs can send, for this partition. False: no effort left.
     bool measure(const Partition& partition, bool single) {
-        outer_ = inner_ = outer_of_npu_ = receiving_ = root_ = root_npu_ = {};
+        outer_ = inner_ = outer_of_npu_ = receiving_ = root_ = root_npu_ = of_npu_ = {};
         std::map<std::uint32_t, std::vector<NodeId>> members;
         for (const NodeId npu : carriers_) members[partition.part[npu.index()]].push_back(npu);
         parts_ = members.size();
         largest_ = 0;
-        const std::size_t searches = 2 * parts_ + (single ? 0 : carriers_.size()) + 1;
+        const std::size_t searches = 2 * parts_ + (single ? 0 : 2 * carriers_.size()) + 1;
         if (!effort_.spend(searches * (network_.work() + carriers_.size()))) return false;
         for (const auto& [part, npus] : members) {
             largest_ = std::max(largest_, npus.size());
@@ -219,14 +226,18 @@ class Growth {
             measure_part(npus, far, part == partition.part[rooted_.root.index()]);
             if (!single) measure_inside(npus);
         }
-        std::vector<TimedNode> others;
-        for (const NodeId npu : carriers_) {
-            if (npu != rooted_.root) others.push_back({npu, Ticks(0)});
+        for (const NodeId sender : carriers_) {
+            if (single && sender != rooted_.root) continue;
+            std::vector<TimedNode> others;
+            for (const NodeId npu : carriers_) {
+                if (npu != sender) others.push_back({npu, Ticks(0)});
+            }
+            Ticks lambda = kNever;
+            std::vector<Ticks> gaps;
+            look(sender, search(others, towards_), towards_, lambda, gaps);
+            of_npu_.join(lambda, gaps);
+            if (sender == rooted_.root) root_npu_.join(lambda, std::move(gaps));
         }
-        Ticks lambda = kNever;
-        std::vector<Ticks> gaps;
-        look(rooted_.root, search(others, towards_), towards_, lambda, gaps);
-        root_npu_.join(lambda, std::move(gaps));
         return true;
     }
 
@@ -298,6 +309,69 @@ class Growth {
         if (alone) accept(last_start + *alone, which, true, best);
     }
 
+    /// Where ports are shared by messages inside and outside: all chunks, and the last one.
+    void share(const Partition& partition, Bound& best) {
+        if (outer_of_npu_.lambda == kNever || of_npu_.gaps.empty()) return;
+        std::uint64_t all = 0, least = UINT64_MAX;
+        for (const ChunkClass* c : rooted_.classes) {
+            const Demand demand = traffic_.demand(*c);
+            const auto& far = rooted_.backwards ? demand.holders : demand.receivers;
+            const auto others = static_cast<std::uint64_t>(
+                std::ranges::count_if(far, [&](NodeId npu) { return npu != rooted_.root; }));
+            all += others * c->count;
+            least = std::min(least, others);
+        }
+        share(partition, {all, 0, false}, best);
+        if (chunks_ > 1) share(partition, {least, root_npu_.started(chunks_).count(), true}, best);
+    }
+    struct SharedCase {
+        std::uint64_t wanted;
+        std::int64_t start;
+        bool last_chunk;
+    };
+    void share(const Partition& partition, const SharedCase& which, Bound& best) {
+        const std::int64_t gap = of_npu_.gaps.front().count();
+        // One program for each unit of time by which the best bound is exceeded.
+        const std::int64_t known = std::max<std::int64_t>((best.value - release_).count() - which.start, 1);
+        const std::int64_t unit = unit_for(known, gap);
+        if (unit == 0) return;
+        SharedGrowth growth{inner_.lambda.count() / unit,
+                            outer_of_npu_.lambda.count() / unit,
+                            gap / unit,
+                            static_cast<std::int64_t>(of_npu_.gaps.size()),
+                            static_cast<std::int64_t>(carriers_.size()),
+                            {},
+                            {}};
+        if (growth.inner < 1 || growth.outer < 1) return;
+        for (std::size_t i = 1; i < inside_.size(); ++i) growth.inside.push_back(inside_[i].count() / unit);
+        const std::uint64_t chunks = which.last_chunk ? 1 : chunks_;
+        for (std::uint64_t chunk = 1; chunk <= chunks; ++chunk) {
+            const std::int64_t leaving = root_npu_.started(chunk).count() / unit;
+            if (leaving > kMostUnits) break;
+            growth.leaving.push_back(leaving);
+        }
+        for (std::size_t tried = 0; tried < kMostPrograms; ++tried) {
+            const std::int64_t end =
+                std::max<std::int64_t>((best.value - release_).count() - which.start, 0) / unit;
+            if (end > kMostUnits || !effort_.spend(kProgramWork * static_cast<std::size_t>(end))) return;
+            auto prices = growth_prices(growth, end, which.wanted);
+            if (prices.empty()) return;
+            best = {"growth", release_ + Ticks(which.start + (end + 1) * unit),
+                    GrowthCertificate{rooted_.root, partition.part, rooted_.backwards, true, which.last_chunk,
+                                      rooted_.bytes, std::move(prices), Ticks(unit)},
+                    0};
+        }
+    }
+    /// A unit of time that rounds little and is not too small; 0 if there is none.
+    [[nodiscard]] std::int64_t unit_for(std::int64_t known, std::int64_t gap) const {
+        std::int64_t exact = std::gcd(gap, std::gcd(inner_.lambda.count(), outer_of_npu_.lambda.count()));
+        for (const Ticks time : inside_) exact = std::gcd(exact, time.count());
+        if (exact > 0 && known / exact < kMostUnits) return exact;
+        const std::int64_t steps =
+            gap * (kMostUnits - 1) / 2 / known;  // of a gap, half of all for what may come
+        return steps < 1 ? 0 : gap / std::min(steps, gap);
+    }
+
     /// The least end by which the receiving ports manage what cannot have arrived before, over all moments.
     [[nodiscard]] Ticks received_by(const Process& process, const Wanted& wanted) const {
         Ticks latest(0);
@@ -338,7 +412,8 @@ class Growth {
     std::vector<bool> carries_;     ///< per node: whether it may carry any of the chunks
     std::vector<NodeId> carriers_;  ///< the NPUs among them
     std::size_t parts_ = 0, largest_ = 0;
-    Sending outer_, inner_, outer_of_npu_, receiving_, root_, root_npu_;
+    Sending outer_, inner_, outer_of_npu_, receiving_, root_, root_npu_, of_npu_;
+    std::vector<Ticks> inside_;  ///< when a part's NPUs can be informed, the first at 0
 };
 
 /// For each size the root of the most chunks, forwards and backwards.

@@ -15,15 +15,15 @@ constexpr std::size_t kMostPivots = 2000, kPivotsBeforeBland = 500;
 
 class Tableau {
   public:
-    explicit Tableau(const std::vector<std::vector<double>>& payoff)
-        : columns_(payoff.size()), rows_(payoff.front().size()), width_(columns_ + rows_ + 1) {
+    Tableau(const std::vector<std::vector<double>>& payoff, const std::vector<double>& room)
+        : columns_(payoff.size()), rows_(room.size()), width_(columns_ + rows_ + 1) {
         double largest = 0;
         for (const auto& column : payoff) largest = std::max(largest, *std::ranges::max_element(column));
         cells_.assign((rows_ + 1) * width_, 0);
         for (std::size_t r = 0; r < rows_; ++r) {
             for (std::size_t c = 0; c < columns_; ++c) at(r, c) = payoff[c][r] / largest;
             at(r, columns_ + r) = 1;
-            at(r, width_ - 1) = 1;
+            at(r, width_ - 1) = room[r];
         }
         for (std::size_t c = 0; c < columns_; ++c) at(rows_, c) = -1;
     }
@@ -95,7 +95,14 @@ class Tableau {
 }  // namespace
 
 std::vector<double> best_mix(const std::vector<std::vector<double>>& payoff) {
-    Tableau tableau(payoff);
+    Tableau tableau(payoff, std::vector<double>(payoff.front().size(), 1));
+    tableau.solve();
+    return tableau.duals();
+}
+
+std::vector<double> row_prices(const std::vector<std::vector<double>>& entry,
+                               const std::vector<double>& room) {
+    Tableau tableau(entry, room);
     tableau.solve();
     return tableau.duals();
 }

@@ -3,6 +3,8 @@
 #include "core/ids.hpp"
 #include "core/ticks.hpp"
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -94,6 +96,10 @@ struct GrowthCertificate {
     bool nested = false;      ///< parts are informed NPU by NPU, not at once
     bool last_chunk = false;  ///< only the chunk that leaves the root last is followed
     Bytes bytes;              ///< chunks of at least that size count
+    /// Prices, if a start counts for one message only: inside its part or to another one. Each for one unit
+    /// of time, from 0 on: of starts by those who know something, of starts by all, of arrivals inside parts.
+    std::vector<std::array<std::int64_t, 3>> prices = {};
+    Ticks unit = {};  ///< of these prices: times are rounded down to its multiples
 };
 
 /// Chunks from one NPU to one other: the start, the time on the way and the time left after the arrival of

@@ -68,10 +68,15 @@ Json certificate_json(const TreesCertificate& trees) {
 }
 
 Json certificate_json(const GrowthCertificate& growth) {
-    return Json{{"type", "growth"},           {"root", growth.root.value()},
+    Json result{{"type", "growth"},           {"root", growth.root.value()},
                 {"part", growth.part},        {"backwards", growth.backwards},
                 {"nested", growth.nested},    {"last_chunk", growth.last_chunk},
                 {"bytes", growth.bytes.count}};
+    if (!growth.prices.empty()) {
+        result["prices"] = growth.prices;
+        result["unit"] = growth.unit.count();
+    }
+    return result;
 }
 
 Json certificate_json(const SumCertificate& sum) { return Json{{"type", "sum"}, {"bytes", sum.bytes.count}}; }

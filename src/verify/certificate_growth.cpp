@@ -4,6 +4,9 @@
 // fast as anybody can. So at no time can more messages have arrived than in it. Nested, a message into a part
 // informs its NPUs one after the other, as an inner simulation says. Backwards the same is about sums that
 // one NPU alone wants, in time left to the end: ports receive instead of sending.
+//
+// With prices every start is for one message, inside its part or to another. Three inequalities hold at every
+// time (docs/bounds.md); multiplied with the prices and added up, they say how many messages there can be.
 
 #include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
@@ -90,6 +93,8 @@ class GrowthCheck {
         : instance_(instance), topology_(instance.topology()), growth_(growth) {}
 
     Objection operator()(Ticks value) {
+        if (!growth_.prices.empty() && (!growth_.nested || growth_.unit <= Ticks(0)))
+            return "prices need parts that are informed NPU by NPU, and a unit of time";
         count();
         carriers_ = carriers(instance_, collectives_);
         if (chunks_ == 0) return "there is no such chunk of the root";
@@ -98,7 +103,9 @@ class GrowthCheck {
         }
         measure();
         const Wide end = value.count() - 1 - release_;
-        const bool possible = growth_.last_chunk ? last_chunk_possible(end) : all_possible(end);
+        const bool possible = !growth_.prices.empty() ? payable(end)
+                              : growth_.last_chunk    ? last_chunk_possible(end)
+                                                      : all_possible(end);
         if (possible) return fmt::format("by tick {} it may have grown far enough", value.count() - 1);
         return std::nullopt;
     }
@@ -123,6 +130,10 @@ class GrowthCheck {
                 npus += 1;
             }
             const Wide each = growth_.nested ? npus : Wide{static_cast<std::int64_t>(parts.size())};
+            const Wide others =
+                std::ranges::count_if(there, [&](NodeId node) { return node != growth_.root; });
+            others_ += others * need.count;
+            least_others_ = std::min(least_others_, others);
             wanted_ += each * need.count;
             least_wanted_ = std::min(least_wanted_, each);
             wanting.insert(parts.begin(), parts.end());
@@ -174,9 +185,11 @@ class GrowthCheck {
                 std::vector<NodeId> others;
                 std::ranges::copy_if(npus, std::back_inserter(others), [&](NodeId o) { return o != node; });
                 raise(inner_, rates({node}, others, away));
-                if (node != growth_.root) continue;
+                if (node != growth_.root && growth_.prices.empty()) continue;
                 others.insert(others.end(), far.begin(), far.end());
-                root_ = rates({node}, others, away);
+                const Rates to_all = rates({node}, others, away);
+                raise(anybody_, to_all);
+                if (node == growth_.root) root_ = to_all;
             }
         }
     }
@@ -208,17 +221,73 @@ class GrowthCheck {
     /// that are possible before.
     [[nodiscard]] bool last_chunk_possible(Wide end) const {
         if (least_wanted_ == 0 || root_.gaps.empty()) return true;
+        return spread().served_by(end - leaving(chunks_)) >= least_wanted_;
+    }
+
+    /// When the root can have started so many messages.
+    [[nodiscard]] Wide leaving(Wide messages) const {
         Wide low = 0, high = 1;
-        while (starts(root_, high) < chunks_) high *= 2;
+        while (starts(root_, high) < messages) high *= 2;
         while (low < high) {
             const Wide middle = (low + high) / 2;
-            if (starts(root_, middle) >= chunks_) {
+            if (starts(root_, middle) >= messages) {
                 high = middle;
             } else {
                 low = middle + 1;
             }
         }
-        return spread().served_by(end - low) >= least_wanted_;
+        return low;
+    }
+
+    /// With prices: whether the rows leave room for all messages that are wanted.
+    [[nodiscard]] bool payable(Wide end) const {
+        if (root_.gaps.empty() || inner_.message >= kNever || outer_.message >= kNever) return true;
+        const Wide unit = growth_.unit.count(), wanted = growth_.last_chunk ? least_others_ : others_;
+        const Wide chunks = growth_.last_chunk ? Wide{1} : chunks_;
+        if (growth_.last_chunk) end -= leaving(chunks_);
+        if (end < 0) return wanted == 0;
+        const Wide last = end / unit, inner = inner_.message / unit, outer = outer_.message / unit;
+        const Wide gap = *std::ranges::min_element(anybody_.gaps) / unit;
+        const auto times = static_cast<Wide>(growth_.prices.size());
+        if (gap < 1 || inner < 1 || outer < 1 || last >= times) return true;
+        std::size_t npus = 0, largest = 0;
+        for (const auto& [part, members] : members_) {
+            npus += members.size();
+            largest = std::max(largest, members.size());
+        }
+        const auto ports = static_cast<Wide>(anybody_.gaps.size());
+        const std::vector<Wide> inside = Spread(inner_, {0}, largest).times();
+        // What all rows leave: starts of the root, of everybody, and what the root's chunks bring inside.
+        Wide room = 0;
+        for (Wide t = 0; t <= last; ++t) {
+            const auto& [some, all, within] = growth_.prices[static_cast<std::size_t>(t)];
+            room += ports * some + ports * static_cast<Wide>(npus) * all;
+            for (Wide chunk = 1; chunk <= chunks && leaving(chunk) / unit <= t; ++chunk)
+                room += within * reached(inside, unit, t - leaving(chunk) / unit);
+        }
+        // What the cheapest message takes of them.
+        Wide least = kNever;
+        for (Wide start = 0; start + std::min(inner, outer) <= last; ++start) {
+            for (const bool leaves : {false, true}) {
+                const Wide arrival = start + (leaves ? outer : inner);
+                if (arrival > last) continue;
+                Wide pays = 0;
+                for (Wide t = start; t <= last; ++t) {
+                    const auto& [some, all, within] = growth_.prices[static_cast<std::size_t>(t)];
+                    if (t < start + gap) pays += Wide{some} + Wide{all};
+                    if (t >= arrival) pays -= ports * some;
+                    if (t >= arrival && !leaves) pays += within;
+                    if (t >= arrival && leaves) pays -= within * reached(inside, unit, t - arrival);
+                }
+                least = std::min(least, pays);
+            }
+        }
+        return least <= 0 || least >= kNever || room >= least * wanted;
+    }
+
+    /// How many others of its part an NPU can have informed so many units after.
+    static Wide reached(const std::vector<Wide>& inside, Wide unit, Wide after) {
+        return std::ranges::count_if(inside, [&](Wide time) { return time / unit <= after; }) - 1;
     }
 
     const Instance& instance_;
@@ -229,6 +298,8 @@ class GrowthCheck {
     std::vector<bool> carriers_;  ///< per node: whether it may hold any of the chunks
     std::map<std::uint32_t, std::vector<NodeId>> members_;  ///< by part
     Rates outer_, inner_, receiving_, root_;
+    Rates anybody_;                            ///< of an NPU to all others, with prices only
+    Wide others_ = 0, least_others_ = kNever;  ///< pairs of a chunk and an NPU that is not the root
 };
 
 }  // namespace
@@ -238,6 +309,11 @@ Objection check_growth(const Instance& instance, const GrowthCertificate& growth
     const Topology& topology = instance.topology();
     if (growth.root.index() >= topology.npus()) return fmt::format("there is no NPU {}", growth.root.value());
     if (growth.part.size() != topology.npus()) return "every NPU needs a part";
+    constexpr std::int64_t kDearest = std::int64_t{1} << 40;
+    for (const auto& prices : growth.prices) {
+        if (std::ranges::any_of(prices, [](std::int64_t price) { return price < 0 || price > kDearest; }))
+            return "a price is negative or too large";
+    }
     for (const SwitchRule& rule : topology.parts().switches) {
         if (rule.copy) return "a switch copies";
         if (growth.backwards && rule.reduce) return "a switch adds";

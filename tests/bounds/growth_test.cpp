@@ -2,7 +2,10 @@
 // chunks spend together.
 
 #include "bounds/bounds.hpp"
+#include "heuristics/greedy.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/random_instance.hpp"
 #include "verify/certificate.hpp"
 
 #include <doctest/doctest.h>
@@ -51,6 +54,19 @@ Net nodes_on_a_crossbar(std::size_t count) {
     return net;
 }
 
+/// Leaves of some NPUs each on one switch above them.
+Net leaves(std::size_t count, std::size_t size, const SwitchRule& rule, std::int64_t alpha, std::int64_t beta,
+           std::int64_t above) {
+    Net net(static_cast<std::uint32_t>(count * size));
+    const std::size_t top = net.add_switch(rule);
+    for (std::size_t leaf = 0; leaf < count; ++leaf) {
+        const std::size_t hub = net.add_switch(rule);
+        for (std::size_t i = 0; i < size; ++i) net.both(leaf * size + i, hub, alpha, beta);
+        net.both(hub, top, above, beta);
+    }
+    return net;
+}
+
 }  // namespace
 
 TEST_CASE("on a crossbar a broadcast of c chunks takes c - 1 + ceil(log2 n) rounds") {
@@ -79,6 +95,59 @@ TEST_CASE("a chunk that enters a node must still be passed on inside it") {
     const Bound bound = growth_of(instance);
     check_tight(instance, bound, 21);
     CHECK(std::get<GrowthCertificate>(bound.certificate).nested);
+}
+
+TEST_CASE("a port that sends inside its part does not send to another one at that moment") {
+    // Messages take 4 inside a leaf and 8 to another. If ports did both at once, all might have it at 13:
+    // three leaves are entered at 8, 9, 10, …, and the root's three neighbours, who have it at 4, 5, 6, enter
+    // more.
+    const Instance one = on_all(leaves(4, 4, {}, 1, 1, 1), {collective(CollectiveKind::Broadcast)});
+    const Bound bound = growth_of(one);
+    check_tight(one, bound, 14);
+    const auto& good = std::get<GrowthCertificate>(bound.certificate);
+    CHECK(good.prices.size() == 14);
+    const Instance two = on_all(leaves(4, 4, {}, 1, 1, 1), {many(CollectiveKind::Reduce, 2)});
+    check_tight(two, growth_of(two), 17);
+
+    GrowthCertificate bad = good;
+    bad.nested = false;
+    CHECK_FALSE(proves(one, bad, 14));
+    bad = good;
+    bad.unit = Ticks(0);
+    CHECK_FALSE(proves(one, bad, 14));
+    bad.unit = Ticks(2);
+    CHECK_FALSE(proves(one, bad, 14));
+    bad = good;
+    bad.prices.pop_back();
+    CHECK_FALSE(proves(one, bad, 14));
+    bad = good;
+    bad.prices.front()[0] = -1;
+    CHECK_FALSE(proves(one, bad, 14));
+    bad = good;
+    for (auto& prices : bad.prices) prices = {};
+    CHECK_FALSE(proves(one, bad, 14));
+}
+
+TEST_CASE("growth on random leaves is never above a schedule") {
+    std::uint64_t priced = 0;
+    for_seeds(cases(300), [&](Rng& rng, std::uint64_t) {
+        const auto some = [&](std::uint64_t least, std::uint64_t most) {
+            return static_cast<std::int64_t>(least + rng.below(most - least + 1));
+        };
+        const Net net = leaves(2 + rng.below(3), 1 + rng.below(4), {.cut_through = rng.below(2) == 0},
+                               some(0, 2), some(1, 3), some(0, 5));
+        const auto kind = rng.below(2) == 0 ? CollectiveKind::Broadcast : CollectiveKind::Reduce;
+        const Instance instance = on_all(net, {many(kind, 1 + rng.below(5))});
+        const Bound bound = growth_of(instance);
+        if (bound.value > Ticks(0)) CHECK_FALSE(verify::check_certificate(instance, bound));
+        if (const auto* growth = std::get_if<GrowthCertificate>(&bound.certificate))
+            priced += growth->prices.empty() ? 0U : 1U;
+        const auto schedule = heuristics::greedy(instance, {.seed = rng.next()});
+        REQUIRE(schedule);
+        INFO(json_of(instance));
+        CHECK(bound.value <= schedule->makespan);
+    });
+    CHECK(priced > cases(300) / 20);
 }
 
 TEST_CASE("growth begins at the release, and copying switches end it") {

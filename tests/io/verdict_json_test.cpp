@@ -89,6 +89,10 @@ TEST_CASE("a bound is written with its certificate") {
     CHECK(
         json_line(bound_json({"growth", Ticks(9), growth})) ==
         R"({"kind":"growth","value":9,"certificate":{"type":"growth","root":2,"part":[0,0,1],"backwards":false,"nested":true,"last_chunk":false,"bytes":8}})");
+    const GrowthCertificate shared{NodeId(2), {0, 0, 1}, false, true, false, Bytes{8}, {{1, 0, 2}}, Ticks(3)};
+    CHECK(
+        json_line(bound_json({"growth", Ticks(9), shared})) ==
+        R"({"kind":"growth","value":9,"certificate":{"type":"growth","root":2,"part":[0,0,1],"backwards":false,"nested":true,"last_chunk":false,"bytes":8,"prices":[[1,0,2]],"unit":3}})");
     CHECK(json_line(bound_json({"sum", Ticks(9), SumCertificate{Bytes{8}}})) ==
           R"({"kind":"sum","value":9,"certificate":{"type":"sum","bytes":8}})");
     CHECK(

@@ -312,6 +312,13 @@ std::vector<Certificate> attempts(const Instance& instance, Rng& rng, std::int64
                                smallest};
         for (std::size_t v = 0; v < topology.npus(); ++v)
             some.part.push_back(static_cast<std::uint32_t>(rng.below(i < 2 ? topology.npus() : 3)));
+        if (some.nested && rng.below(2) == 0) {
+            some.unit = Ticks(1 + static_cast<std::int64_t>(rng.below(2)));
+            for (std::uint64_t t = rng.below(static_cast<std::uint64_t>(makespan) + 3); t > 0; --t) {
+                auto& prices = some.prices.emplace_back();
+                for (std::int64_t& price : prices) price = static_cast<std::int64_t>(rng.below(3));
+            }
+        }
         all.emplace_back(some);
         all.emplace_back(ContributionsCertificate{NodeId(rng.below(topology.npus())), smallest});
     }

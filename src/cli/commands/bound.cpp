@@ -87,9 +87,10 @@ class InWords {
     std::string operator()(const GrowthCertificate& growth) const {
         const std::uint64_t parts =
             growth.part.empty() ? 0 : std::uint64_t{*std::ranges::max_element(growth.part)} + 1;
-        return fmt::format("{} {} {} {}{}{}", growth.backwards ? "to" : "from",
+        return fmt::format("{} {} {} {}{}{}{}", growth.backwards ? "to" : "from",
                            name_of(topology_, growth.root), growth.backwards ? "out of" : "into",
                            text::count_text(parts, "part"), growth.nested ? ", NPU by NPU" : "",
+                           growth.prices.empty() ? "" : ", inside or out",
                            growth.last_chunk ? ", for the last chunk" : "");
     }
 
