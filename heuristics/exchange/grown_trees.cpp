@@ -12,6 +12,7 @@
 
 #include "heuristics/exchange/grown_trees.hpp"
 
+#include "heuristics/exchange/annealed_trees.hpp"
 #include "heuristics/exchange/tree_exchanges.hpp"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ constexpr std::uint64_t kGrownPasses = 3;
 constexpr unsigned kJustifications = 3;
 constexpr std::uint64_t kQuickWork = std::uint64_t{1} << 17;  ///< messages of all tries, without a time limit
 constexpr std::uint64_t kQuickTries = 300;
+constexpr std::uint64_t kQuickAnnealing = std::uint64_t{1} << 21;  ///< messages of all changes, likewise
 
 /// A number in [0, 1).
 double share_of(Rng& rng) { return static_cast<double>(rng.below(1U << 20)) / static_cast<double>(1U << 20); }
@@ -343,7 +345,10 @@ std::optional<Schedule> grow_exchange(const Exchanges& exchanges, Ticks target, 
 
 std::optional<Schedule> grown_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
     const std::uint64_t tries = kQuickWork / std::max<std::size_t>(exchanges.tree_messages(), 1);
-    return grow_exchange(exchanges, target, 1, std::clamp<std::uint64_t>(tries, 1, kQuickTries), stop);
+    auto grown = grow_exchange(exchanges, target, 1, std::clamp<std::uint64_t>(tries, 1, kQuickTries), stop);
+    if (stop.requested() || (grown && grown->makespan <= target)) return grown;
+    auto annealed = anneal_exchange(exchanges, target, 1, kQuickAnnealing, stop);
+    return !grown || (annealed && annealed->makespan < grown->makespan) ? annealed : grown;
 }
 
 }  // namespace tutti::heuristics

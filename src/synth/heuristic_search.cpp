@@ -9,6 +9,7 @@
 #include "synth/heuristic_search.hpp"
 
 #include "core/stoppable_source.hpp"
+#include "heuristics/exchange/annealed_trees.hpp"
 #include "heuristics/exchange/grown_trees.hpp"
 #include "heuristics/levels/broadcast.hpp"
 #include "heuristics/levels/level_rounds.hpp"
@@ -414,6 +415,12 @@ void HeuristicSearch::improve_trees() {
     auto schedule =
         heuristics::grow_exchange(exchanges, best_.bound().value, ~request_.seed, UINT64_MAX, stop);
     if (schedule) offer_improved(heuristics::kGrownTrees, "grown   ", begin, std::move(*schedule));
+    const double again = best_.seconds();
+    const auto rest = stop_.remaining();
+    if (!best_.has_gap() || !rest || stop_.requested()) return;
+    auto annealed = heuristics::anneal_exchange(exchanges, best_.bound().value, ~request_.seed, UINT64_MAX,
+                                                stop_.within(*rest * (1 + options_.tree_share) / 2));
+    if (annealed) offer_improved(heuristics::kGrownTrees, "annealed", again, std::move(*annealed));
 }
 
 /// More pushes of broadcasts, for a part of the time that is left.
