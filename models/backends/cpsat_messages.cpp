@@ -40,6 +40,7 @@ enum class SatParameters : Tag {
     RandomSeed = 31,
     MaxMemoryInMb = 40,
     CpModelPresolve = 86,
+    CpModelProbingLevel = 110,
     CatchSigintSignal = 135,
     SymmetryLevel = 183,
     NumWorkers = 206
@@ -217,6 +218,7 @@ std::string parameter_bytes(const SolveLimits& limits) {
     parameters.add_bool(SatParameters::CatchSigintSignal, false);
     if (!limits.presolve) {
         parameters.add_bool(SatParameters::CpModelPresolve, false);
+        parameters.add_int32(SatParameters::CpModelProbingLevel, 0);
         parameters.add_int32(SatParameters::SymmetryLevel, 0);
     }
     if (limits.memory_bytes) {

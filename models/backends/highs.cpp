@@ -214,6 +214,7 @@ void interrupt_if_stopped(int, const char*, const HighsCallbackDataOut*, HighsCa
     if (program.objective().empty()) {
         (void)Highs_setIntOptionValue(highs.get(), "mip_max_improving_sols", 1);
     }
+    if (!limits.presolve) (void)Highs_setStringOptionValue(highs.get(), "presolve", "off");
     pass_hints(highs.get(), program);
     if (Highs_run(highs.get()) == kHighsStatusError) return {.words = "error"};
     return claim_of(highs.get(), program);

@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/instance_json.hpp"
+#include "models/encode/alone.hpp"
 #include "models/encode/interval.hpp"
 #include "models/encode/time_indexed.hpp"
 #include "models/export.hpp"
@@ -82,6 +83,7 @@ class ModelOf {
             limit("paths of chunks", models::interval_size(routing_).chains, kMostPaths, "");
             return models::interval(routing_, {horizon_});
         }
+        if (options_.encoding == ModelEncoding::Alone) return alone();
         models::Quotient quotient = models::no_quotient(routing_);
         if (options_.encoding == ModelEncoding::Symmetric) {
             auto found = models::quotient_of(routing_, stop_);
@@ -109,6 +111,16 @@ class ModelOf {
     }
 
   private:
+    [[nodiscard]] models::Question alone() const {
+        auto found = models::alone(routing_, {horizon_, {}, stop_}, models::AlonePairs::Many);
+        if (!found) cannot("it has no equal all-reduces of several chunks that share links");
+        if (found->too_large)
+            throw LimitError(
+                fmt::format("the model of one chunk of '{}' alone would be too large", instance_.name()));
+        models::Question question;
+        question.program = std::move(found->program);
+        return question;
+    }
     [[noreturn]] void cannot(const std::string& why) const {
         throw InputError(
             fmt::format("the encoding '{}' cannot say this instance: {}; --encoding time-indexed can",
@@ -170,6 +182,8 @@ std::string_view name_of(ModelEncoding encoding) {
             return "symmetric";
         case ModelEncoding::Intervals:
             return "intervals";
+        case ModelEncoding::Alone:
+            return "alone";
     }
     return "";
 }

@@ -11,7 +11,7 @@
 
 namespace tutti::app {
 
-enum class ModelEncoding { TimeIndexed, Symmetric, Intervals };
+enum class ModelEncoding { TimeIndexed, Symmetric, Intervals, Alone };
 enum class ModelFormat { Mps, Smt2, CpSat };
 
 struct ModelOptions {

@@ -62,6 +62,9 @@ constexpr auto kTable = std::to_array<SearchOption>({
      "remaining path "
      "(memory: the square of this)",
      &O::matching_height_nodes},
+    {"model-alone", 0, kMany,
+     "exact methods: terms and literals of the model of one chunk alone beyond which it is given up",
+     &O::model_alone},
     {"model-pairs", 0, kMany, "exact methods: pairs of transfers beyond which intervals are left to CP-SAT",
      &O::model_pairs},
     {"model-size", 0, kMany, "exact methods: terms and literals of a model beyond which it is given up",

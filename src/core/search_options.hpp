@@ -30,6 +30,7 @@ struct SearchOptions {
 
     // The search over horizons in exact synthesis.
     Count horizon_steps = 24;
+    Count model_alone = 20'000;
     Count model_pairs = 100'000;
     Count model_size = 10'000'000;
     Count model_starts = 400'000;

@@ -17,7 +17,7 @@ app::ModelOptions model_options(const Values& values) {
     options.instance = values.one_positional("instance", "an instance file, or - for standard input");
     if (values.flag("horizon")) options.horizon = values.number<std::int64_t>("horizon", 0, 0, kMostHorizon);
     options.encoding = static_cast<app::ModelEncoding>(
-        values.choice("encoding", {"time-indexed", "symmetric", "intervals"}));
+        values.choice("encoding", {"time-indexed", "symmetric", "intervals", "alone"}));
     if (values.flag("format")) {
         options.format = static_cast<app::ModelFormat>(values.choice("format", {"mps", "smt2", "cpsat"}));
     }
@@ -70,7 +70,9 @@ Command model_command() {
          "time-indexed: a Boolean for each chunk, link and time; says everything\n"
          "symmetric: the same, for schedules that repeat under a symmetry of the network; much smaller, but "
          "\"infeasible\" proves nothing\n"
-         "intervals: integers for arrival times; small even where times are large, not for every instance");
+         "intervals: integers for arrival times; small even where times are large, not for every instance\n"
+         "alone: one of the equal chunks of an all-reduce with its share of the links; a solution is no "
+         "schedule, but \"infeasible\" is a proof");
     OptionGroup output{"Output"};
     output.options.add_options()                                                             //
         ("output,o", text_value("FILE"), "where the model goes (default: standard output)")  //
