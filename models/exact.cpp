@@ -215,8 +215,10 @@ class HorizonSearch {
     /// Whether one of the equal sums alone refutes a horizon. The longest comes first: it refutes the others.
     Reply ask_alone(double slice) {
         if (!alone_.backend) return Reply::Unknown;
+        Units64 last = high();
         for (const Units64 horizon : {high() - 1, (low_ + high()) / 2, low_}) {
-            if (horizon >= fits_alone_) continue;
+            if (horizon >= std::min(last, fits_alone_)) continue;
+            last = horizon;
             if (fits_alone(routing_, result_.schedule, horizon)) {
                 fits_alone_ = horizon;
                 continue;
