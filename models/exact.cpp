@@ -270,8 +270,7 @@ class HorizonSearch {
         return Reply::Unknown;
     }
 
-    /// Intervals are few and need it. HiGHS finds flows sooner with it: all-to-all on a dragonfly in 1.3 CPU
-    /// s instead of 3.6.
+    /// Intervals are few and need it; HiGHS keeps it, except for one chunk alone.
     [[nodiscard]] bool presolves(const Runner& runner) const {
         return presolve_ || runner.encoding == Encoding::Intervals || runner.name.starts_with("highs");
     }

@@ -9,7 +9,7 @@
 //
 // The model of all chunks cannot see that: to solvers its chunks are different, and each question about one
 // of them (a search tree of its own) comes again for every other. CP-SAT had no answer for that ring after
-// 100 CPU s; this question takes HiGHS two.
+// 100 CPU s; this question takes HiGHS about one.
 //
 // A relaxation: a transfer carries whatever has arrived at its source, whoever is there, and nothing is
 // counted twice only once. So a contribution k reaches a receiver r if and only if there is a path in time,
@@ -23,8 +23,8 @@
 //
 // Not all pairs of a holder and a receiver are asked about (fewer flows: a weaker question, never a wrong
 // one). Many: those at least half as far apart as the farthest. Few: of these the nearest and the farthest.
-// That ring takes 3 CPU s with all pairs, 2 with many, 1 with few; with only the two farthest distances 18
-// transfers are enough.
+// That ring takes HiGHS 2.3 CPU s with many and 1.1 with few, both without its presolve, which hides the
+// symmetry from it; with only the two farthest distances 18 transfers are enough.
 
 #include "models/encode/alone.hpp"
 
