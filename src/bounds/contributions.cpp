@@ -16,6 +16,7 @@
 // nothing to compute. Complexity: a search per NPU, then O(log T) tables of at most the rounds it takes to
 // reach n, squared.
 
+#include "bounds/contribution_sums.hpp"
 #include "bounds/families.hpp"
 #include "bounds/message_ports.hpp"
 #include "core/least_tick.hpp"
@@ -23,49 +24,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
 namespace tutti::bounds {
 namespace {
 
 constexpr std::size_t kMostContributionWork = 20'000'000;  ///< links relaxed
-constexpr std::size_t kMostTableEntries = 2'000'000;
 constexpr std::size_t kMostReceiversTried = 3;
-
-/// W.
-class Sums {
-  public:
-    Sums(std::int64_t lambda, std::vector<std::int64_t> gaps, std::int64_t most, std::size_t& work_left)
-        : lambda_(lambda), gaps_(std::move(gaps)), most_(most), work_left_(work_left) {
-        // Each message time adds one at the least, so that this ends.
-        std::int64_t high = lambda;
-        while (at(high) < most_ && work_left_ > 0) high += lambda;
-        full_ = high;
-    }
-
-    std::int64_t at(std::int64_t time) {
-        if (time < 0) return 0;
-        if (time >= full_) return most_;
-        if (time < lambda_) return 1;
-        if (const auto known = known_.find(time); known != known_.end()) return known->second;
-        if (work_left_ == 0) return most_;  // more than it can be, so that nothing false is proven
-        --work_left_;
-        std::int64_t sum = 1;
-        for (const std::int64_t gap : gaps_) {
-            for (std::int64_t t = time - lambda_; t >= 0 && sum < most_; t -= gap) sum += at(t);
-        }
-        return known_[time] = std::min(sum, most_);
-    }
-    [[nodiscard]] std::int64_t full() const { return full_; }
-
-  private:
-    std::int64_t lambda_;
-    std::vector<std::int64_t> gaps_;  ///< rising
-    std::int64_t most_;
-    std::int64_t full_ = INT64_MAX;  ///< from then on it is `most`
-    std::size_t& work_left_;
-    std::unordered_map<std::int64_t, std::int64_t> known_;
-};
 
 /// What one NPU must receive.
 struct Receiver {
@@ -120,26 +84,13 @@ class Contributions {
         for (const auto& [npu, receiver] : receivers_)
             all.insert(receiver.passages.begin(), receiver.passages.end());
         ports_ = message_ports(network_, carriers(topology_, {all.begin(), all.end()}), Direction::Forwards);
-        for (const auto& ports : ports_) join(ports);
-    }
-
-    void join(const std::vector<MessagePort>& ports) {
-        std::vector<std::int64_t> gaps;
-        for (const MessagePort& port : ports) {
-            gaps.push_back(port.gap);
-            lambda_ = std::min(lambda_, port.time);
-        }
-        std::ranges::sort(gaps);
-        for (std::size_t i = 0; i < gaps.size(); ++i) {
-            if (i == gaps_.size()) gaps_.push_back(gaps[i]);
-            gaps_[i] = std::min(gaps_[i], gaps[i]);
-        }
+        paces_ = FastestPorts(ports_);
     }
 
     void try_receiver(NodeId npu, Bound& best) {
         const Receiver& receiver = receivers_[npu];
-        std::size_t work_left = kMostTableEntries;
-        Sums sums(lambda_, gaps_, receiver.holders, work_left);
+        std::size_t work_left = Sums::kMostEntries;
+        Sums sums(paces_, receiver.holders, work_left);
         const auto enough = [&](Ticks end) {
             return received(ports_[npu.index()], receiver, sums, end.count());
         };
@@ -173,16 +124,17 @@ class Contributions {
     Bytes bytes_;
     std::map<NodeId, Receiver> receivers_;
     std::vector<std::vector<MessagePort>> ports_;  ///< per NPU
-    std::int64_t lambda_ = INT64_MAX;
-    std::vector<std::int64_t> gaps_;
+    FastestPorts paces_;
 };
 
 }  // namespace
 
 std::optional<Bound> contributions(Traffic& traffic, const Stop& stop) {
     Bound best{"contributions", Ticks(0), {}, 0};
+    bool copies = false;
     for (const SwitchRule& rule : traffic.topology().parts().switches) {
         if (rule.reduce) return best;
+        copies = copies || rule.copy;
     }
     std::set<Bytes> sizes;
     std::size_t counting = 0;
@@ -197,6 +149,7 @@ std::optional<Bound> contributions(Traffic& traffic, const Stop& stop) {
         const std::size_t search = PacedNetwork(traffic.instance(), bytes).work() + npus;
         if (!effort.spend(counting + npus * search)) break;
         Contributions(traffic, bytes).improve(best);
+        if (!copies) improve_by_sharing(traffic, bytes, best);
     }
     if (effort.ended() && best.value == Ticks(0)) return std::nullopt;
     return best;

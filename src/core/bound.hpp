@@ -114,6 +114,13 @@ struct ContributionsCertificate {
     Bytes bytes;  ///< chunks of at least that size count
 };
 
+/// The same about all receivers together: messages that start at `split` or later pass on what their senders
+/// have received, which is all of one chunk or parts of several, and to everybody only once.
+struct SharedContributionsCertificate {
+    Ticks split;
+    Bytes bytes;  ///< chunks of at least that size count
+};
+
 /// Every pair of a contribution from outside the set and a receiver inside is joined by a send into it, and
 /// the links into the set cannot join all pairs before the bound: a send carries no more than can have been
 /// collected before it, and reaches no more than can still be told after it.
@@ -134,7 +141,8 @@ struct SolverProof {
 using Certificate =
     std::variant<std::monostate, PathCertificate, CutCertificate, VolumeCertificate, LengthsCertificate,
                  TimedLengthsCertificate, WaveCertificate, TreesCertificate, GrowthCertificate,
-                 SumCertificate, ContributionsCertificate, PairsCertificate, SolverProof>;
+                 SumCertificate, ContributionsCertificate, SharedContributionsCertificate, PairsCertificate,
+                 SolverProof>;
 
 struct Bound {
     std::string kind;  ///< "latency", "ingress", "egress", "cut", "volume", "flow", "time-expanded",

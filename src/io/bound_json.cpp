@@ -87,6 +87,11 @@ Json certificate_json(const ContributionsCertificate& contributions) {
                 {"bytes", contributions.bytes.count}};
 }
 
+Json certificate_json(const SharedContributionsCertificate& shared) {
+    return Json{
+        {"type", "shared-contributions"}, {"split", shared.split.count()}, {"bytes", shared.bytes.count}};
+}
+
 Json certificate_json(const PairsCertificate& pairs) {
     return Json{{"type", "pairs"},
                 {"inside", numbers(pairs.inside)},

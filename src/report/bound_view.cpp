@@ -112,6 +112,11 @@ class Sentence {
         return fmt::format("{} cannot have received all contributions to its sums before {}.",
                            name_of(topology_, contributions.receiver), time(value_));
     }
+    std::string operator()(const SharedContributionsCertificate& shared) const {
+        return fmt::format(
+            "What NPUs have received and can pass on from {} on does not complete all sums before {}.",
+            time(shared.split), time(value_));
+    }
     std::string operator()(const PairsCertificate& pairs) const {
         return fmt::format("Sends into {} nodes ({}) cannot bring everything to everybody there before {}.",
                            pairs.inside.size(), some_of(pairs.inside), time(value_));

@@ -33,6 +33,9 @@ struct CertificateCheck {
     Objection operator()(const ContributionsCertificate& contributions) const {
         return check_contributions(instance, contributions, value);
     }
+    Objection operator()(const SharedContributionsCertificate& shared) const {
+        return check_shared_contributions(instance, shared, value);
+    }
     Objection operator()(const PairsCertificate& pairs) const { return check_pairs(instance, pairs, value); }
     Objection operator()(const SolverProof& proof) const { return check_solver_proof(proof, value); }
 };

@@ -26,6 +26,8 @@ using Objection = std::optional<std::string>;
 [[nodiscard]] Objection check_sum(const Instance& instance, const SumCertificate& sum, Ticks value);
 [[nodiscard]] Objection check_contributions(const Instance& instance,
                                             const ContributionsCertificate& contributions, Ticks value);
+[[nodiscard]] Objection check_shared_contributions(const Instance& instance,
+                                                   const SharedContributionsCertificate& shared, Ticks value);
 [[nodiscard]] Objection check_pairs(const Instance& instance, const PairsCertificate& pairs, Ticks value);
 [[nodiscard]] Objection check_solver_proof(const SolverProof& proof, Ticks value);
 

@@ -101,5 +101,9 @@ TEST_CASE("a bound is written with its certificate") {
     CHECK(
         json_line(bound_json({"contributions", Ticks(9), ContributionsCertificate{NodeId(1), Bytes{8}}})) ==
         R"({"kind":"contributions","value":9,"certificate":{"type":"contributions","receiver":1,"bytes":8}})");
+    CHECK(
+        json_line(
+            bound_json({"contributions", Ticks(9), SharedContributionsCertificate{Ticks(4), Bytes{8}}})) ==
+        R"({"kind":"contributions","value":9,"certificate":{"type":"shared-contributions","split":4,"bytes":8}})");
     CHECK(bound_json({"trivial", Ticks(0), {}})["certificate"].is_null());
 }

@@ -321,6 +321,8 @@ std::vector<Certificate> attempts(const Instance& instance, Rng& rng, std::int64
         }
         all.emplace_back(some);
         all.emplace_back(ContributionsCertificate{NodeId(rng.below(topology.npus())), smallest});
+        const auto split = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(makespan) + 2));
+        all.emplace_back(SharedContributionsCertificate{Ticks(split), smallest});
     }
     all.emplace_back(SumCertificate{smallest});
     for (int i = 0; i < 12; ++i) {

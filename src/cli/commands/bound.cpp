@@ -101,6 +101,10 @@ class InWords {
                            name_of(topology_, contributions.receiver));
     }
 
+    std::string operator()(const SharedContributionsCertificate& shared) const {
+        return fmt::format("contributions that all NPUs can pass on from {} on", shared.split.count());
+    }
+
     std::string operator()(const PairsCertificate& pairs) const {
         return fmt::format("into {} nodes {}, what sends carry and whom they reach", pairs.inside.size(),
                            some_of(pairs.inside));
