@@ -94,6 +94,7 @@ struct Heuristic {
 
 /// Names that are used outside the table.
 inline constexpr std::string_view kSymmetry = "symmetry";
+inline constexpr std::string_view kSymmetricTrees = "symmetric-trees";
 inline constexpr std::string_view kSynchronousSteps = "synchronous-steps";
 inline constexpr std::string_view kTreeInsertion = "tree-insertion";
 inline constexpr std::string_view kRuinAndRecreate = "ruin-and-recreate";

@@ -54,6 +54,9 @@ const std::array kTable{
     Heuristic{kSymmetry,
               "schedule one chunk of each orbit under shifts of the network, translate it to the others",
               OrbitHeuristic{why_no_symmetry, quotient_synthesis}},
+    Heuristic{kSymmetricTrees,
+              "all-reduce: one tree of sums for each orbit under shifts of the network, by local search",
+              OrbitHeuristic{why_no_symmetric_trees, symmetric_trees}},
     Heuristic{
         "priced-paths",
         "a path for each chunk under prices of full links, then list scheduling; one receiver per chunk",

@@ -4,7 +4,7 @@
 // the group: 40,000 NPUs on a torus are one tree.
 //
 // Reductions are floods on the reversed links, reversed in time; an all-reduce is that followed by a flood
-// from the same root.
+// from the same root, or an exchange along trees (quotient_exchange).
 //
 // Several groups are tried until the target is met: shifts of digits; for all-to-all, a subgroup of index 2,
 // so that two chunks with targets half-way round a ring can take different directions; and the shift along a
@@ -12,6 +12,7 @@
 
 #include "heuristics/symmetry/quotient.hpp"
 
+#include "heuristics/symmetry/quotient_exchange.hpp"
 #include "heuristics/symmetry/quotient_flood.hpp"
 #include "heuristics/symmetry/quotient_routes.hpp"
 #include "symmetry/symmetry_search.hpp"
@@ -93,6 +94,25 @@ class Quotient {
             begin += flood->makespan;
         }
         schedule.makespan = schedule.sends.empty() ? Ticks(0) : begin;
+        std::ranges::sort(schedule.sends, starts_before);
+        return schedule;
+    }
+
+    /// Sums along trees, without a root.
+    std::optional<symmetry::SymmetricSchedule> run_trees(Ticks target, Rng& rng, const Stop& stop) {
+        if (!choose_representatives()) return std::nullopt;
+        const Ticks release = instance_.release(ChunkId(0));
+        const Machines machines = this->machines(false);
+        const auto exchange = quotient_exchange(machines.network, chunks_.size(), Ticks::max(),
+                                                std::max(target - release, Ticks(0)), effort_, rng, stop);
+        if (!exchange) return std::nullopt;
+        symmetry::SymmetricSchedule schedule{
+            instance_.name(), release + exchange->makespan, std::move(generators_), {}};
+        for (std::size_t i = 0; i < exchange->transfers.size(); ++i) {
+            const QuotientTransfer& t = exchange->transfers[i];
+            schedule.sends.push_back(
+                {chunks_[t.spread], machines.link(t), release + t.start, exchange->ops[i]});
+        }
         std::ranges::sort(schedule.sends, starts_before);
         return schedule;
     }
@@ -249,6 +269,21 @@ std::optional<symmetry::SymmetricSchedule> quotient_synthesis(const Instance& in
             best = std::move(along);
     }
     return best;
+}
+
+std::optional<symmetry::SymmetricSchedule> symmetric_trees(const Instance& instance, Ticks target, Rng& rng,
+                                                           const Stop& stop, std::uint64_t effort) {
+    if (!why_no_symmetric_trees(instance).empty()) return std::nullopt;
+    return Quotient(instance, Pattern::Both, symmetry::digit_shifts(instance), effort)
+        .run_trees(target, rng, stop);
+}
+
+std::string why_no_symmetric_trees(const Instance& instance) {
+    const auto either = pattern_or_reason(instance);
+    if (const auto* why = std::get_if<std::string>(&either)) return *why;
+    if (std::get<Pattern>(either) != Pattern::Both) return "only all-reduces are exchanged along trees";
+    if (!symmetry::digit_shifts(instance).empty()) return {};
+    return "no shift of the NPUs' numbers keeps the network and the demands";
 }
 
 std::string why_no_symmetry(const Instance& instance) {

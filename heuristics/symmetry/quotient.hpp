@@ -27,4 +27,14 @@ namespace tutti::heuristics {
 /// empty if it may.
 [[nodiscard]] std::string why_no_symmetry(const Instance& instance);
 
+/// The same for all-reduces along trees of sums, one of each orbit, so without a reduce-scatter before an
+/// all-gather. `effort` is about the number of messages that may be tried in total.
+[[nodiscard]] std::optional<symmetry::SymmetricSchedule> symmetric_trees(const Instance& instance,
+                                                                         Ticks target, Rng& rng,
+                                                                         const Stop& stop,
+                                                                         std::uint64_t effort);
+
+/// Why symmetric_trees has none; empty if it may.
+[[nodiscard]] std::string why_no_symmetric_trees(const Instance& instance);
+
 }  // namespace tutti::heuristics

@@ -16,6 +16,7 @@
 #include "heuristics/lockstep/lockstep.hpp"
 #include "heuristics/paths/path_stream.hpp"
 #include "heuristics/ring/ring.hpp"
+#include "heuristics/symmetry/quotient.hpp"
 #include "synth/composition.hpp"
 #include "synth/judge.hpp"
 #include "verify/schedule_verifier.hpp"
@@ -30,6 +31,7 @@ namespace {
 
 constexpr const char* kGreedy = "greedy";
 const std::string kSymmetry(heuristics::kSymmetry);
+constexpr std::uint64_t kTreesEffort = 16;       ///< a message of a tree is tried faster than a flood's
 constexpr std::size_t kManyPaths = 500'000;      ///< fewer chunks hardly take too many sends to hold
 constexpr double kSecondsOfPath = 1e-6;          ///< what planning and verifying a send of a path takes
 constexpr double kSecondsOfConstruction = 1e-6;  ///< what a send takes in a construction
@@ -123,6 +125,7 @@ HeuristicSearch::HeuristicSearch(const Instance& instance, const Request& reques
 void HeuristicSearch::search_quickly() {
     if (has_turn<heuristics::OrbitHeuristic>()) {
         if (search_by_symmetry(options_.symmetry_effort, stop_)) return;
+        if (search_by_symmetric_trees(options_.symmetry_effort * kTreesEffort, stop_)) return;
         if (is_over_for_one_alone()) return;
     }
     if (alone_ == nullptr || alone_->name == heuristics::kSynchronousSteps) {
@@ -166,9 +169,12 @@ void HeuristicSearch::search_until_stopped() {
     if (is_alone<heuristics::DirectHeuristic>() || is_alone<heuristics::ExchangeHeuristic>())
         return;  // it would only do the same again
     const bool symmetry_alone = is_alone<heuristics::OrbitHeuristic>();
-    if (has_symmetry_)
-        (void)search_by_symmetry(UINT64_MAX,
-                                 symmetry_alone ? stop_ : stop_.within(*left * options_.symmetry_share));
+    if (has_symmetry_) {
+        const Stop its = symmetry_alone ? stop_ : stop_.within(*left * options_.symmetry_share);
+        if (!search_by_symmetry(UINT64_MAX,
+                                symmetry_alone ? its : its.within(*left * options_.symmetry_share / 2)))
+            (void)search_by_symmetric_trees(UINT64_MAX, its);
+    }
     if (!symmetry_alone) {
         // They have had no turn if symmetry ended the quick search, with a gap that is small but not zero.
         if (!has_tried_textbook_ && best_.has_gap()) search_by_textbook();
@@ -213,33 +219,50 @@ std::optional<Ticks> HeuristicSearch::least_composition() const {
 
 /// One chunk of each orbit stands for all. True: nothing else need be tried.
 bool HeuristicSearch::search_by_symmetry(std::uint64_t effort, const Stop& stop) {
+    if (alone_ != nullptr && alone_->name != heuristics::kSymmetry) return false;
     Rng rng(request_.seed);
     // What symmetry makes of an all-reduce is a reduce-scatter and an all-gather.
     const auto composition = least_composition();
     const Ticks target = std::max(best_.bound().value, composition.value_or(Ticks(0)));
     const double begin = best_.seconds();
-    const auto* orbits = heuristics::find_heuristic(heuristics::kSymmetry)->as<heuristics::OrbitHeuristic>();
-    auto schedule = orbits->run(instance_, target, rng, stop, effort);
-    if (!schedule) return false;
-    has_symmetry_ = true;
-    Candidate candidate{kSymmetry, {}, schedule->makespan, {}, best_.seconds() - begin};
-    candidate.sends = schedule->sends.size();
-    for (const auto& generator : schedule->generators) candidate.sends *= generator.order;
-    best_.enter({std::move(candidate)});
-    if (!best_.is_improved_by(schedule->makespan)) return false;
-    const Verdict verdict = judge(instance_, *schedule, best_.bound(), kSymmetry);
-    best_.tell(fmt::format("symmetry {} in {} sends, {:.3f} s", verdict.makespan.count(), verdict.sends,
-                           best_.seconds()));
-    if (verdict.sends > kMostSendsHeld) {
-        best_.take_unheld(verdict, kSymmetry, kSymmetry, std::move(schedule));
-        return true;
-    }
-    best_.offer(expanded(instance_, *schedule), kSymmetry, kSymmetry);
+    const Offer offer = offer_symmetric(kSymmetry, begin,
+                                        heuristics::quotient_synthesis(instance_, target, rng, stop, effort));
+    if (offer != Offer::Taken) return offer == Offer::TakenUnheld;
     if (composition && best_.makespan() <= *composition) {
         best_.set_composed(*composition);
         if (best_.relative_gap() <= options_.small_gap) return true;  // no other composition is shorter
     }
     return !best_.has_gap();
+}
+
+/// All-reduces that are no composition. True: nothing else need be tried.
+bool HeuristicSearch::search_by_symmetric_trees(std::uint64_t effort, const Stop& stop) {
+    if (alone_ != nullptr && alone_->name != heuristics::kSymmetricTrees) return false;
+    Rng rng(request_.seed);
+    const double begin = best_.seconds();
+    auto schedule = heuristics::symmetric_trees(instance_, best_.bound().value, rng, stop, effort);
+    const Offer offer = offer_symmetric(heuristics::kSymmetricTrees, begin, std::move(schedule));
+    return offer == Offer::TakenUnheld || (offer == Offer::Taken && !best_.has_gap());
+}
+
+HeuristicSearch::Offer HeuristicSearch::offer_symmetric(std::string_view heuristic, double begin,
+                                                        std::optional<symmetry::SymmetricSchedule> schedule) {
+    if (!schedule) return Offer::NotTaken;
+    has_symmetry_ = true;
+    Candidate candidate{std::string(heuristic), {}, schedule->makespan, {}, best_.seconds() - begin};
+    candidate.sends = schedule->sends.size();
+    for (const auto& generator : schedule->generators) candidate.sends *= generator.order;
+    best_.enter({std::move(candidate)});
+    if (!best_.is_improved_by(schedule->makespan)) return Offer::NotTaken;
+    const Verdict verdict = judge(instance_, *schedule, best_.bound(), kSymmetry);
+    best_.tell(fmt::format("{:8} {} in {} sends, {:.3f} s", heuristic, verdict.makespan.count(),
+                           verdict.sends, best_.seconds()));
+    if (verdict.sends > kMostSendsHeld) {
+        best_.take_unheld(verdict, kSymmetry, heuristic, std::move(schedule));
+        return Offer::TakenUnheld;
+    }
+    best_.offer(expanded(instance_, *schedule), kSymmetry, heuristic);
+    return Offer::Taken;
 }
 
 /// Takes a schedule that is verified while it is made, and never held.

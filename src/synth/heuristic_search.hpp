@@ -37,6 +37,10 @@ class HeuristicSearch {
     [[nodiscard]] bool is_over_for_one_alone() const;
 
     [[nodiscard]] bool search_by_symmetry(std::uint64_t effort, const Stop& stop);
+    [[nodiscard]] bool search_by_symmetric_trees(std::uint64_t effort, const Stop& stop);
+    enum class Offer { NotTaken, Taken, TakenUnheld };
+    [[nodiscard]] Offer offer_symmetric(std::string_view heuristic, double begin,
+                                        std::optional<symmetry::SymmetricSchedule> schedule);
     [[nodiscard]] bool search_in_lockstep();
     [[nodiscard]] bool search_by_streamed_paths();
     [[nodiscard]] bool search_by_rings();

@@ -66,7 +66,9 @@ std::map<std::string_view, Sample> samples() {
     test::Net tree(3);
     tree.link(0, 1).link(0, 2);
     const Instance one_way = test::on_all(tree, {test::collective(CollectiveKind::Broadcast)});
+    const Instance ring_sum = on(generators::ring(6, {Ticks(1), Ticks(2), {}}), CollectiveKind::AllReduce);
     return {{"symmetry", {ring, starry, "switches"}},
+            {"symmetric-trees", {ring_sum, ring, "only all-reduces"}},
             {"priced-paths", {to_all, gather, "several"}},
             {"port-matching", {starry, gather, "no switches"}},
             {"synchronous-steps", {gather, to_all, "every NPU"}},

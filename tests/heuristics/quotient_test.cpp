@@ -25,10 +25,9 @@ constexpr Wire kUnit{Ticks(0), Ticks(1), {}};
 const std::vector<Wire> kUnits{kUnit};
 using Dims = std::vector<std::uint64_t>;
 
-symmetry::SymmetricSchedule synthesised(const Instance& instance, Ticks target,
-                                        std::uint64_t effort = SearchOptions{}.symmetry_effort) {
-    Rng rng(1);
-    auto schedule = heuristics::quotient_synthesis(instance, target, rng, Stop(), effort);
+/// By both verifiers.
+symmetry::SymmetricSchedule checked(const Instance& instance,
+                                    const std::optional<symmetry::SymmetricSchedule>& schedule) {
     REQUIRE(schedule);
     const Verdict symbolic = verify::verify(instance, *schedule);
     INFO((symbolic.valid() ? "" : symbolic.violations[0].message));
@@ -37,6 +36,17 @@ symmetry::SymmetricSchedule synthesised(const Instance& instance, Ticks target,
     CHECK(whole.valid());
     CHECK(whole.makespan == schedule->makespan);
     return *schedule;
+}
+
+symmetry::SymmetricSchedule synthesised(const Instance& instance, Ticks target,
+                                        std::uint64_t effort = SearchOptions{}.symmetry_effort) {
+    Rng rng(1);
+    return checked(instance, heuristics::quotient_synthesis(instance, target, rng, Stop(), effort));
+}
+
+symmetry::SymmetricSchedule trees_of(const Instance& instance, Ticks target, std::uint64_t effort) {
+    Rng rng(1);
+    return checked(instance, heuristics::symmetric_trees(instance, target, rng, Stop(), effort));
 }
 
 void check_optimal(const Instance& instance, std::uint64_t effort = SearchOptions{}.symmetry_effort) {
@@ -70,6 +80,38 @@ TEST_CASE("heterogeneous tori meet the bound") {
     auto square = generators::torus(Dims{8, 8}, std::vector<Wire>{wire(19532), wire(39063)});
     square.busy = Busy::AlphaPlusBeta;
     check_optimal(on_all_npus(square, CollectiveKind::AllGather, 1), 1'000'000);
+}
+
+TEST_CASE("sums along trees need fewer latencies than a reduce-scatter and an all-gather") {
+    // Eight slots of 40 ticks either way. A composition has chains of eight messages; a tree whose diameter
+    // is 7 has one of seven.
+    const std::vector<Wire> wires{{Ticks(1), Ticks(40), {}}};
+    const Instance instance = on_all_npus(generators::torus(Dims{4, 4}, wires), CollectiveKind::AllReduce, 1);
+    CHECK(synthesised(instance, Ticks(0)).makespan == Ticks(8 * 40 + 8));
+    CHECK(trees_of(instance, Ticks(326), 3'000'000).makespan == Ticks(8 * 40 + 6));
+}
+
+TEST_CASE("sums along trees are valid on any symmetric network") {
+    const std::vector<Wire> wires{{Ticks(0), Ticks(1), {}}, {Ticks(2), Ticks(3), {}}};
+    for (const std::uint64_t chunks : {1U, 2U}) {
+        for (const TopologyParts& topology :
+             {generators::ring(2, kUnit), generators::ring(7, wires[1]), generators::torus(Dims{3, 4}, wires),
+              generators::torus(Dims{2, 2, 3}, kUnits), generators::hypercube(4, kUnits),
+              generators::fully_connected(5, wires[1])}) {
+            trees_of(on_all_npus(topology, CollectiveKind::AllReduce, chunks), Ticks(0), 100'000);
+        }
+    }
+}
+
+TEST_CASE("where there are links one way only, no tree is exchanged along") {
+    TopologyParts one_way = generators::ring(5, kUnit);
+    std::erase_if(one_way.links,
+                  [](const Link& link) { return (link.src.value() + 1) % 5 != link.dst.value(); });
+    const Instance instance = on_all_npus(one_way, CollectiveKind::AllReduce, 1);
+    Rng rng(1);
+    CHECK_FALSE(heuristics::symmetric_trees(instance, Ticks(0), rng, Stop(), 1'000));
+    const Instance gather = on_all_npus(generators::ring(5, kUnit), CollectiveKind::AllGather, 1);
+    CHECK_FALSE(heuristics::symmetric_trees(gather, Ticks(0), rng, Stop(), 1'000));
 }
 
 TEST_CASE("an all-reduce takes twice its reduce-scatter") {
