@@ -11,8 +11,8 @@
 // of them (a search tree of its own) comes again for every other. CP-SAT had no answer for that ring after
 // 100 CPU s; this question takes HiGHS about one.
 //
-// A relaxation: a transfer carries whatever has arrived at its source, whoever is there, and nothing is
-// counted twice only once. So a contribution k reaches a receiver r if and only if there is a path in time,
+// A relaxation: a transfer carries whatever has arrived at its source, at any node, and a contribution
+// may be counted twice. So a contribution k reaches a receiver r if and only if there is a path in time,
 // which is a flow of one unit over transfers that are made (A3). These flows make good linear programs,
 // because a path that is split pays for both parts.
 //
