@@ -109,8 +109,8 @@ std::string program_help() {
         "Usage: tutti COMMAND [arguments]\n\nCommands:\n",
         app::version());
     for (const Command& command : commands())
-        text += fmt::format("  {:<10}{}\n", command.name, command.summary);
-    text += fmt::format("  {:<10}{}\n\n", "help", "print the page of a command: tutti help synth");
+        text += fmt::format("  {:<12}{}\n", command.name, command.summary);
+    text += fmt::format("  {:<12}{}\n\n", "help", "print the page of a command: tutti help synth");
     text += fmt::format(
         "Every command takes --json (the answer for programs), --quiet and --help.\n"
         "tutti --version prints the version.\n\n{}\n{}",
