@@ -102,6 +102,7 @@ inline constexpr std::string_view kPipelinedAllReduce = "pipelined-all-reduce";
 inline constexpr std::string_view kRing = "ring";
 inline constexpr std::string_view kLevelRounds = "level-rounds";
 inline constexpr std::string_view kSwitchSums = "switch-sums";
+inline constexpr std::string_view kMessageOrders = "message-orders";
 inline constexpr std::string_view kBroadcastRounds = "broadcast-rounds";
 inline constexpr std::string_view kGrownTrees = "grown-trees";
 

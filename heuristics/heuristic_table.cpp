@@ -8,6 +8,7 @@
 #include "heuristics/levels/broadcast.hpp"
 #include "heuristics/levels/last_rank.hpp"
 #include "heuristics/levels/level_rounds.hpp"
+#include "heuristics/levels/message_orders.hpp"
 #include "heuristics/levels/packed_rounds.hpp"
 #include "heuristics/levels/two_levels.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
@@ -125,6 +126,9 @@ const std::array kTable{
         "packed-rounds",
         "chunks with one receiver, in rounds of messages that share no link and leave no full link idle",
         DirectHeuristic{why_no_packed_rounds, has_unicasts, packed_rounds}},
+    Heuristic{kMessageOrders,
+              "all-gathers and reduce-scatters through switches: local search on the order of messages",
+              DirectHeuristic{why_no_message_orders, never, message_orders}},
     Heuristic{kBroadcastRounds,
               "broadcasts, and reductions to one NPU, in the rounds of a crossbar or pushed in time",
               DirectHeuristic{why_no_broadcast_rounds, has_broadcasts, broadcast_rounds}},

@@ -277,7 +277,7 @@ void LevelPlan::place_batch(bool delays_own) {
 }
 
 /// Messages of one turn of one round are sent at once.
-bool LevelPlan::enter_parts(bool delays_own) {
+bool LevelPlan::enter_parts(bool delays_own, bool in_turns) {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
         if (i % kLookAtStop == 0 && stop_.requested()) return false;
         if (!prepare(entries_[i])) return false;
@@ -285,6 +285,21 @@ bool LevelPlan::enter_parts(bool delays_own) {
                              entries_[i + 1].round != entries_[i].round ||
                              entries_[i + 1].turn != entries_[i].turn;
         if (is_last) place_batch(delays_own);
+        if (is_last && in_turns && !place_own_round()) return false;
+    }
+    return true;
+}
+
+bool LevelPlan::place_own_round() {
+    const std::size_t first = next_own_;
+    for (; next_own_ < own_.size() && own_[next_own_].round == own_[first].round; ++next_own_) {
+        const Inner& inner = own_[next_own_];
+        if (fed_.contains({inner.item, inner.to})) continue;
+        const auto ends = way(inner.from, inner.to);
+        if (!ends) return false;
+        const Message message{inner.item, inner.from, inner.to, inner.slot, *ends};
+        find_path(message, nullptr);
+        fed_[{inner.item, inner.to}] = new_slot(send(message));
     }
     return true;
 }
@@ -346,13 +361,25 @@ bool LevelPlan::place_inner() {
 }
 
 std::string LevelPlan::spread(std::span<const LevelItem> items, bool delays_own) {
+    return place_items(items, delays_own, false);
+}
+std::string LevelPlan::spread_in_turns(std::span<const LevelItem> items) {
+    return place_items(items, false, true);
+}
+
+std::string LevelPlan::place_items(std::span<const LevelItem> items, bool delays_own, bool in_turns) {
     items_ = items;
     for (const LevelItem& item : items) {
         source_slot_.push_back(new_slot(item.ready));
         own_ready_.push_back(item.ready);
     }
     find_entries();
-    if (!enter_parts(delays_own)) return why_not_.empty() ? "stopped" : why_not_;
+    if (in_turns) {
+        for (std::uint32_t i = 0; i < items.size(); ++i) add_own_part(i);
+        std::ranges::stable_sort(inner_, {}, [](const Inner& inner) { return inner.round; });
+        own_.swap(inner_);
+    }
+    if (!enter_parts(delays_own, in_turns)) return why_not_.empty() ? "stopped" : why_not_;
     for (std::uint32_t i = 0; i < items.size(); ++i) add_own_part(i);
     if (!place_inner()) return why_not_.empty() ? "stopped" : why_not_;
     return {};

@@ -82,6 +82,9 @@ class LevelPlan {
     /// Places messages that spread all items. A message why not, if some part cannot be reached or it was
     /// stopped; else empty.
     [[nodiscard]] std::string spread(std::span<const LevelItem> items, bool delays_own);
+    /// The same, but after each wave a round within the own parts is placed: where the links between parts
+    /// are slower than ports, what waits for them can be sent later.
+    [[nodiscard]] std::string spread_in_turns(std::span<const LevelItem> items);
     /// Of all items, in the order of their placing.
     [[nodiscard]] const std::vector<RootMessage>& root_messages() const { return root_messages_; }
 
@@ -134,7 +137,10 @@ class LevelPlan {
         MessageRoutes::Ends ends;
         const Entry* entry = nullptr;  ///< between parts
     };
-    bool enter_parts(bool delays_own);
+    [[nodiscard]] std::string place_items(std::span<const LevelItem> items, bool delays_own, bool in_turns);
+    bool enter_parts(bool delays_own, bool in_turns);
+    /// The next round of own_.
+    bool place_own_round();
     /// Chooses the NPUs of a message between parts, and hands the chunk to the one that sends it.
     bool prepare(const Entry& entry);
     /// Finds paths for the messages of batch_, together, and places them.
@@ -179,6 +185,8 @@ class LevelPlan {
     std::vector<Ticks> own_ready_;                          ///< by item: when it may leave for its own part
     std::map<std::pair<std::uint32_t, NodeId>, Slot> fed_;  ///< by item: NPUs that got it to send it on
     std::vector<Inner> inner_;
+    std::vector<Inner> own_;  ///< of chunks in their own parts, where they are placed between waves
+    std::size_t next_own_ = 0;
     std::vector<Ticks> since_;               ///< by slot
     std::vector<Ticks> loads_;               ///< by link
     std::vector<Ticks> out_load_, in_load_;  ///< by NPU: of messages between parts

@@ -107,6 +107,21 @@ MessagePlacer MessagePlacer::mirrored(Ticks later) const {
     return result;
 }
 
+std::vector<MessagePlacer::Placed> MessagePlacer::messages() const {
+    const Topology& topology = instance_.topology();
+    std::vector<Placed> all;
+    std::size_t first = 0;
+    bool goes_on = false;  // the last piece ended in a switch
+    for (const Piece& piece : pieces_) {
+        const auto links = std::span(links_).subspan(first, piece.links);
+        first += piece.links;
+        if (!goes_on) all.push_back({piece.chunk, {}, piece.start});
+        all.back().links.insert(all.back().links.end(), links.begin(), links.end());
+        goes_on = !topology.is_npu(topology.link(links.back()).dst);
+    }
+    return all;
+}
+
 Schedule MessagePlacer::schedule() const {
     expects(direction_ == Direction::Forwards);
     const Topology& topology = instance_.topology();

@@ -40,6 +40,15 @@ class MessagePlacer {
     /// Precondition: this is forwards.
     [[nodiscard]] Schedule schedule() const;
 
+    /// A message as it was placed.
+    struct Placed {
+        ChunkId chunk;
+        std::vector<LinkId> links;  ///< in the direction of travel
+        Ticks start;                ///< in the placer's time
+    };
+    /// All of them, in the order of their placing.
+    [[nodiscard]] std::vector<Placed> messages() const;
+
   private:
     /// A stretch of a message on which the chunk does not wait.
     struct Piece {

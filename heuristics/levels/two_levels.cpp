@@ -51,6 +51,22 @@ class TwoLevels {
         return forwards.schedule();
     }
 
+    /// What run_one_way placed.
+    [[nodiscard]] Schedule schedule_of(const MessagePlacer& placer) const {
+        return plain_.empty() ? placer.mirrored(release_).schedule() : placer.schedule();
+    }
+    /// Without mirroring, where everything spreads in one direction. None: it does not, or it was stopped.
+    std::optional<MessagePlacer> run_one_way(bool in_turns) {
+        if (distributes_sums() || sums_.empty() == plain_.empty()) return std::nullopt;
+        const Direction direction = plain_.empty() ? Direction::Backwards : Direction::Forwards;
+        MessagePlacer placer(instance_, direction);
+        LevelPlan plan(cluster_, level_, flat_, direction, placer, stop_);
+        const auto& items = plain_.empty() ? sums_ : plain_;
+        if (!(in_turns ? plan.spread_in_turns(items) : plan.spread(items, false)).empty())
+            return std::nullopt;
+        return placer;
+    }
+
   private:
     /// What comes to the root of a sum.
     struct Contributions {
@@ -117,9 +133,14 @@ void try_level(Cluster& cluster, std::size_t level, bool flat, const Stop& stop,
                std::optional<Schedule>& best) {
     TwoLevels search(cluster, level, flat, stop);
     for (const bool early : {false, true}) {
-        if (stop.requested() || (early && !search.distributes_sums())) return;
+        if (stop.requested() || (early && !search.distributes_sums())) break;
         auto found = search.run(early);
         if (found && (!best || found->makespan < best->makespan)) best = std::move(found);
+    }
+    if (level == 0 || stop.requested()) return;
+    if (const auto placed = search.run_one_way(true)) {
+        Schedule found = search.schedule_of(*placed);
+        if (!best || found.makespan < best->makespan) best = std::move(found);
     }
 }
 
@@ -138,6 +159,20 @@ std::optional<Schedule> two_levels(const Instance& instance, const Stop& stop) {
     for (std::size_t level = cluster.levels().size(); level > 0; --level)
         try_level(cluster, level, false, stop, best);
     return best;
+}
+
+std::vector<MessagePlacer> spread_plans(const Instance& instance, const Stop& stop) {
+    std::vector<MessagePlacer> plans;
+    if (!why_no_crossbar_rounds(instance).empty()) return plans;
+    Cluster cluster(instance);
+    for (std::size_t level = 0; level <= cluster.levels().size() && !stop.requested(); ++level) {
+        for (const bool in_turns : {false, true}) {
+            if (in_turns && level == 0) continue;
+            if (auto plan = TwoLevels(cluster, level, false, stop).run_one_way(in_turns))
+                plans.push_back(std::move(*plan));
+        }
+    }
+    return plans;
 }
 
 std::string why_no_two_levels(const Instance& instance) {

@@ -3,9 +3,11 @@
 #include "core/instance.hpp"
 #include "core/schedule.hpp"
 #include "core/stop.hpp"
+#include "heuristics/levels/message_placer.hpp"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tutti::heuristics {
 
@@ -19,5 +21,9 @@ namespace tutti::heuristics {
 /// NPU sends and receives once.
 [[nodiscard]] std::optional<Schedule> crossbar_rounds(const Instance& instance, const Stop& stop);
 [[nodiscard]] std::string why_no_crossbar_rounds(const Instance& instance);
+
+/// The messages of all these plans, where all chunks spread one way: plain chunks forwards, or sums with one
+/// receiver each backwards. Empty where both are needed.
+[[nodiscard]] std::vector<MessagePlacer> spread_plans(const Instance& instance, const Stop& stop);
 
 }  // namespace tutti::heuristics

@@ -65,6 +65,7 @@ struct SearchOptions {
     Count repair_sends = 4'000;
     Count repair_trees = 12;
     Count repair_work = 300'000;
+    Count order_work = 12'000'000;
     Count reroute_work = Count{1} << 26;
     Count steiner_large = Count{1} << 23;
     Count steiner_passes = 4;

@@ -139,6 +139,7 @@ void HeuristicSearch::search_quickly() {
         const bool is_ring_first = is_ring || (alone_ == nullptr && is_time_short());
         if (is_ring_first && search_by_rings()) return;
         if (!is_ring) construct();
+        if (alone_ == nullptr) improve_orders(options_.order_work);
         if (!is_ring_first && alone_ == nullptr && best_.wants_better() && search_by_rings()) return;
         if (is_over_for_one_alone() || !best_.wants_better()) return;
     }
@@ -181,6 +182,7 @@ void HeuristicSearch::search_until_stopped() {
         finish_textbook(options_.tree_share);
         improve_trees();
         improve_broadcasts();
+        improve_orders(UINT64_MAX);
         if (best_.has_gap() && !stop_.requested()) search_greedily(heuristics::Effort::Anytime);
     }
     if (!best_.has_gap())
@@ -454,6 +456,19 @@ void HeuristicSearch::improve_broadcasts() {
     auto schedule = heuristics::search_broadcasts(instance_, best_.bound().value, ~request_.seed,
                                                   stop_.within(*left * options_.tree_share));
     if (schedule) offer_improved(heuristics::kBroadcastRounds, "pushed  ", begin, std::move(*schedule));
+}
+
+/// Local search on the order of messages, for a part of the time that is left.
+void HeuristicSearch::improve_orders(std::uint64_t work) {
+    if (alone_ != nullptr || !best_.has_schedule() || !best_.wants_better() || stop_.requested()) return;
+    if (is_too_large_to_hold()) return;
+    const auto left = stop_.remaining();
+    const double begin = best_.seconds();
+    const Stop stop = left ? stop_.within(*left * options_.tree_share) : stop_;
+    if (!orders_) orders_ = std::make_unique<heuristics::MessageOrders>(instance_, request_.seed, stop);
+    orders_->improve(best_.bound().value, work, stop);
+    auto schedule = orders_->schedule();
+    if (schedule) offer_improved(heuristics::kMessageOrders, "ordered ", begin, std::move(*schedule));
 }
 
 void HeuristicSearch::offer_improved(std::string_view heuristic, std::string_view line, double begin,

@@ -2,8 +2,11 @@
 
 #include "heuristics/greedy.hpp"
 #include "heuristics/heuristic.hpp"
+#include "heuristics/levels/message_orders.hpp"
 #include "synth/best_so_far.hpp"
 #include "synth/bounding.hpp"
+
+#include <memory>
 
 namespace tutti::synth {
 
@@ -52,6 +55,7 @@ class HeuristicSearch {
     void run_textbook(std::vector<const heuristics::Heuristic*> chosen, const Stop& stop, bool is_in_order);
     void improve_trees();
     void improve_broadcasts();
+    void improve_orders(std::uint64_t work);
     void offer_improved(std::string_view heuristic, std::string_view line, double begin, Schedule schedule);
     void search_greedily(heuristics::Effort effort);
 
@@ -72,6 +76,7 @@ class HeuristicSearch {
     const std::uint64_t sends_wanted_;
     BestSoFar& best_;
     Bounding& bounding_;
+    std::unique_ptr<heuristics::MessageOrders> orders_;  ///< made when it is needed
     bool has_symmetry_ = false;
     bool has_tried_textbook_ = false;
     std::vector<const heuristics::Heuristic*> unfinished_;  ///< textbook algorithms that were stopped

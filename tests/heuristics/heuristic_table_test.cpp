@@ -83,6 +83,7 @@ std::map<std::string_view, Sample> samples() {
             {"crossbar-rounds", {plain_star, gather, "no switches"}},
             {"level-rounds", {plain_star, all_reduce, "no switches"}},
             {"packed-rounds", {star_to_all, plain_star, "several"}},
+            {"message-orders", {plain_star, rails, "several receivers"}},
             {"broadcast-rounds", {from_one, plain_star, "too many roots"}},
             {"last-rank", {straggler, in_time, "after the others"}},
             {"switch-sums", {starry, all_reduce, "no switch"}},
