@@ -12,7 +12,7 @@
 // the copies would swap). They need not: in the round in which the late rank sends chunk k to a partner, that
 // partner sends it its sum of chunk k + 1. The plan of the rounds (late_rounds) is the same; only chunk 0,
 // for which there is no round before, goes to its partner as a contribution, and comes back at the end, when
-// nothing else goes to the late rank. So on crossbars of 4 to 64 NPUs there are as many rounds as StragglAR
+// nothing else goes to the late rank. So on crossbars of 4 to 32 NPUs there are as many rounds as StragglAR
 // has for every delay. Where latency counts, the sums come later, and some more chunks go as contributions.
 //
 // Other networks and numbers of NPUs: the sums are broadcast as broadcast.cpp does. Both are tried. Tried and

@@ -1,6 +1,7 @@
 // Thread blocks. Each joined pair of lanes, and each lane that is not joined, has one. A local instruction
 // goes to the block of the latest instruction that it comes after on its rank, else of the first that comes
-// after it, else to one of its own: what it waits for and what waits for it is then mostly in its own block.
+// after it, so that what it waits for and what waits for it is mostly in its own block; else to the block
+// that has least to do.
 
 #include "compile/trace/layout.hpp"
 #include "core/error.hpp"
@@ -31,10 +32,19 @@ void place_locals(const Graph& graph, Layout& layout) {
             }
         }
     }
-    std::vector<std::uint32_t> own(graph.ranks, kNone);
+    // The others depend on nothing: to the block of their rank that has least to do, unless it is the user's.
+    std::vector<std::uint32_t> load(layout.blocks.size(), 0), least(graph.ranks, kNone);
+    for (const std::uint32_t block : layout.block_of) {
+        if (block != kNone) ++load[block];
+    }
+    for (std::uint32_t b = 0; b < layout.blocks.size(); ++b) {
+        std::uint32_t& chosen = least[layout.blocks[b].rank];
+        if (layout.blocks[b].wanted >= 0) continue;
+        if (chosen == kNone || load[b] < load[chosen]) chosen = b;
+    }
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
         if (layout.block_of[i] != kNone) continue;
-        std::uint32_t& block = own[graph.instructions[i].rank];
+        std::uint32_t& block = least[graph.instructions[i].rank];
         if (block == kNone) {
             block = static_cast<std::uint32_t>(layout.blocks.size());
             layout.blocks.push_back({.rank = graph.instructions[i].rank});
