@@ -54,8 +54,13 @@ constexpr Pairing kForSpreads[] = {{"cpsat", Encoding::Symmetric},   {"cpsat", E
                                    {"z3", Encoding::Intervals},      {"z3", Encoding::TimeIndexed}};
 constexpr Pairing kForSums[] = {{"cpsat", Encoding::Symmetric},
                                 {"cpsat", Encoding::TimeIndexed},
+                                {"cpsat", Encoding::Intervals},
                                 {"z3", Encoding::TimeIndexed},
                                 {"highs", Encoding::TimeIndexed}};
+
+constexpr double kShareOfFew = 0.4;     ///< of a slice, for a question about one sum or two
+constexpr double kSlicesOfFew = 2;      ///< for all of these questions together
+constexpr std::size_t kMostPaired = 6;  ///< sums that are asked about two at a time
 
 constexpr const char* kTooLarge = "the model is too large for every encoding of the solvers asked";
 
@@ -98,6 +103,7 @@ class HorizonSearch {
             }
             races_ = 0;
             if (ask_alone(slice) == Reply::No) continue;
+            if (ask_few(slice) == Reply::Yes) continue;
             const Reply reply = ask_best(slice);
             if (reply == Reply::Unknown) {
                 slice *= request_.options.slice_growth;
@@ -151,8 +157,10 @@ class HorizonSearch {
             if (pairing.encoding == Encoding::Intervals ? !few_ways(pairing.backend)
                                                         : !fits(pairing.encoding, 0, low_))
                 continue;
-            // Contributions make poor linear programs: HiGHS only if there is no other solver.
-            if (routing_.has_sums() && pairing.backend == "highs" && !runners_.empty()) continue;
+            // Contributions make poor linear programs: HiGHS only if there is no other solver. Intervals of
+            // sums know one form of schedule only: where times are few enough, Booleans know all.
+            const bool last_choice = pairing.backend == "highs" || pairing.encoding == Encoding::Intervals;
+            if (routing_.has_sums() && last_choice && !runners_.empty()) continue;
             OpenedBackend opened = remote::open_stoppable(pairing.backend, helper_memory_);
             if (!opened) continue;
             Runner runner;
@@ -239,6 +247,36 @@ class HorizonSearch {
         return Reply::Unknown;
     }
 
+    /// Whether one sum or two, on other hops, make the schedule as short as the bound or a unit shorter. All
+    /// others keep their hops; every time may change. Such questions are easy where the whole one is not.
+    Reply ask_few(double slice) {
+        const auto runner = std::ranges::find_if(
+            runners_, [](const Runner& r) { return r.encoding == Encoding::Intervals && !r.failed; });
+        if (runner == runners_.end()) return Reply::Unknown;
+        std::vector<std::size_t> sums;
+        for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {
+            if (routing_.commodities()[c].moves == Moves::Sum) sums.push_back(c);
+        }
+        std::vector<std::pair<std::size_t, std::size_t>> few;
+        for (const std::size_t c : sums) few.emplace_back(c, c);
+        for (std::size_t i = 0; i < std::min(sums.size(), kMostPaired); ++i) {
+            for (std::size_t j = 0; j < i; ++j) few.emplace_back(sums[i], sums[j]);
+        }
+        const Stop all = request_.stop.within(Stop::Seconds(slice * kSlicesOfFew));
+        for (const Units64 horizon : {low_, high() - 1}) {
+            for (const auto& [a, b] : few) {
+                if (all.requested()) return Reply::Unknown;
+                std::vector<bool> stays(routing_.commodities().size(), true);
+                stays[a] = stays[b] = false;
+                const Stop stop = all.within(Stop::Seconds(slice * kShareOfFew));
+                const Finish finish = solve(*runner, horizon, stop, stop, request_.threads, stays);
+                if (finish.answer.has_solution()) return learn(*runner, finish, horizon);
+            }
+            if (low_ == high() - 1) break;
+        }
+        return Reply::Unknown;
+    }
+
     [[nodiscard]] Answer answer_alone(Units64 horizon, AlonePairs pairs, double slice) const {
         const Stop stop = request_.stop.within(Stop::Seconds(slice));
         const auto question = alone(routing_, {horizon, {}, stop, request_.options.model_alone}, pairs);
@@ -270,9 +308,10 @@ class HorizonSearch {
         return Reply::Unknown;
     }
 
-    /// Intervals are few and need it; HiGHS keeps it, except for one chunk alone.
+    /// Intervals are few and need it, except sums; HiGHS keeps it, except for one chunk alone.
     [[nodiscard]] bool presolves(const Runner& runner) const {
-        return presolve_ || runner.encoding == Encoding::Intervals || runner.name.starts_with("highs");
+        const bool intervals = runner.encoding == Encoding::Intervals && !routing_.has_sums();
+        return presolve_ || intervals || runner.name.starts_with("highs");
     }
 
     struct Finish {
@@ -283,8 +322,8 @@ class HorizonSearch {
 
     /// `stop` ends the slice, but a late answer is still used. After `must_end` it is not.
     Finish solve(const Runner& runner, Units64 horizon, const Stop& stop, const Stop& must_end,
-                 unsigned threads) const {
-        const Asked asked{horizon, hint_, must_end, request_.options.model_size};
+                 unsigned threads, std::vector<bool> stays = {}) const {
+        const Asked asked{horizon, hint_, must_end, request_.options.model_size, std::move(stays)};
         const Question question =
             runner.encoding == Encoding::Intervals
                 ? interval(routing_, asked)

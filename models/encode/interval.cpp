@@ -9,6 +9,7 @@
 #include "models/encode/interval.hpp"
 
 #include "core/expects.hpp"
+#include "models/encode/sum_interval.hpp"
 
 #include <fmt/format.h>
 
@@ -80,6 +81,10 @@ class IntervalEncoder {
                 return question;
             }
             const Commodity& commodity = routing_.commodities()[c];
+            if (commodity.moves == Moves::Sum) {
+                add_sum(c, commodity);
+                continue;
+            }
             if (commodity.moves != Moves::Flow) {
                 add(c, commodity, commodity.targets);
                 continue;
@@ -92,9 +97,16 @@ class IntervalEncoder {
         }
         Question question;
         question.program = std::move(program_);
-        question.refutes = routing_.incomplete().empty();
-        question.read = [choices = std::move(choices_)](std::span<const std::int64_t> values) {
+        // A sum takes each hop once.
+        question.refutes = routing_.incomplete().empty() && !routing_.has_sums();
+        question.read = [choices = std::move(choices_),
+                         sums = std::move(sums_)](std::span<const std::int64_t> values) {
             std::vector<Transfer> transfers;
+            for (const auto& [commodity, use] : sums) {
+                if (values[use.used.var.index] == 0) continue;
+                const Op op = values[use.copies.var.index] != 0 ? Op::Copy : Op::Reduce;
+                transfers.push_back({commodity, use.hop, values[use.start.index], op});
+            }
             for (const Chosen& chosen : choices) {
                 if (values[chosen.literal.var.index] == 0) continue;
                 for (const Started& start : chosen.starts) {
@@ -158,6 +170,21 @@ class IntervalEncoder {
             known -= earlier.own;
         }
         program_.row(terms, gap - known, kPlusInfinity, literal);
+    }
+
+    void add_sum(std::size_t c, const Commodity& commodity) {
+        const std::string name = fmt::format("chunk{}", commodity.chunks.front().value());
+        for (const SumUse& use : add_sum_intervals(program_, routing_, commodity, asked_, name, uses_)) {
+            sums_.emplace_back(c, use);
+            const auto hint = std::ranges::find_if(asked_.hint, [&](const Transfer& transfer) {
+                return transfer.commodity == c && transfer.hop == use.hop;
+            });
+            if (!asked_.stays.empty() && asked_.stays[c]) {
+                const bool taken = hint != asked_.hint.end();
+                program_.fix(taken ? use.used : !use.used);
+                if (taken) program_.fix(hint->op == Op::Copy ? use.copies : !use.copies);
+            }
+        }
     }
 
     void add(std::size_t c, const Commodity& commodity, const std::vector<NodeId>& targets) {
@@ -281,6 +308,7 @@ class IntervalEncoder {
     std::vector<std::vector<HopChain>> chains_;  ///< per network
     std::vector<std::vector<Interval>> uses_;
     std::vector<Chosen> choices_;
+    std::vector<std::pair<std::size_t, SumUse>> sums_;  ///< by commodity
     std::size_t serial_ = 0;
     struct Last {
         std::size_t commodity;
@@ -298,7 +326,6 @@ Question interval(const Routing& routing, const Asked& asked) {
 }
 
 std::string why_no_interval(const Routing& routing) {
-    if (routing.has_sums()) return "a reduction has several receivers";
     if (routing.has_limited_buffers()) return "a switch has a limited buffer";
     for (const Network& network : routing.networks()) {
         if (network.has_trees) return "a cut-through switch branches";
@@ -315,6 +342,10 @@ IntervalSize interval_size(const Routing& routing) {
     for (const Network& network : routing.networks()) chains.push_back(chains_of(network));
     std::vector<std::size_t> uses(routing.instance().topology().links().size(), 0);
     for (const Commodity& commodity : routing.commodities()) {
+        if (commodity.moves == Moves::Sum) {
+            size.chains += sum_interval_size(routing.network_of(commodity), commodity);
+            continue;
+        }
         const std::size_t chunks = commodity.moves == Moves::Flow ? commodity.targets.size() : 1;
         for (const HopChain& chain : chains[commodity.network]) {
             size.chains += chunks;

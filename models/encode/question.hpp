@@ -29,8 +29,8 @@ struct Asked {
     Stop stop = {};  ///< a large question takes seconds to write
     std::size_t most_size = std::numeric_limits<std::size_t>::max();  ///< of the program, Program::size()
     /// Which commodities stay as they are, and what those do (perhaps beyond the horizon): only the others
-    /// are asked about. Empty: none stay. Only `time_indexed`, without a quotient, where no buffer is
-    /// limited.
+    /// are asked about. Empty: none stay. `time_indexed`, without a quotient, where no buffer is limited; in
+    /// `interval` sums stay on the hops of the hint, at other times.
     std::vector<bool> stays = {};
     std::span<const Transfer> standing = {};
 };
