@@ -45,6 +45,7 @@ class Families {
     /// What sends between the sides of a cut can carry and reach by when: some tenths of a second at the
     /// most. None: it would take longer.
     [[nodiscard]] std::optional<Bound> pairs(const Stop& stop);
+    [[nodiscard]] std::optional<Bound> exits(const Stop& stop);
     /// The dual of a multicommodity flow, by multiplicative weights: about half a second at the most.
     [[nodiscard]] Bound flow(const Stop& stop);
 

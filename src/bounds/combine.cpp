@@ -82,6 +82,10 @@ std::optional<Bound> Families::pairs(const Stop& stop) {
     return timed([&] { return bounds::pairs(*traffic_, worst_cut_, stop); });
 }
 
+std::optional<Bound> Families::exits(const Stop& stop) {
+    return timed([&] { return bounds::exits(*traffic_, stop); });
+}
+
 Bound Families::flow(const Stop& stop) {
     return timed([&] { return lengths(*traffic_, stop); });
 }
@@ -110,6 +114,7 @@ std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop) {
     add(families.sum(stop));
     add(families.contributions(stop));
     add(families.pairs(stop));
+    add(families.exits(stop));
     add(families.flow(stop));
     return sorted(std::move(bounds));
 }

@@ -57,6 +57,10 @@ namespace tutti::bounds {
 [[nodiscard]] std::optional<Bound> pairs(Traffic& traffic, std::vector<std::vector<bool>> sets,
                                          const Stop& stop);
 
+/// How often sums must leave parts of a network without switches; none where that would take too long.
+/// O(ends of links between parts * links log nodes).
+[[nodiscard]] std::optional<Bound> exits(const Traffic& traffic, const Stop& stop);
+
 /// The room of every link for any chunk at all (docs/bounds.md, "The room of all links together").
 [[nodiscard]] std::vector<struct LinkWindow> rooms_of_all_links(const Traffic& traffic);
 

@@ -130,6 +130,13 @@ struct PairsCertificate {
     Bytes bytes;                 ///< of at least that size
 };
 
+/// Sums leave each part at least once; those that leave it only once leave it as the sum of the whole part,
+/// and the links between parts have no room for all others to leave twice.
+struct ExitsCertificate {
+    std::vector<std::uint32_t> part;  ///< of each NPU
+    ChunkId chunk;                    ///< reductions like this one count: holders, receivers, size
+};
+
 /// A solver's claim that no schedule has makespan <= horizon. Solving again is the only check.
 struct SolverProof {
     std::string solver;      ///< "OR-Tools CP-SAT 9.15.6755"
@@ -142,11 +149,12 @@ using Certificate =
     std::variant<std::monostate, PathCertificate, CutCertificate, VolumeCertificate, LengthsCertificate,
                  TimedLengthsCertificate, WaveCertificate, TreesCertificate, GrowthCertificate,
                  SumCertificate, ContributionsCertificate, SharedContributionsCertificate, PairsCertificate,
-                 SolverProof>;
+                 ExitsCertificate, SolverProof>;
 
 struct Bound {
     std::string kind;  ///< "latency", "ingress", "egress", "cut", "volume", "flow", "time-expanded",
-                       ///< "wave", "trees", "growth", "sum", "contributions", "pairs", "solver", "trivial"
+                       ///< "wave", "trees", "growth", "sum", "contributions", "pairs",
+                       ///< "exits", "solver", "trivial"
     Ticks value;
     Certificate certificate;
     double seconds = 0;  ///< what finding it took

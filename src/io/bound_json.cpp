@@ -99,6 +99,10 @@ Json certificate_json(const PairsCertificate& pairs) {
                 {"bytes", pairs.bytes.count}};
 }
 
+Json certificate_json(const ExitsCertificate& exits) {
+    return Json{{"type", "exits"}, {"part", exits.part}, {"chunk", exits.chunk.value()}};
+}
+
 Json certificate_json(const SolverProof& proof) {
     return Json{{"type", "solver"},
                 {"solver", proof.solver},

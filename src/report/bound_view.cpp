@@ -121,6 +121,12 @@ class Sentence {
         return fmt::format("Sends into {} nodes ({}) cannot bring everything to everybody there before {}.",
                            pairs.inside.size(), some_of(pairs.inside), time(value_));
     }
+    std::string operator()(const ExitsCertificate&) const {
+        return fmt::format(
+            "Sums leave each part of the network whole or more than once: the links between parts "
+            "have no room for that before {}.",
+            time(value_));
+    }
     std::string operator()(const SolverProof& proof) const {
         return fmt::format("{} found that no schedule ends by {}.", proof.solver, time(proof.horizon));
     }

@@ -57,6 +57,7 @@ class Bounding {
     void sum(Stage& stage, const Stop& stop);
     void contributions(Stage& stage, const Stop& stop);
     void pairs(Stage& stage, const Stop& stop);
+    void exits(Stage& stage, const Stop& stop);
     void flow(Stage& stage, const Stop& stop);
     [[nodiscard]] bounds::Families& families();
     void flow_program(Stage& stage, const Stop& stop);

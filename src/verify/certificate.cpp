@@ -37,6 +37,7 @@ struct CertificateCheck {
         return check_shared_contributions(instance, shared, value);
     }
     Objection operator()(const PairsCertificate& pairs) const { return check_pairs(instance, pairs, value); }
+    Objection operator()(const ExitsCertificate& exits) const { return check_exits(instance, exits, value); }
     Objection operator()(const SolverProof& proof) const { return check_solver_proof(proof, value); }
 };
 

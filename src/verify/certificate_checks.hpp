@@ -29,6 +29,7 @@ using Objection = std::optional<std::string>;
 [[nodiscard]] Objection check_shared_contributions(const Instance& instance,
                                                    const SharedContributionsCertificate& shared, Ticks value);
 [[nodiscard]] Objection check_pairs(const Instance& instance, const PairsCertificate& pairs, Ticks value);
+[[nodiscard]] Objection check_exits(const Instance& instance, const ExitsCertificate& exits, Ticks value);
 [[nodiscard]] Objection check_solver_proof(const SolverProof& proof, Ticks value);
 
 }  // namespace tutti::verify

@@ -95,6 +95,8 @@ TEST_CASE("a bound is written with its certificate") {
         R"({"kind":"growth","value":9,"certificate":{"type":"growth","root":2,"part":[0,0,1],"backwards":false,"nested":true,"last_chunk":false,"bytes":8,"prices":[[1,0,2]],"unit":3}})");
     CHECK(json_line(bound_json({"sum", Ticks(9), SumCertificate{Bytes{8}}})) ==
           R"({"kind":"sum","value":9,"certificate":{"type":"sum","bytes":8}})");
+    CHECK(json_line(bound_json({"exits", Ticks(9), ExitsCertificate{{0, 1}, ChunkId(2)}})) ==
+          R"({"kind":"exits","value":9,"certificate":{"type":"exits","part":[0,1],"chunk":2}})");
     CHECK(
         json_line(bound_json({"pairs", Ticks(9), PairsCertificate{{NodeId(1)}, true, Bytes{8}}})) ==
         R"({"kind":"pairs","value":9,"certificate":{"type":"pairs","inside":[1],"reductions":true,"bytes":8}})");

@@ -331,6 +331,11 @@ std::vector<Certificate> attempts(const Instance& instance, Rng& rng, std::int64
             if (rng.below(2) == 0) some.inside.emplace_back(v);
         }
         all.emplace_back(PairsCertificate{some.inside, rng.below(2) == 0, smallest});
+        if (instance.chunks() > 0) {
+            std::vector<std::uint32_t> part(instance.topology().npus());
+            for (std::uint32_t& number : part) number = static_cast<std::uint32_t>(rng.below(3));
+            all.emplace_back(ExitsCertificate{std::move(part), ChunkId(rng.below(instance.chunks()))});
+        }
         some.backwards = rng.below(2) == 0;
         some.split = Ticks(static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(makespan) + 2)));
         some.bytes = smallest;

@@ -110,6 +110,12 @@ class InWords {
                            some_of(pairs.inside));
     }
 
+    std::string operator()(const ExitsCertificate& exits) const {
+        const std::uint64_t parts =
+            exits.part.empty() ? 0 : std::uint64_t{*std::ranges::max_element(exits.part)} + 1;
+        return fmt::format("out of {}, as whole sums or more often", text::count_text(parts, "part"));
+    }
+
     std::string operator()(const SolverProof& proof) const {
         return fmt::format("{}: no schedule by {}", proof.solver, proof.horizon.count());
     }
