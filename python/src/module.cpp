@@ -12,6 +12,8 @@ NB_MODULE(_core, module) {
     module.doc() = "The compiled part of tutti. Its functions are for the package itself.";
     module.def(
         "version", [] { return std::string(tutti::app::version()); }, "\"0.1.0\".");
+    // What a program still holds when it ends is no news to its user.
+    nanobind::set_leak_warnings(false);
     tutti::python::bind_errors(module);
     tutti::python::bind_instances(module);
     tutti::python::bind_schedules(module);

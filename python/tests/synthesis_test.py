@@ -121,3 +121,23 @@ def test_a_batch_is_a_folder_of_rows(tmp_path: Path) -> None:
     assert (run.folder / "results.jsonl").exists() and said
     with pytest.raises(tutti.InputError):
         tutti.batch(tmp_path / "nothing", results=tmp_path / "more")
+
+
+def test_ctrl_c_ends_a_batch_that_can_be_resumed(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+
+    def interrupt() -> None:
+        while not (results / "run.json").exists():
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        tutti.batch(LONG, results=results, time_limit=LIMIT, report=False)
+    thread.join()
+    # Nothing is left to do but what the interrupt has prevented, which begins anew.
+    tutti.instance(CORNERS).save(tmp_path / "corners.json")
+    run = tutti.batch(tmp_path / "corners.json", results=tmp_path / "others", report=False)
+    assert run.complete
+    assert tutti.batch(results=tmp_path / "others", resume=True, report=False).rows == run.rows

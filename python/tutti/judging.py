@@ -119,7 +119,7 @@ def verify(
         return _verdict(_judge_plan(what, collective, root, condition, target, None, max_violations, None, [], progress))
     if not isinstance(what, (Instance, Mapping, str, os.PathLike)):
         raise InputError("expected an instance and its schedule, found a plan")
-    with scratch_folder() as folder:
+    with scratch_folder(100 * len(schedule) if isinstance(schedule, Schedule) else None) as folder:
         of = instance_of(what).file_in(folder)
         file = schedule.file_in(folder) if isinstance(schedule, Schedule) else _existing(schedule)
         lines = _core.judge([file], of, max_violations, expand, None, None, None, None, None, None, [], progress)

@@ -138,7 +138,7 @@ def convert(
     ("json", "stream"). Each plan is verified as such. Raises PlanError if the schedule is invalid, InputError for what a format cannot express.
     """
     made_for = instance_of(instance)
-    with scratch_folder() as folder:
+    with scratch_folder(400 * len(schedule) if isinstance(schedule, Schedule) else None) as folder:
         file = schedule.file_in(folder) if isinstance(schedule, Schedule) else os.fspath(schedule)
         asked = os.fspath(output) if output is not None else str(folder / f"converted{suffix_of(to)}")
         answer = json.loads(_core.convert([made_for.file_in(folder), file], asked, "", to, collective, target, protocol, mode, optional_size(min_bytes),

@@ -48,7 +48,7 @@ def compile_trace(
 ) -> Plan:
     """The plan of a program that was traced."""
     options = {"target": target, "min_bytes": min_bytes, "max_bytes": max_bytes, "instances": instances, "as_custom": as_custom}
-    with scratch_folder() as folder:
+    with scratch_folder(16 * len(trace)) as folder:
         file = folder / "program.chunks"
         file.write_bytes(trace)
         try:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tutti import _core
 from tutti.errors import InfeasibleError, LimitError
-from tutti.files import PathLike, Progress, Size, optional_size, scratch_folder
+from tutti.files import PathLike, Progress, Size, new_folder, optional_size, scratch_folder
 from tutti.instances import Instance, InstanceLike, instance as instance_of
 from tutti.schedules import Schedule
 
@@ -100,7 +100,7 @@ def synthesize(
     solved = instance_of(instance, chunks=chunks, bytes=bytes)
     folder: tempfile.TemporaryDirectory[str] | None = None
     if output is None:
-        folder = tempfile.TemporaryDirectory(prefix="tutti-")
+        folder = new_folder(16 * solved.chunks * solved.topology.nodes)  # about a send for each chunk and node
         output = Path(folder.name) / "found.tsch"
     with scratch_folder() as scratch:
         text = _core.synthesize(solved.file_in(scratch), os.fspath(output), method, heuristic, dict(options or {}), seed, threads, time_limit,
