@@ -53,6 +53,8 @@ def main() -> None:
     clean = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR")}
     with tempfile.TemporaryDirectory(prefix="tutti-wheel-") as name:
         scratch = Path(name)
+        # Without it scikit-build-core does not see that another Python made the last wheel, for which it would forget how the folder was configured.
+        (build / ".skbuild-info.json").unlink(missing_ok=True)
         run(sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", sources, "--no-build-isolation", "--no-deps", "--no-index",
             "--wheel-dir", scratch, "--config-settings", f"build-dir={build}", "--config-settings", "cmake.define.TUTTI_BUILD_TESTS=ON")
         (wheel,) = scratch.glob("tutti-*.whl")
