@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import tutti  # noqa: F401  # first, so that all tests have the package of the build folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
