@@ -35,6 +35,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
      {"app", "batch", "report", "compile", "lang", "synth", "io", "text", "symmetry", "core", "plan",
       "timing", "verify", "bounds", "models"}},
     {"src/cli", {"cli", "app", "text"}},
+    {"python/src", {"app", "lang", "io", "text", "symmetry", "core", "plan"}},
 };
 
 /// Includes in quotes are ours; third parties' are in angle brackets.

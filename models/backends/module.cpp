@@ -29,7 +29,7 @@ std::vector<fs::path> module_folders(std::string_view path_variable, const fs::p
         path_variable.remove_prefix(std::min(path_variable.size(), folder.size() + 1));
     }
     for (const char* const relative :
-         {"modules", "tutti/modules", TUTTI_MODULES_FROM_BIN, TUTTI_MODULES_FROM_LIBEXEC}) {
+         {"modules", "tutti/modules", "../modules", TUTTI_MODULES_FROM_BIN, TUTTI_MODULES_FROM_LIBEXEC}) {
         folders.push_back((own_file.parent_path() / relative).lexically_normal());
     }
     return folders;

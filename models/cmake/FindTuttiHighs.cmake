@@ -14,3 +14,4 @@ tutti_import_solver(TuttiHighs)
 # What an installed tree carries of the wheel. The OpenBLAS beside it is for an interior-point solver that we do not ask.
 set(TuttiHighs_FILES ${TuttiHighs_LIBRARY})
 set(TuttiHighs_LICENCE ${TUTTI_DEPS_DIR}/highs/share/doc/HIGHS/LICENSE.txt)
+set(TuttiHighs_WHEEL highsbox/highs_dist/lib)

@@ -18,6 +18,7 @@ endif()
 
 # What an installed tree carries of the wheel: the library, and those in two folders that it needs.
 file(GLOB TuttiOrtools_FILES ${TUTTI_DEPS_DIR}/ortools/ortools/.libs/*.so* ${TUTTI_DEPS_DIR}/ortools/ortools.libs/*.so*)
+set(TuttiOrtools_WHEEL ortools/.libs)
 file(GLOB TuttiOrtools_LICENCE ${TUTTI_DEPS_DIR}/ortools/ortools-*.dist-info/licenses/LICENSE)
 
 find_package_handle_standard_args(TuttiOrtools REQUIRED_VARS TuttiOrtools_LIBRARY TuttiOrtools_INCLUDE)

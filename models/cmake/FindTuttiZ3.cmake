@@ -10,3 +10,4 @@ tutti_import_solver(TuttiZ3)
 # What an installed tree carries of the wheel, which has the library twice and its licence not at all.
 file(GLOB TuttiZ3_FILES ${TUTTI_DEPS_DIR}/z3/lib/libz3.so.*)
 set(TuttiZ3_LICENCE ${CMAKE_CURRENT_LIST_DIR}/z3-licence.txt)
+set(TuttiZ3_WHEEL z3/lib)

@@ -60,6 +60,7 @@ endfunction()
 
 # tutti_module(NAME SOURCES PACKAGE): the module itself. It finds its solver by its own RUNPATH: in the build tree where
 # the solver was found, installed in a folder beside the module's if scripts/setup brought it, else where it was found.
+# In a wheel of Python that is in the solver's own package (PACKAGE_WHEEL: a folder of site-packages).
 function(tutti_module name sources package)
   string(TOLOWER ${name} lower)
   set(target tutti_module_${lower})
@@ -72,7 +73,7 @@ function(tutti_module name sources package)
   if(ours)
     # Within a solver's folder everything stays where it is, because its libraries find each other by such paths.
     cmake_path(RELATIVE_PATH found BASE_DIRECTORY ${TUTTI_DEPS_DIR} OUTPUT_VARIABLE folder)
-    set(installed "\$ORIGIN/../solvers/${folder}")
+    set(installed "\$ORIGIN/../solvers/${folder}" "\$ORIGIN/../../${${package}_WHEEL}")
     foreach(file IN LISTS ${package}_FILES)
       cmake_path(GET file PARENT_PATH folder)
       cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${TUTTI_DEPS_DIR})
@@ -86,4 +87,5 @@ function(tutti_module name sources package)
     BUILD_RPATH "${found}" INSTALL_RPATH "${installed}")
   install(TARGETS ${target} LIBRARY DESTINATION ${TUTTI_INSTALL_MODULES})
   add_dependencies(tutti_modules ${target})
+  set_property(GLOBAL APPEND PROPERTY TUTTI_MODULES ${target})
 endfunction()

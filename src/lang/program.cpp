@@ -16,7 +16,7 @@ void Ref::check_fresh() const {
     for (std::uint32_t i = 0; i < size_; ++i) {
         const Slot slot{first_.rank, first_.buffer, first_.index + i};
         if (program_->tracer().version(slot) != versions_[i]) {
-            throw InputError(fmt::format("the reference to {} is stale: the place was written since",
+            program_->refuse(fmt::format("the reference to {} is stale: the place was written since",
                                          text_of(program_->trace(), slot)));
         }
     }
@@ -25,7 +25,7 @@ void Ref::check_fresh() const {
 Ref Ref::copy(std::uint32_t rank, std::uint32_t buffer, std::uint32_t index,
               const Directive& directive) const {
     check_fresh();
-    program_->tracer().copy(first_, {rank, buffer, index}, size_, directive);
+    program_->tracer().copy(first_, {rank, buffer, index}, size_, directive, program_->place());
     return {*program_, {rank, buffer, index}, size_};
 }
 
@@ -33,17 +33,22 @@ Ref Ref::reduce(const Ref& other, const Directive& directive) const {
     check_fresh();
     other.check_fresh();
     if (other.size_ != size_) {
-        throw InputError(fmt::format("{} chunks cannot be added to {}", other.size_, size_));
+        program_->refuse(fmt::format("{} chunks cannot be added to {}", other.size_, size_));
     }
-    program_->tracer().reduce(other.first_, first_, size_, directive);
+    program_->tracer().reduce(other.first_, first_, size_, directive, program_->place());
     return {*program_, first_, size_};
+}
+
+void Program::refuse(const std::string& message) const {
+    const ProgramPlace& where = trace().places[place_];
+    throw InputError(message, where.file.empty() ? std::string() : text_of(where));
 }
 
 Ref Program::chunk(std::uint32_t rank, std::uint32_t buffer, std::uint32_t index, std::uint32_t size) {
     for (std::uint32_t i = 0; i < size; ++i) {
         const Slot slot{rank, buffer, index + i};
         if (!tracer_.holds(slot)) {
-            throw InputError(fmt::format("{} holds nothing", text_of(tracer_.trace(), slot)));
+            refuse(fmt::format("{} holds nothing", text_of(tracer_.trace(), slot)));
         }
     }
     return {*this, {rank, buffer, index}, size};

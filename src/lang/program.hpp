@@ -57,8 +57,16 @@ class Program {
     [[nodiscard]] Tracer& tracer() { return tracer_; }
     [[nodiscard]] const Trace& trace() const { return tracer_.trace(); }
 
+    /// The verbs from here on are called by that line of the program (Tracer::place); what is refused names
+    /// it.
+    void at(std::uint32_t place) { place_ = place; }
+    [[nodiscard]] std::uint32_t place() const { return place_; }
+    /// Throws InputError with the line.
+    [[noreturn]] void refuse(const std::string& message) const;
+
   private:
     Tracer tracer_;
+    std::uint32_t place_ = 0;
 };
 
 }  // namespace tutti::lang

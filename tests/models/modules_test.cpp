@@ -39,15 +39,16 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 TEST_CASE(
     "modules are looked for in TUTTI_MODULE_PATH, then beside the program, then where they are installed") {
     const auto folders = module_folders("/first::/second", "/opt/tutti/bin/tutti");
-    REQUIRE(folders.size() >= 5);
+    REQUIRE(folders.size() >= 6);
     CHECK(folders[0] == "/first");
     CHECK(folders[1] == "/second");
     CHECK(folders[2] == "/opt/tutti/bin/modules");
     CHECK(folders[3] == "/opt/tutti/bin/tutti/modules");
-    CHECK(has(folders[4].string(), "/opt/tutti/lib"));
+    CHECK(folders[4] == "/opt/tutti/modules");
+    CHECK(has(folders[5].string(), "/opt/tutti/lib"));
     CHECK(module_folders("", "/opt/tutti/lib/libtutti.so")[1] == "/opt/tutti/lib/tutti/modules");
     // The helper program finds the modules that its parent has found.
-    CHECK(module_folders("", "/opt/tutti/libexec/tutti/tutti-solver").back() == folders[4]);
+    CHECK(module_folders("", "/opt/tutti/libexec/tutti/tutti-solver").back() == folders[5]);
 }
 
 TEST_CASE("a module that was built with another interface is refused, with both interfaces named") {

@@ -6,13 +6,13 @@ programs lean on it: `chunk` of an empty place is None, as is a copy onto itself
 
 import functools
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
+from tutti.command import command
 from tutti.errors import ProgramError
 
 from .buffer import *
@@ -23,6 +23,13 @@ _current_program = None
 _folder = None
 _written = 0
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def _command():
+    try:
+        return command()
+    except FileNotFoundError as error:
+        raise ProgramError(str(error)) from None
 
 
 def write_traces_to(folder):
@@ -138,10 +145,7 @@ class MSCCLProgram:
         with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
             trace = Path(folder) / "program.chunks"
             trace.write_text(self.trace())
-            command = os.environ.get("TUTTI_COMMAND") or shutil.which("tutti")
-            if command is None:
-                raise ProgramError("the command tutti is not found; TUTTI_COMMAND can name it")
-            done = subprocess.run([command, "compile", str(trace), "-o", "-", "--quiet"], capture_output=True, text=True)
+            done = subprocess.run([_command(), "compile", str(trace), "-o", "-", "--quiet"], capture_output=True, text=True)
         if done.returncode != 0:
             raise ProgramError(done.stderr.strip().removeprefix("error: "), "check-failed" if done.returncode == 1 else "program-error")
         return done.stdout

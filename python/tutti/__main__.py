@@ -1,0 +1,5 @@
+"""python -m tutti: the command."""
+
+from tutti.command import main
+
+main()
