@@ -5,8 +5,8 @@
 // or one thread that draws lots. It proves nothing about all interleavings, as the verifier and the explorer
 // do; it shares nothing with either, not even how values are represented.
 //
-// Words are unsigned 64-bit numbers and sums wrap around, so the order of additions does not matter. What is
-// undefined holds random words: whoever reads them ends with a wrong result.
+// Elements are unsigned 64-bit numbers and sums wrap around, so the order of additions does not matter. What
+// is undefined holds random words: whoever reads them ends with a wrong result.
 //
 // A thread that cannot go on says so under the one mutex; the last one that goes to sleep looks whether
 // anybody could go on, and if not wakes all to end.
@@ -35,8 +35,8 @@ using plan::Buffer;
 using plan::Step;
 using plan::StepType;
 using test::number;
-using Word = std::uint64_t;
-using Words = std::vector<Word>;
+using Element = std::uint64_t;
+using Elements = std::vector<Element>;
 
 [[noreturn]] void impossible(const std::string& what) { throw std::invalid_argument(what); }
 
@@ -60,7 +60,7 @@ bool writes_memory(StepType type) {
 }
 
 /// What a rank's chunk of the input is, element by element.
-Word input_word(std::uint64_t seed, std::int64_t rank, std::int64_t chunk, std::size_t element) {
+Element input_word(std::uint64_t seed, std::int64_t rank, std::int64_t chunk, std::size_t element) {
     Rng rng(seed ^ (static_cast<std::uint64_t>(rank) << 40U) ^ (static_cast<std::uint64_t>(chunk) << 16U) ^
             element);
     return rng.next();
@@ -70,11 +70,11 @@ Word input_word(std::uint64_t seed, std::int64_t rank, std::int64_t chunk, std::
 struct GpuMemory {
     std::int64_t input = 0, output = 0, scratch = 0;
     std::int64_t inputs = 0, outputs = 0, scratches = 0;
-    std::vector<std::atomic<Word>> words{};
+    std::vector<std::atomic<Element>> words{};
 };
 
 struct Queue {
-    std::deque<Words> messages{};
+    std::deque<Elements> messages{};
     std::int64_t from = 0, to = 0, channel = 0;
 };
 
@@ -88,7 +88,7 @@ struct Runner {
     std::size_t step = 0;
     Phase phase = Phase::Await;
     std::int64_t done = 0;  ///< chunks of the step
-    Words held{};
+    Elements held{};
     std::int64_t signalled = -1;
 
     [[nodiscard]] bool ended() const { return step == block->steps.size(); }
@@ -214,9 +214,9 @@ class Execution {
             memory.output = memory.inputs;
         }
         memory.scratch = users;
-        memory.words = std::vector<std::atomic<Word>>(static_cast<std::size_t>(users + memory.scratches) *
-                                                      options_.elements);
-        for (std::atomic<Word>& word : memory.words) word = garbage.next();
+        memory.words = std::vector<std::atomic<Element>>(static_cast<std::size_t>(users + memory.scratches) *
+                                                         options_.elements);
+        for (std::atomic<Element>& word : memory.words) word = garbage.next();
     }
 
     void fill(const plan::Gpu& gpu) {
@@ -243,7 +243,7 @@ class Execution {
         }
     }
 
-    std::atomic<Word>& word(GpuMemory& memory, std::int64_t chunk, std::size_t element) const {
+    std::atomic<Element>& word(GpuMemory& memory, std::int64_t chunk, std::size_t element) const {
         return memory.words[static_cast<std::size_t>(chunk) * options_.elements + element];
     }
     /// The first of `count` chunks, in the memory.
@@ -257,8 +257,8 @@ class Execution {
                         : at.buffer == Buffer::Output ? memory.output
                                                       : memory.scratch);
     }
-    Words load(GpuMemory& memory, std::int64_t first, std::int64_t count) const {
-        Words words;
+    Elements load(GpuMemory& memory, std::int64_t first, std::int64_t count) const {
+        Elements words;
         for (std::int64_t c = first; c < first + count; ++c) {
             for (std::size_t e = 0; e < options_.elements; ++e) {
                 words.push_back(word(memory, c, e).load(std::memory_order_relaxed));
@@ -266,7 +266,7 @@ class Execution {
         }
         return words;
     }
-    void store(GpuMemory& memory, std::int64_t first, const Words& words) const {
+    void store(GpuMemory& memory, std::int64_t first, const Elements& words) const {
         for (std::size_t i = 0; i < words.size(); ++i) {
             word(memory, first + static_cast<std::int64_t>(i / options_.elements), i % options_.elements)
                 .store(words[i], std::memory_order_relaxed);
@@ -385,7 +385,7 @@ class Execution {
             return load(memory, address(memory, at, step.count) + runner.done, message_size(step));
         };
         const auto add_part = [&](const plan::Address& at) {
-            const Words words = part(at);
+            const Elements words = part(at);
             if (words.size() != runner.held.size()) impossible("a message of another size");
             for (std::size_t i = 0; i < words.size(); ++i) runner.held[i] += words[i];
         };
@@ -508,7 +508,7 @@ class Execution {
         for (std::int64_t c = 0; c < memory.outputs; ++c) {
             const auto parts = wanted(gpu, c);
             for (std::size_t e = 0; e < options_.elements && !parts.empty(); ++e) {
-                Word sum = 0;
+                Element sum = 0;
                 for (const auto& [rank, chunk] : parts) sum += input_word(options_.seed, rank, chunk, e);
                 if (word(memory, memory.output + c, e) == sum) continue;
                 made.wrong.push_back(fmt::format("gpu {} o[{}] is wrong", number(gpu.id), c));
