@@ -2,6 +2,7 @@
 
 #include "app/compile_trace.hpp"
 #include "app/condition_file.hpp"
+#include "app/output_check.hpp"
 #include "app/python_program.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
@@ -33,9 +34,13 @@ double seconds_since(Clock::time_point start) {
 class ScratchFolder {
   public:
     ScratchFolder() {
-        std::string name = (fs::temp_directory_path() / "tutti-compile-XXXXXX").string();
+        std::error_code error;
+        const fs::path folder = fs::temp_directory_path(error);
+        std::string name = (folder / "tutti-compile-XXXXXX").string();
+        if (error) throw OutputError("TMPDIR names no folder; temporary files need one");
         if (::mkdtemp(name.data()) == nullptr) {
-            throw OutputError(fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
+            throw OutputError(
+                fmt::format("no folder can be made in {} (TMPDIR names another)", folder.string()));
         }
         path_ = name;
     }
@@ -153,13 +158,27 @@ std::vector<lang::Trace> traces_of(const CompileOptions& options, const Stop& st
     if (traces.files.empty()) {
         throw InputError("the program describes no plan; expected a call of XML()", "", options.program);
     }
-    return read_traces(traces.files, stop);
+    try {
+        return read_traces(traces.files, stop);
+    } catch (const InputError& error) {
+        // Of the file in between only the line of the program is of use to anybody.
+        const auto comma = error.place().find(", ");
+        const std::string place = comma == std::string::npos ? "" : error.place().substr(comma + 2);
+        throw InputError(error.message(), place, options.program);
+    }
+}
+
+/// A plan never replaces the program that it is made of.
+void check_plan_output(const CompileOptions& options, const std::string& path) {
+    const bool of_library = options.algorithm.ranks > 0;
+    check_output(path, of_library ? "-" : options.program, "the plan", "program");
 }
 
 }  // namespace
 
 Compilation compile_program(const CompileOptions& options, const Watch& watch) {
     Compilation compilation;
+    if (!options.check_only) check_plan_output(options, options.output);
     std::vector<Made> all;
     for (lang::Trace& trace : traces_of(options, watch.stop(), compilation)) {
         try {
@@ -167,6 +186,9 @@ Compilation compile_program(const CompileOptions& options, const Watch& watch) {
         } catch (const InputError& error) {
             throw error.in_file(options.program);
         }
+    }
+    for (std::size_t i = 0; i < all.size() && !options.check_only; ++i) {
+        check_plan_output(options, numbered(options.output, i + 1));
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
         Made& made = all[i];

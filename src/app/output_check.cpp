@@ -11,13 +11,14 @@
 
 namespace tutti::app {
 
-void check_output(const std::string& target, const std::string& instance_file, std::string_view what) {
+void check_output(const std::string& target, const std::string& input_file, std::string_view what,
+                  std::string_view input) {
     namespace fs = std::filesystem;
     if (target == "-") return;
     std::error_code error;
     const fs::path path(target);
-    if (instance_file != "-" && fs::equivalent(path, instance_file, error)) {
-        throw InputError(fmt::format("is the instance; {} would replace it (choose another --output)", what),
+    if (input_file != "-" && fs::equivalent(path, input_file, error)) {
+        throw InputError(fmt::format("is the {}; {} would replace it (choose another --output)", input, what),
                          {}, target);
     }
     if (fs::is_directory(path, error)) throw InputError("is a folder; expected a file", {}, target);

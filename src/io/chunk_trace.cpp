@@ -68,10 +68,14 @@ class Reader {
 
   private:
     [[noreturn]] void fail(const std::string& message) const {
-        throw InputError(message, fmt::format("line {}", number_));
+        // With the line of the program that the verb is from, if it says so.
+        const auto at = whole_line_.rfind(" @");
+        const std::string program =
+            at == whole_line_.npos ? "" : ", " + shown(whole_line_.substr(at + 2), 200);
+        throw InputError(message, fmt::format("line {}{}", number_, program));
     }
-    static std::string shown(std::string_view word) {
-        std::string text(word.substr(0, 40));
+    static std::string shown(std::string_view word, std::size_t most = 40) {
+        std::string text(word.substr(0, most));
         std::ranges::replace_if(
             text, [](char c) { return c < ' ' || c > '~'; }, '?');
         return text;
@@ -83,6 +87,7 @@ class Reader {
         line_ = text_.substr(0, end);
         text_.remove_prefix(std::min(end + 1, text_.size()));
         if (line_.ends_with('\r')) line_.remove_suffix(1);
+        whole_line_ = line_;
         ++number_;
         return true;
     }
@@ -243,7 +248,7 @@ class Reader {
         return found->second;
     }
 
-    std::string_view text_, line_;
+    std::string_view text_, line_, whole_line_;
     std::size_t number_ = 0;
     Trace trace_;
     std::map<std::string, std::uint32_t> scratch_, places_;

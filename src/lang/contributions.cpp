@@ -3,6 +3,8 @@
 
 #include "lang/contributions.hpp"
 
+#include "core/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -151,21 +153,37 @@ std::optional<Wrong> counted_twice(const Trace& trace) {
     return std::nullopt;
 }
 
-plan::Condition condition_of(const Trace& trace) {
+plan::Condition condition_of(const Trace& program) {
+    // A plan knows input chunks by their places, whatever the program calls them at first.
+    Trace trace = program;
+    trace.shape.initial = initial_values(program.shape);
+    plan::Condition condition;
+    for (std::uint32_t r = 0; r < trace.shape.ranks; ++r) condition.inputs[Rank(r)] = {};
+    constexpr std::int64_t kOfOutput = -1;  // what an output buffer holds at first has no name in plans
+    for (Initial& initial : trace.shape.initial) {
+        const bool input = initial.slot.buffer == kInput;
+        initial.value = {Rank(initial.slot.rank),
+                         input ? initial.slot.index : kOfOutput - initial.slot.index};
+        if (input) condition.inputs[initial.value.rank].push_back(initial.value.chunk);
+    }
+    for (auto& [rank, chunks] : condition.inputs) {
+        std::ranges::sort(chunks);
+        chunks.erase(std::ranges::unique(chunks).begin(), chunks.end());
+    }
     const std::vector<Output> outputs = outputs_of(trace.shape);
     const Replay replay(trace, verbs_behind(trace, places_of(outputs)));
-    plan::Condition condition;
     for (const auto& [place, number] : outputs) {
         const Counted& found = replay.value(place);
         if (found.empty() || is_doubled(found)) continue;
+        if (found == Counted{{{Rank(place.rank), kOfOutput - number}, 1}}) continue;  // nobody touched it
         auto& value = condition.outputs[Rank(place.rank)][number];
-        for (const auto& [contribution, count] : found) value.push_back(contribution);
-    }
-    // Ranks whose inputs are not all defined say so.
-    for (std::uint32_t r = 0; r < trace.shape.ranks; ++r) condition.inputs[Rank(r)] = {};
-    for (const Initial& initial : trace.shape.initial) {
-        if (initial.slot.buffer == kInput) {
-            condition.inputs[Rank(initial.slot.rank)].push_back(initial.slot.index);
+        for (const auto& [contribution, count] : found) {
+            if (contribution.chunk < 0) {
+                throw InputError(fmt::format(
+                    "{} depends on what output[{}] of rank {} holds at first; plans begin with inputs only",
+                    text_of(trace, place), kOfOutput - contribution.chunk, contribution.rank.value()));
+            }
+            value.push_back(contribution);
         }
     }
     return condition;

@@ -25,8 +25,9 @@ struct Wrong {
 /// The first output that holds a contribution twice, for custom collectives, which have no other rule.
 [[nodiscard]] std::optional<Wrong> counted_twice(const Trace& trace);
 
-/// The pre- and postcondition of a custom collective: what the trace begins and ends with. Places of the
-/// output that hold a contribution twice are left out.
+/// The pre- and postcondition that say what the trace begins and ends with, in terms of input chunks by their
+/// places. Places of the output that hold a contribution twice are left out. Throws InputError where a result
+/// depends on what an output buffer of a custom collective held at first.
 [[nodiscard]] plan::Condition condition_of(const Trace& trace);
 
 }  // namespace tutti::lang

@@ -35,6 +35,11 @@ void check(const Shape& shape) {
         throw InputError(fmt::format("the buffers of all ranks have {} chunks; programs have at most {}",
                                      places(largest), kMostPlaces));
     }
+    if (shape.kind == Kind::Custom && shape.in_place && shape.custom_inputs != shape.custom_outputs) {
+        throw InputError(
+            fmt::format("in place the buffers of a custom collective are one; found {} inputs, {} outputs",
+                        shape.custom_inputs, shape.custom_outputs));
+    }
     if (has_root(shape.kind) != shape.root.has_value()) {
         throw InputError(
             fmt::format("{} {} a root", name_of(shape.kind), has_root(shape.kind) ? "needs" : "has not"));
@@ -63,6 +68,12 @@ std::uint32_t output_chunks(const Shape& shape) {
     if (shape.kind == Kind::Custom) return shape.custom_outputs;
     const bool all = gathers(shape.kind) || shape.kind == Kind::AllToAll;
     return all ? shape.ranks * shape.chunks : shape.chunks;
+}
+
+std::uint32_t chunks_of(const Shape& shape, std::uint32_t rank, std::uint32_t buffer) {
+    const Kind of_root = buffer == kInput ? Kind::Scatter : Kind::Gather;
+    if (shape.kind == of_root && Rank(rank) != shape.root) return 0;
+    return buffer == kInput ? input_chunks(shape) : output_chunks(shape);
 }
 
 Slot resolved(const Shape& shape, Slot slot) {

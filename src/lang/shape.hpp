@@ -40,7 +40,7 @@ struct Initial {
 /// | all_to_all                | n k   | n k    | output i is input i                |
 /// | custom                    | as `initial` and the verbs say | | output i is input i |
 ///
-/// Gather and scatter are in place at the root only.
+/// Of gather only the root has an output, of scatter only the root an input; they are in place at the root.
 struct Shape {
     CollectiveKind kind = CollectiveKind::AllReduce;
     std::uint32_t ranks = 0;
@@ -55,6 +55,8 @@ struct Shape {
 
 [[nodiscard]] std::uint32_t input_chunks(const Shape& shape);
 [[nodiscard]] std::uint32_t output_chunks(const Shape& shape);
+/// Chunks of the user's buffer, input or output, of that rank.
+[[nodiscard]] std::uint32_t chunks_of(const Shape& shape, std::uint32_t rank, std::uint32_t buffer);
 /// The one name of a place that has two in place; other places as they are.
 [[nodiscard]] Slot resolved(const Shape& shape, Slot slot);
 /// What is in the buffers at first, by resolved places.

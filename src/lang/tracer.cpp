@@ -36,14 +36,18 @@ Tracer::Tracer(Trace trace) : trace_(std::move(trace)) {
     if (trace_.places.empty()) trace_.places.emplace_back();
     const Shape& shape = trace_.shape;
     cells_.resize(shape.ranks);
-    for (auto& rank : cells_) {
+    for (std::uint32_t r = 0; r < shape.ranks; ++r) {
+        auto& rank = cells_[r];
         rank.resize(kFirstScratch + trace_.scratch.size());
-        rank[kInput].resize(input_chunks(shape));
-        rank[kOutput].resize(output_chunks(shape));
+        rank[kInput].resize(chunks_of(shape, r, kInput));
+        rank[kOutput].resize(chunks_of(shape, r, kOutput));
         places_ += rank[kInput].size() + rank[kOutput].size();
     }
-    for (const Initial& initial : initial_values(shape)) {
+    for (const Initial& initial : shape.initial) {
+        if (initial.slot.buffer >= kFirstScratch) refuse("scratch buffers hold nothing at first", 0);
         check_range(initial.slot, 1, 0);
+    }
+    for (const Initial& initial : initial_values(shape)) {
         cells(initial.slot)[initial.slot.index].value = value_of(initial.value);
     }
 }
@@ -106,7 +110,8 @@ void Tracer::check_range(const Slot& slot, std::uint32_t count, std::uint32_t pl
     if (count == 0) refuse("expected at least one chunk", place);
     const bool scratch = slot.buffer >= kFirstScratch;
     const std::uint64_t end = std::uint64_t{slot.index} + count;
-    const std::uint64_t size = cells_[slot.rank][slot.buffer].size();
+    const std::uint64_t size =
+        scratch ? cells_[slot.rank][slot.buffer].size() : chunks_of(trace_.shape, slot.rank, slot.buffer);
     const std::uint64_t most = scratch ? size + (kMostPlaces - std::min(kMostPlaces, places_)) : size;
     if (end > most) {
         refuse(
@@ -117,11 +122,11 @@ void Tracer::check_range(const Slot& slot, std::uint32_t count, std::uint32_t pl
 }
 
 void Tracer::take(Verb verb) {
+    check_range(verb.from, verb.count, verb.place);
+    check_range(verb.to, verb.count, verb.place);
     verb.from = resolved(trace_.shape, verb.from);
     verb.to = resolved(trace_.shape, verb.to);
     const bool reduces = verb.kind == Verb::Kind::Reduce;
-    check_range(verb.from, verb.count, verb.place);
-    check_range(verb.to, verb.count, verb.place);
     const bool same_buffer = verb.from.rank == verb.to.rank && verb.from.buffer == verb.to.buffer;
     if (same_buffer && verb.from.index == verb.to.index && !reduces) return;
     if (same_buffer &&

@@ -66,6 +66,8 @@ TEST_CASE("bad trace files are refused with their line") {
           "x.chunks: at line 3: expected program, init, copy or reduce, found 'move'");
     CHECK(refused(kHead + "copy 0 i 0 2 i 0 1\n") ==
           "x.chunks: at line 3: expected a number from 0 to 1, found '2'");
+    CHECK(refused(kHead + "copy 0 i 0 1 i -1 1 sendtb 0 @a.py:7\n") ==
+          "x.chunks: at line 3, a.py:7: expected a number from 0 to 1073741824, found '-1'");
     CHECK(refused(kHead + "copy 0 q 0 1 i 0 1\n") ==
           "x.chunks: at line 3: expected a buffer i, o, s or s:NAME, found 'q'");
     CHECK(refused(kHead + "copy 0 i 0 1 i 0 0\n").find("found '0'") != std::string::npos);

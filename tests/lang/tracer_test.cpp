@@ -186,3 +186,57 @@ TEST_CASE("a custom collective wants what its trace ends with") {
     CHECK(counted_twice(tracer.trace())->place == "p.py:8");
     CHECK(condition_of(tracer.trace()).outputs.empty());
 }
+
+TEST_CASE("the condition of an all-to-next names the inputs that are there at first") {
+    Tracer tracer(program(CollectiveKind::AllToNext, 2, 2));
+    tracer.copy(input(0, 0), output(1, 0), 2);
+    const plan::Condition condition = condition_of(tracer.trace());
+    CHECK(condition.inputs.at(Rank(0)) == std::vector<std::int64_t>{0, 1});
+    CHECK(condition.outputs.at(Rank(1)).at(1) == std::vector<plan::Contribution>{{Rank(0), 1}});
+}
+
+TEST_CASE("a plan knows the inputs of a custom collective by their places, whatever the program calls them") {
+    Trace trace = program(CollectiveKind::Custom, 2, 1);
+    trace.shape.custom_inputs = trace.shape.custom_outputs = 1;
+    trace.shape.initial = {{input(0, 0), {Rank(1), 7}}, {output(1, 0), {Rank(0), 3}}};
+    Tracer tracer(trace);
+    CHECK(condition_of(tracer.trace()).outputs.empty());  // nothing was done to output[0] of rank 1
+    tracer.copy(input(0, 0), output(0, 0), 1);
+    CHECK(condition_of(tracer.trace()).outputs.at(Rank(0)).at(0) ==
+          std::vector<plan::Contribution>{{Rank(0), 0}});
+    tracer.reduce(output(1, 0), output(0, 0), 1);
+    CHECK(refusal([&] { (void)condition_of(tracer.trace()); }) ==
+          "output[0] of rank 0 depends on what output[0] of rank 1 holds at first; plans begin with inputs "
+          "only");
+}
+
+TEST_CASE("scratch that holds something at first is refused") {
+    Trace trace = program(CollectiveKind::Custom, 2, 1);
+    trace.shape.custom_inputs = trace.shape.custom_outputs = 1;
+    trace.scratch = {"scratch"};
+    trace.shape.initial = {{{0, kFirstScratch, 5}, {Rank(0), 0}}};
+    CHECK(refusal([&] { (void)Tracer(trace); }) == "scratch buffers hold nothing at first");
+}
+
+TEST_CASE("in place, a place is inside of the buffer by which it is called") {
+    // Input 2 of rank 0 would lie in the output of rank 1's share.
+    Tracer tracer(program(CollectiveKind::AllGather, 2, 2, true));
+    CHECK(refusal([&] { tracer.copy(input(0, 1), input(1, 1), 2); }) ==
+          "input[2] of rank 0 is outside of the buffer, which has 2 chunks");
+    CHECK(refusal([&] { tracer.copy(input(0, 4294967295), input(1, 0), 1); }) ==
+          "input[4294967295] of rank 0 is outside of the buffer, which has 2 chunks");
+    Trace custom = program(CollectiveKind::Custom, 2, 1, true);
+    custom.shape.custom_inputs = 1;
+    custom.shape.custom_outputs = 2;
+    CHECK(refusal([&] { (void)Tracer(custom); }) ==
+          "in place the buffers of a custom collective are one; found 1 inputs, 2 outputs");
+}
+
+TEST_CASE("only the root has the output of a gather and the input of a scatter") {
+    Tracer gather(program(CollectiveKind::Gather, 2, 1));
+    CHECK(refusal([&] { gather.copy(input(0, 0), output(1, 0), 1); }) ==
+          "output[0] of rank 1 is outside of the buffer, which has 0 chunks");
+    Tracer scatter(program(CollectiveKind::Scatter, 2, 1));
+    CHECK(refusal([&] { scatter.copy(input(0, 0), input(1, 0), 1); }) ==
+          "input[0] of rank 1 is outside of the buffer, which has 0 chunks");
+}
