@@ -37,10 +37,27 @@ std::uint32_t Settings::operator[](std::string_view name) const {
 
 const std::vector<Algorithm>& algorithms() {
     using namespace library;
-    static const std::vector<Algorithm> kAll{
-        all_pairs(),           binomial_tree(), bruck(),    chain_to_next(), direct_all_to_all(),
-        halving_doubling(),    hierarchical(),  one_step(), ring(),          recursive_doubling(),
-        two_step_all_to_all(), two_trees()};
+    static const std::vector<Algorithm> kAll{all_pairs(),
+                                             bine(),
+                                             binomial_tree(),
+                                             bruck(),
+                                             chain_to_next(),
+                                             direct_all_to_all(),
+                                             halving_doubling(),
+                                             hierarchical(),
+                                             mesh_all_to_all(),
+                                             one_step(),
+                                             pairwise_all_to_all(),
+                                             pat(),
+                                             pcie_hierarchical(),
+                                             recursive_doubling(),
+                                             ring(),
+                                             straggler(),
+                                             swing(),
+                                             three_step_all_to_all(),
+                                             two_socket_chains(),
+                                             two_step_all_to_all(),
+                                             two_trees()};
     return kAll;
 }
 
