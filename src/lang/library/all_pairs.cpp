@@ -55,19 +55,20 @@ void write_all_pairs(Program& p, const Settings& settings) {
 }  // namespace
 
 Algorithm all_pairs() {
-    return {.name = "all-pairs",
-            .about = "everybody sums up its share, then sends it to all: two latencies",
-            .source = "Cowan et al. (MSCCLang), ASPLOS 2023",
-            .kinds = {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter},
-            .parameters = {{"chunks", "chunks of a rank's share, sent in one step", 1, 1, 64},
-                           {"tree", "1: what comes is added up as a tree, 0: as a chain", 0, 0, 1}},
-            .why_not = [](const Settings&) { return std::string(); },
-            .chunks =
-                [](const Settings& settings) {
-                    return settings["chunks"] *
-                           (settings.request.kind == Kind::AllReduce ? settings.request.ranks : 1);
-                },
-            .write = write_all_pairs};
+    return {
+        .name = "all-pairs",
+        .about = "everybody sums up its share, then sends it to all: two latencies",
+        .source = "Cowan et al. (MSCCLang), ASPLOS 2023",
+        .kinds = {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter},
+        .parameters = {{"chunks", "chunks of a rank's share, sent in one step", 1, 1, 64},
+                       {"tree", "1: what comes is added up as a tree, 0: as a chain", 0, 0, 1, Knob::Any}},
+        .why_not = [](const Settings&) { return std::string(); },
+        .chunks =
+            [](const Settings& settings) {
+                return settings["chunks"] *
+                       (settings.request.kind == Kind::AllReduce ? settings.request.ranks : 1);
+            },
+        .write = write_all_pairs};
 }
 
 }  // namespace tutti::lang::library

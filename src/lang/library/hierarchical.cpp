@@ -98,27 +98,28 @@ class Hierarchical {
 }  // namespace
 
 Algorithm hierarchical() {
-    return {
-        .name = "hierarchical",
-        .about = "sums inside nodes, across nodes between ranks of one number, copies inside",
-        .source = "Cho et al. (BlueConnect), MLSys 2019",
-        .kinds = {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter},
-        .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024},
-                       {"inner", "inside of a node: 0 ring, 1 all pairs, 2 halving and doubling", 0, 0, 2},
-                       {"outer", "across nodes: 0 ring, 1 all pairs, 2 halving and doubling", 0, 0, 2},
-                       {"channels", "parts of the data that follow each other", 1, 1, 10}},
-        .why_not = [](const Settings& settings) -> std::string {
-            const std::uint32_t n = settings.request.ranks, g = settings["gpus"];
-            if (n % g != 0) return fmt::format("{} ranks are no nodes of {} (parameter gpus)", n, g);
-            const std::string inside = why_not(static_cast<Style>(settings["inner"]), g);
-            return inside.empty() ? why_not(static_cast<Style>(settings["outer"]), n / g) : inside;
-        },
-        .chunks =
-            [](const Settings& settings) {
-                return settings["channels"] *
-                       (settings.request.kind == Kind::AllReduce ? settings.request.ranks : 1);
+    return {.name = "hierarchical",
+            .about = "sums inside nodes, across nodes between ranks of one number, copies inside",
+            .source = "Cho et al. (BlueConnect), MLSys 2019",
+            .kinds = {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter},
+            .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024, Knob::Divisors},
+                           {"inner", "inside of a node: 0 ring, 1 all pairs, 2 halving and doubling", 0, 0, 2,
+                            Knob::Any},
+                           {"outer", "across nodes: 0 ring, 1 all pairs, 2 halving and doubling", 0, 0, 2,
+                            Knob::Any},
+                           {"channels", "parts of the data that follow each other", 1, 1, 10}},
+            .why_not = [](const Settings& settings) -> std::string {
+                const std::uint32_t n = settings.request.ranks, g = settings["gpus"];
+                if (n % g != 0) return fmt::format("{} ranks are no nodes of {} (parameter gpus)", n, g);
+                const std::string inside = why_not(static_cast<Style>(settings["inner"]), g);
+                return inside.empty() ? why_not(static_cast<Style>(settings["outer"]), n / g) : inside;
             },
-        .write = [](Program& p, const Settings& settings) { Hierarchical(p, settings).write(); }};
+            .chunks =
+                [](const Settings& settings) {
+                    return settings["channels"] *
+                           (settings.request.kind == Kind::AllReduce ? settings.request.ranks : 1);
+                },
+            .write = [](Program& p, const Settings& settings) { Hierarchical(p, settings).write(); }};
 }
 
 }  // namespace tutti::lang::library

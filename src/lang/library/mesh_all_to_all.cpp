@@ -46,7 +46,7 @@ Algorithm mesh_all_to_all() {
             .about = "along rows, then along columns: about 2 sqrt n messages of a rank; also in place",
             .source = "Suh, Shin, TPDS 2001",
             .kinds = {CollectiveKind::AllToAll},
-            .parameters = {{"columns", "ranks of a row, which are neighbours", 4, 1, 1024},
+            .parameters = {{"columns", "ranks of a row, which are neighbours", 4, 1, 1024, Knob::Divisors},
                            {"chunks", "chunks of a block, sent in one step", 1, 1, 16}},
             .why_not = [](const Settings& settings) -> std::string {
                 const std::uint32_t n = settings.request.ranks, columns = settings["columns"];

@@ -73,8 +73,9 @@ Algorithm pcie_hierarchical() {
         .about = "a stage for each level: below a PCIe switch, among the switches of a node, across nodes",
         .source = "Cho et al. (BlueConnect), MLSys 2019; Cowan et al. (MSCCLang), ASPLOS 2023",
         .kinds = {CollectiveKind::AllReduce},
-        .parameters = {{"pair", "ranks below one PCIe switch, which are neighbours", 2, 1, 64},
-                       {"gpus", "ranks of a node, which are neighbours", 8, 1, 1024},
+        .parameters = {{"pair", "ranks below one PCIe switch, which are neighbours", 2, 1, 64,
+                        Knob::Divisors},
+                       {"gpus", "ranks of a node, which are neighbours", 8, 1, 1024, Knob::Divisors},
                        {"chunks", "chunks of a rank's share", 1, 1, 16}},
         .why_not = [](const Settings& settings) -> std::string {
             const std::uint32_t n = settings.request.ranks, gpus = settings["gpus"];

@@ -153,8 +153,8 @@ Algorithm straggler() {
         .about = "all but one sum up first; the late rank then completes one chunk after the other",
         .source = "Devraj et al. (StragglAR), arXiv 2505.23523",
         .kinds = {CollectiveKind::AllReduce},
-        .parameters = {{"late", "the rank that comes late", 0, 0, 1023},
-                       {"early", "how the others sum up: 0 ring, 1 all pairs", 0, 0, 1},
+        .parameters = {{"late", "the rank that comes late", 0, 0, 1023, Knob::None},
+                       {"early", "how the others sum up: 0 ring, 1 all pairs", 0, 0, 1, Knob::Any},
                        {"chunks", "chunks of a rank's share, sent in one step", 1, 1, 16}},
         .why_not = [](const Settings& settings) -> std::string {
             const std::uint32_t n = settings.request.ranks;

@@ -83,29 +83,30 @@ void write_swing(Program& p, const Settings& settings) {
 }  // namespace
 
 Algorithm swing() {
-    return {
-        .name = "swing",
-        .about = "halving and doubling with partners that are near on a torus",
-        .source = "De Sensi et al., NSDI 2024, sections 3 and 4",
-        .kinds = {CollectiveKind::AllReduce},
-        .parameters = {{"latency", "1: all data in each of log n rounds; 0: halved, then doubled", 0, 0, 1},
-                       {"width", "ranks in the first dimension of the torus; 0: it is a ring", 0, 0, 1024},
-                       {"height", "ranks in the second; 0: there is no third", 0, 0, 1024},
-                       {"ports", "parts of the data, each on other links", 1, 1, 6}},
-        .why_not = [](const Settings& settings) -> std::string {
-            const std::uint32_t n = settings.request.ranks;
-            const std::vector<std::uint32_t> sides = sides_of(settings);
-            if (sides[0] * sides[1] * sides[2] != n) {
-                return fmt::format("{} ranks are no torus of {} x {} x ... (parameters width, height)", n,
-                                   sides[0], sides[1]);
-            }
-            return power_of_two_only(n);
-        },
-        .chunks =
-            [](const Settings& settings) {
-                return settings["ports"] * (settings["latency"] == 1 ? 1 : settings.request.ranks);
+    return {.name = "swing",
+            .about = "halving and doubling with partners that are near on a torus",
+            .source = "De Sensi et al., NSDI 2024, sections 3 and 4",
+            .kinds = {CollectiveKind::AllReduce},
+            .parameters = {{"latency", "1: all data in each of log n rounds; 0: halved, then doubled", 0, 0,
+                            1, Knob::Any},
+                           {"width", "ranks in the first dimension of the torus; 0: it is a ring", 0, 0, 1024,
+                            Knob::Divisors},
+                           {"height", "ranks in the second; 0: there is no third", 0, 0, 1024, Knob::None},
+                           {"ports", "parts of the data, each on other links", 1, 1, 6}},
+            .why_not = [](const Settings& settings) -> std::string {
+                const std::uint32_t n = settings.request.ranks;
+                const std::vector<std::uint32_t> sides = sides_of(settings);
+                if (sides[0] * sides[1] * sides[2] != n) {
+                    return fmt::format("{} ranks are no torus of {} x {} x ... (parameters width, height)", n,
+                                       sides[0], sides[1]);
+                }
+                return power_of_two_only(n);
             },
-        .write = write_swing};
+            .chunks =
+                [](const Settings& settings) {
+                    return settings["ports"] * (settings["latency"] == 1 ? 1 : settings.request.ranks);
+                },
+            .write = write_swing};
 }
 
 }  // namespace tutti::lang::library

@@ -49,7 +49,7 @@ Algorithm three_step_all_to_all() {
             .about = "one message for each pair of nodes: collected inside, sent, handed out",
             .source = "Cowan et al. (MSCCLang), ASPLOS 2023",
             .kinds = {CollectiveKind::AllToAll},
-            .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024},
+            .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024, Knob::Divisors},
                            {"chunks", "chunks of a block, sent in one step", 1, 1, 16}},
             .why_not = [](const Settings& settings) -> std::string {
                 if (*settings.request.in_place)
