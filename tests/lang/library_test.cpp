@@ -6,11 +6,16 @@
 #include "compile/trace_lowering.hpp"
 #include "core/error.hpp"
 #include "lang/contributions.hpp"
+#include "source_dir.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <doctest/doctest.h>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 using namespace tutti;
@@ -226,6 +231,20 @@ TEST_CASE("every algorithm has a name of its own, a source and parameters in ran
             CHECK(parameter.least <= parameter.normal);
             CHECK(parameter.normal <= parameter.most);
         }
+    }
+}
+
+TEST_CASE("the table of docs/chunk-programs.md is that of the library") {
+    std::ifstream file(std::string(TUTTI_SOURCE_DIR) + "/docs/chunk-programs.md");
+    const std::string page(std::istreambuf_iterator<char>(file), {});
+    for (const Algorithm& algorithm : algorithms()) {
+        std::vector<std::string_view> kinds, parameters;
+        for (const CollectiveKind kind : algorithm.kinds) kinds.push_back(name_of(kind));
+        for (const Parameter& parameter : algorithm.parameters) parameters.push_back(parameter.name);
+        const std::string row = fmt::format("| {} | {} | {} | {} |\n", algorithm.name, fmt::join(kinds, ", "),
+                                            fmt::join(parameters, ", "), algorithm.source);
+        CAPTURE(row);
+        CHECK(page.find(row) != std::string::npos);
     }
 }
 
