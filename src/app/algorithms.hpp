@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/judge_plans.hpp"
+#include "app/json.hpp"
 #include "core/collective.hpp"
 
 #include <optional>
@@ -22,20 +22,5 @@ struct AlgorithmsOptions {
 [[nodiscard]] io::Json library_json(const std::string& name);
 /// The same for people.
 [[nodiscard]] std::string library_text(const std::string& name);
-
-struct ComparedAlgorithms {
-    PlanNetwork network;
-    JudgedPlans plans{};
-    std::vector<std::string> left_out{};  ///< which do not serve these ranks, and why
-};
-
-/// All algorithms that serve the collective among all NPUs of the topology, compiled, verified, and timed at
-/// all sizes. Throws InputError, LimitError.
-[[nodiscard]] ComparedAlgorithms compare_algorithms(const AlgorithmsOptions& options,
-                                                    const Watch& watch = {});
-
-/// `algorithms` (each with `name`, `verdict`, `steps`, `sizes`: `bytes`, `makespan`, `lower_bound`, `gap`),
-/// `comparisons`, `left_out`.
-[[nodiscard]] io::Json json_of(const ComparedAlgorithms& compared);
 
 }  // namespace tutti::app

@@ -12,6 +12,23 @@
 
 namespace tutti::lang {
 
+std::vector<std::int64_t> Parameter::worth_trying(std::uint32_t ranks) const {
+    std::vector<std::int64_t> values;
+    const auto offer = [&](std::int64_t value) {
+        if (value >= least && value <= most && value != normal) values.push_back(value);
+    };
+    if (knob == Knob::Fours) {
+        for (std::int64_t value = 1; value <= most; value *= 4) offer(value);
+    } else if (knob == Knob::Any) {
+        for (std::int64_t value = least; value <= most; ++value) offer(value);
+    } else if (knob == Knob::Divisors) {
+        for (std::int64_t value = 2; value < std::int64_t{ranks}; ++value) {
+            if (ranks % value == 0) offer(value);
+        }
+    }
+    return values;
+}
+
 Settings::Settings(const AlgorithmRequest& asked, std::span<const Parameter> parameters) : request(asked) {
     for (const Parameter& parameter : parameters) values_[std::string(parameter.name)] = parameter.normal;
     for (const auto& [name, value] : asked.parameters) {
@@ -37,10 +54,27 @@ std::uint32_t Settings::operator[](std::string_view name) const {
 
 const std::vector<Algorithm>& algorithms() {
     using namespace library;
-    static const std::vector<Algorithm> kAll{
-        all_pairs(),           binomial_tree(), bruck(),    chain_to_next(), direct_all_to_all(),
-        halving_doubling(),    hierarchical(),  one_step(), ring(),          recursive_doubling(),
-        two_step_all_to_all(), two_trees()};
+    static const std::vector<Algorithm> kAll{all_pairs(),
+                                             bine(),
+                                             binomial_tree(),
+                                             bruck(),
+                                             chain_to_next(),
+                                             direct_all_to_all(),
+                                             halving_doubling(),
+                                             hierarchical(),
+                                             mesh_all_to_all(),
+                                             one_step(),
+                                             pairwise_all_to_all(),
+                                             pat(),
+                                             pcie_hierarchical(),
+                                             recursive_doubling(),
+                                             ring(),
+                                             straggler(),
+                                             swing(),
+                                             three_step_all_to_all(),
+                                             two_socket_chains(),
+                                             two_step_all_to_all(),
+                                             two_trees()};
     return kAll;
 }
 
@@ -72,21 +106,40 @@ std::string why_not(const Algorithm& algorithm, const AlgorithmRequest& request)
     return algorithm.why_not(Settings(request, algorithm.parameters));
 }
 
-Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& asked) {
-    if (const std::string reason = why_not(algorithm, asked); !reason.empty()) throw InputError(reason);
-    AlgorithmRequest request = asked;
+namespace {
+
+/// With in_place given: in place where the algorithm can do that. Throws InputError where why_not says why.
+AlgorithmRequest decided(const Algorithm& algorithm, AlgorithmRequest request) {
+    if (const std::string reason = why_not(algorithm, request); !reason.empty()) throw InputError(reason);
     if (!request.in_place) {
         request.in_place = true;
         request.in_place = algorithm.why_not(Settings(request, algorithm.parameters)).empty();
     }
+    return request;
+}
+
+Shape shape_of(const Algorithm& algorithm, const Settings& settings) {
+    Shape shape{.kind = settings.request.kind,
+                .ranks = settings.request.ranks,
+                .chunks = algorithm.chunks(settings),
+                .in_place = *settings.request.in_place};
+    if (has_root(shape.kind)) shape.root = Rank(settings.request.root);
+    return shape;
+}
+
+}  // namespace
+
+Shape shape_of(const Algorithm& algorithm, const AlgorithmRequest& asked) {
+    const AlgorithmRequest request = decided(algorithm, asked);
+    return shape_of(algorithm, Settings(request, algorithm.parameters));
+}
+
+Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& asked) {
+    const AlgorithmRequest request = decided(algorithm, asked);
     const Settings settings(request, algorithm.parameters);
     Trace header;
     header.name = algorithm.name;
-    header.shape = {.kind = request.kind,
-                    .ranks = request.ranks,
-                    .chunks = algorithm.chunks(settings),
-                    .in_place = *request.in_place};
-    if (has_root(request.kind)) header.shape.root = Rank(request.root);
+    header.shape = shape_of(algorithm, settings);
     Program program(std::move(header));
     algorithm.write(program, settings);
     return program.trace();

@@ -22,10 +22,21 @@ struct AlgorithmRequest {
     friend bool operator==(const AlgorithmRequest&, const AlgorithmRequest&) = default;
 };
 
-/// A number that an algorithm can be tuned with.
+/// Which values of a parameter are worth trying when the best program for a network is looked for.
+enum class Knob : std::uint8_t {
+    None,     ///< it says what is wanted or where, not how
+    Any,      ///< all
+    Fours,    ///< powers of 4
+    Divisors  ///< of the ranks, but 1 and all of them
+};
+
+/// A number that an algorithm takes.
 struct Parameter {
     std::string_view name, about;
     std::int64_t normal, least, most;
+    Knob knob = Knob::Fours;
+    /// The values other than the default that are worth trying.
+    [[nodiscard]] std::vector<std::int64_t> worth_trying(std::uint32_t ranks) const;
 };
 
 /// The request with every parameter at a value, and in_place given.
@@ -58,6 +69,8 @@ struct Algorithm {
 [[nodiscard]] const Algorithm& algorithm_named(std::string_view name);
 /// Why the algorithm cannot serve the request; empty: it can.
 [[nodiscard]] std::string why_not(const Algorithm& algorithm, const AlgorithmRequest& request);
+/// What the program would be of. Precondition: why_not is empty.
+[[nodiscard]] Shape shape_of(const Algorithm& algorithm, const AlgorithmRequest& request);
 /// The program. Throws InputError where why_not says why.
 [[nodiscard]] Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& request);
 

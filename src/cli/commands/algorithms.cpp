@@ -1,8 +1,8 @@
-#include "app/algorithms.hpp"
+#include "app/compare_algorithms.hpp"
 
+#include "cli/algorithms_text.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/option_groups.hpp"
-#include "cli/plan_comparison_text.hpp"
 
 #include <boost/program_options.hpp>
 
@@ -53,10 +53,7 @@ ExitCode run_algorithms(const app::AlgorithmsOptions& options, const Talk& talk,
             streams.out.print("{}\n", io::json_line(app::json_of(compared)));
             return ExitCode::Done;
         }
-        streams.out.print("{}", comparison_page(compared.plans, compared.network));
-        if (!talk.quiet) {
-            for (const std::string& one : compared.left_out) streams.err.print("left out: {}\n", one);
-        }
+        streams.out.print("{}", algorithms_page(compared));
         return ExitCode::Done;
     } catch (const LimitError&) {
         streams.err.print("error: interrupted\n");
@@ -74,9 +71,9 @@ Command algorithms_command() {
     command.about =
         "Lists the algorithms that 'tutti compile NAME --ranks N' makes plans of, with their\n"
         "collectives, parameters and sources. With a topology each that serves all its NPUs is\n"
-        "compiled, verified and timed at each size, beside the lower bound of the collective\n"
-        "there: which one should be used here, from which size on, and how far is it from the\n"
-        "best there can be? 'tutti synth' looks for better ones.\n";
+        "compiled, verified and timed at each size, with the parameters that are the best there,\n"
+        "beside the lower bound of the collective: which one should be used here, from which size\n"
+        "on, and how far is it from the best there can be? 'tutti synth' looks for better ones.\n";
     command.examples =
         "tutti algorithms\n"
         "tutti algorithms ring --json\n"

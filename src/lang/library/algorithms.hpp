@@ -17,6 +17,15 @@ namespace tutti::lang::library {
 [[nodiscard]] Algorithm two_step_all_to_all();
 [[nodiscard]] Algorithm hierarchical();
 [[nodiscard]] Algorithm chain_to_next();
+[[nodiscard]] Algorithm swing();
+[[nodiscard]] Algorithm bine();
+[[nodiscard]] Algorithm pat();
+[[nodiscard]] Algorithm straggler();
+[[nodiscard]] Algorithm pcie_hierarchical();
+[[nodiscard]] Algorithm two_socket_chains();
+[[nodiscard]] Algorithm pairwise_all_to_all();
+[[nodiscard]] Algorithm three_step_all_to_all();
+[[nodiscard]] Algorithm mesh_all_to_all();
 
 /// Copies each rank's own share from input to output; in place that is nothing.
 void keep_own_share(Program& program);

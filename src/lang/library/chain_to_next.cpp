@@ -39,7 +39,7 @@ Algorithm chain_to_next() {
             .about = "every rank sends to the next; between nodes over all network cards",
             .source = "Cowan et al. (MSCCLang), ASPLOS 2023",
             .kinds = {CollectiveKind::AllToNext},
-            .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024}},
+            .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024, Knob::Divisors}},
             .why_not = [](const Settings& settings) -> std::string {
                 return *settings.request.in_place ? "in place, data would be overwritten before it is sent"
                                                   : "";

@@ -1,55 +1,43 @@
 // Halving and doubling: a reduce-scatter in which the data is halved in every round, then an all-gather in
 // which it is doubled: log2 n rounds each, and the least data. Where n is no power of two, ranks beyond the
-// largest power are folded as in recursive doubling.
+// largest power are folded: they hand their data to a partner first and get the result last.
 // Source: Rabenseifner 2004; Thakur, Rabenseifner and Gropp, IJHPCA 2005, section 4.
 
 #include "lang/library/algorithms.hpp"
+#include "lang/library/butterfly.hpp"
 
 #include <bit>
+#include <numeric>
 
 namespace tutti::lang::library {
 namespace {
 
 using Kind = CollectiveKind;
 
-/// The sums of the shares: rank r (below `whole`) ends with the sum of share r.
-void halve(Program& p, std::uint32_t whole, std::uint32_t share) {
-    const std::uint32_t parked = p.scratch("scratch"), work = work_buffer(p);
-    std::uint32_t used = 0;
-    for (std::uint32_t bit = whole / 2; bit > 0; bit /= 2) {
-        const std::uint32_t size = bit * share;
-        // The half of the partner, that is the half in which its bit lies.
-        const auto half_of = [&](std::uint32_t rank) { return (rank & ~(bit - 1)) * share; };
-        for (std::uint32_t r = 0; r < whole; ++r) {
-            (void)p.chunk(r, work, half_of(r ^ bit), size).copy(r ^ bit, parked, used);
-        }
-        for (std::uint32_t r = 0; r < whole; ++r) {
-            (void)p.chunk(r, work, half_of(r), size).reduce(p.chunk(r, parked, used, size));
-        }
-        used += size;
-    }
-}
-
 void write_halving_doubling(Program& p, const Settings& settings) {
     const std::uint32_t n = p.ranks(), whole = std::bit_floor(n);
     const std::uint32_t share = settings["chunks"], all = whole * share;
+    const Kind kind = settings.request.kind;
+    const Butterfly rounds = halving(whole);
+    std::vector<std::uint32_t> ranks(whole);
+    std::iota(ranks.begin(), ranks.end(), 0U);
+    std::vector<Share> shares(whole);
+    for (std::uint32_t r = 0; r < whole; ++r) shares[r] = {{r * share, share}};
+    if (kind == Kind::AllGather) {
+        keep_own_share(p);
+        return double_copies(p, ranks, shares, rounds, kOutput);
+    }
     const std::uint32_t work = work_buffer(p);
     for (std::uint32_t r = 0; r < whole; ++r) (void)writable(p, r, 0, all);
     for (std::uint32_t r = whole; r < n; ++r) {
         (void)p.chunk(r - whole, work, 0, all).reduce(p.chunk(r, kInput, 0, all));
     }
-    halve(p, whole, share);
-    for (std::uint32_t r = 0; r < whole; ++r) {
-        const bool scatters = settings.request.kind == Kind::ReduceScatter;
-        (void)p.chunk(r, work, r * share, share).copy(r, kOutput, scatters ? 0 : r * share);
+    halve_sums(p, ranks, shares, rounds, work);
+    if (kind == Kind::ReduceScatter) {
+        for (std::uint32_t r = 0; r < n; ++r) (void)p.chunk(r, work, r * share, share).copy(r, kOutput, 0);
+        return;
     }
-    if (settings.request.kind == Kind::ReduceScatter) return;
-    for (std::uint32_t bit = 1; bit < whole; bit *= 2) {
-        for (std::uint32_t r = 0; r < whole; ++r) {
-            const std::uint32_t first = (r & ~(bit - 1)) * share;
-            (void)p.chunk(r, kOutput, first, bit * share).copy(r ^ bit, kOutput, first);
-        }
-    }
+    double_copies(p, ranks, shares, rounds, kOutput);
     for (std::uint32_t r = whole; r < n; ++r) (void)p.chunk(r - whole, kOutput, 0, all).copy(r, kOutput, 0);
 }
 
@@ -59,18 +47,16 @@ Algorithm halving_doubling() {
     return {.name = "halving-doubling",
             .about = "the data is halved in log n rounds of sums, and doubled in as many of copies",
             .source = "Thakur, Rabenseifner, Gropp, IJHPCA 2005",
-            .kinds = {Kind::AllReduce, Kind::ReduceScatter},
+            .kinds = {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter},
             .parameters = {{"chunks", "chunks of a rank's share", 1, 1, 16}},
             .why_not = [](const Settings& settings) -> std::string {
-                return settings.request.kind == Kind::ReduceScatter
-                           ? power_of_two_only(settings.request.ranks)
-                           : "";
+                return settings.request.kind == Kind::AllReduce ? ""
+                                                                : power_of_two_only(settings.request.ranks);
             },
             .chunks =
                 [](const Settings& settings) {
-                    const std::uint32_t shares = settings.request.kind == Kind::ReduceScatter
-                                                     ? 1
-                                                     : std::bit_floor(settings.request.ranks);
+                    const std::uint32_t shares =
+                        settings.request.kind == Kind::AllReduce ? std::bit_floor(settings.request.ranks) : 1;
                     return shares * settings["chunks"];
                 },
             .write = write_halving_doubling};

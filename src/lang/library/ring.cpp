@@ -113,17 +113,18 @@ void write_ring(Program& p, const Settings& settings) {
 }  // namespace
 
 Algorithm ring() {
-    return {.name = "ring",
-            .about = "around a ring of all ranks, each chunk from another one on",
-            .source = "Patarasuk, Yuan, JPDC 2009",
-            .kinds = {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::Broadcast, Kind::Reduce},
-            .parameters = {{"channels", "how many rings work at the same time", 1, 1, 32},
-                           {"directions", "2: every second ring goes the other way round", 1, 1, 2}},
-            .why_not = [](const Settings& settings) -> std::string {
-                return rings(settings) > 32 ? "more than 32 channels" : "";
-            },
-            .chunks = ring_chunks,
-            .write = write_ring};
+    return {
+        .name = "ring",
+        .about = "around a ring of all ranks, each chunk from another one on",
+        .source = "Patarasuk, Yuan, JPDC 2009",
+        .kinds = {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::Broadcast, Kind::Reduce},
+        .parameters = {{"channels", "how many rings work at the same time", 1, 1, 32},
+                       {"directions", "2: every second ring goes the other way round", 1, 1, 2, Knob::Any}},
+        .why_not = [](const Settings& settings) -> std::string {
+            return rings(settings) > 32 ? "more than 32 channels" : "";
+        },
+        .chunks = ring_chunks,
+        .write = write_ring};
 }
 
 }  // namespace tutti::lang::library

@@ -48,7 +48,7 @@ Algorithm two_step_all_to_all() {
             "all-to-all between nodes: gathered inside the node, then one long message for each other node",
         .source = "Cowan et al. (MSCCLang), ASPLOS 2023",
         .kinds = {CollectiveKind::AllToAll},
-        .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024},
+        .parameters = {{"gpus", "ranks of a node, which are neighbours", 8, 1, 1024, Knob::Divisors},
                        {"chunks", "chunks of a block, sent in one step", 1, 1, 16}},
         .why_not = [](const Settings& settings) -> std::string {
             if (*settings.request.in_place)
