@@ -1,6 +1,6 @@
-"""python -m tutti.trace_program FOLDER PROGRAM [ARGUMENTS]: runs a program for msccl-tools with tutti.msccl in its place.
+"""python -m tutti.trace_program FOLDER PROGRAM [ARGUMENTS]: runs a program for msccl-tools with tutti.msccl in its place, or one for MSCCL++ with tutti.mscclpp.
 
-The traces of its plans are written to FOLDER/1.chunks, FOLDER/2.chunks, … What goes wrong is told on standard error, and in FOLDER/error: a code, a place and a
+The traces of its plans are written to FOLDER/1.chunks, FOLDER/2.chunks, …; plans of MSCCL++ to FOLDER/1.json, …, each with the lines of its operations. What goes wrong is told on standard error, and in FOLDER/error: a code, a place and a
 message, a line each.
 """
 
@@ -37,21 +37,27 @@ def tell(folder: Path, code: str, place: str, message: str) -> None:
 
 def main() -> int:
     folder, program = Path(sys.argv[1]), sys.argv[2]
-    from tutti import msccl
+    from tutti import msccl, mscclpp
     from tutti.msccl import language
+    from tutti.mscclpp.language import core
 
     msccl.stand_in()
     language.write_traces_to(folder)
+    mscclpp.stand_in()
+    core.write_plans_to(folder)
     sys.argv = sys.argv[2:]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
     try:
-        runpy.run_path(program, run_name="__main__")
+        try:
+            runpy.run_path(program, run_name="__main__")
+        except SystemExit as ended:
+            if ended.code not in (None, 0):
+                raise
+        core.write_remaining()
     except ProgramError as error:
         tell(folder, error.code, error.place or place_of(error, program), error.message)
         return 1
     except SystemExit as error:
-        if error.code in (None, 0):
-            return 0
         tell(folder, "program-error", place_of(error, program), f"the program ended with {error.code}")
         return 2
     except BaseException as error:  # whatever the program raises is told, KeyboardInterrupt too

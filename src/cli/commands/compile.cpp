@@ -96,7 +96,10 @@ ExitCode run_compile(const app::CompileOptions& options, const Talk& talk, const
         }();
         if (talk.json) streams.out.print("{}\n", io::json_line(app::json_of(compilation, options)));
         for (const app::CompileFinding& finding : compilation.findings) {
-            streams.err.print("error: {}: {}\n", options.program, finding.message);
+            const bool told =
+                finding.place.empty() || finding.message.find(finding.place) != std::string::npos;
+            streams.err.print("error: {}: {}{}\n", options.program, told ? "" : "at " + finding.place + ": ",
+                              finding.message);
         }
         if (!compilation.findings.empty()) return ExitCode::Failed;
         if (!talk.quiet && !talk.json) {
@@ -118,8 +121,9 @@ Command compile_command() {
     command.usage = "PROGRAM -o FILE [options] [-- ARGUMENTS OF THE PROGRAM]";
     command.about =
         "A chunk program copies and adds chunks of the ranks' buffers, as MSCCL's language does.\n"
-        "PROGRAM is a Python program for msccl-tools, unchanged (tutti's own package stands in\n"
-        "for msccl), a trace file (.chunks: one copy or reduction a line), or with --ranks the name\n"
+        "PROGRAM is a Python program for msccl-tools or MSCCL++, unchanged (tutti's own packages stand\n"
+        "in for msccl and mscclpp), a trace file (.chunks: one copy or reduction a line), or with --ranks "
+        "the name\n"
         "of an algorithm of the library. It is traced,\n"
         "checked, compiled to thread blocks and steps, and the plan is verified for every\n"
         "interleaving before the file appears. A program that does not do what its collective\n"
