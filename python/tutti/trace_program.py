@@ -9,6 +9,7 @@ import runpy
 import sys
 import traceback
 from pathlib import Path
+from typing import Any, Container, TextIO
 
 from tutti.errors import ProgramError
 
@@ -31,6 +32,25 @@ def print_traceback(error: BaseException, program: str) -> None:
     print(*traceback.format_exception_only(error), sep="", end="", file=sys.stderr)
 
 
+class WithoutPlans:
+    """Standard output, but for plans: programs for MSCCL++ print theirs, and the command writes it."""
+
+    def __init__(self, output: TextIO, plans: Container[str]) -> None:
+        self._output = output
+        self._plans = plans
+        self._dropped = False
+
+    def write(self, text: str) -> int:
+        ends_plan = self._dropped and text == "\n"
+        self._dropped = text in self._plans
+        if not self._dropped and not ends_plan:
+            self._output.write(text)
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._output, name)
+
+
 def tell(folder: Path, code: str, place: str, message: str) -> None:
     (folder / "error").write_text(f"{code}\n{place}\n{message}", errors="replace")
 
@@ -45,6 +65,7 @@ def main() -> int:
     language.write_traces_to(folder)
     mscclpp.stand_in()
     core.write_plans_to(folder)
+    sys.stdout = WithoutPlans(sys.stdout, core.texts)
     sys.argv = sys.argv[2:]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
     try:

@@ -1,5 +1,6 @@
 #include "app/compile_execution.hpp"
 
+#include "core/collective.hpp"
 #include "core/error.hpp"
 #include "io/json_text.hpp"
 #include "io/mscclpp_json.hpp"
@@ -99,7 +100,8 @@ CompiledExecution verified_execution(const PythonPlan& made, const CompileOption
 
     CompiledExecution done;
     done.facts.name = plan.name;
-    done.facts.collective = verdict.collective.empty() ? plan.collective : verdict.collective;
+    const auto kind = kind_in_plan(plan.collective);
+    done.facts.collective = kind ? std::string(name_of(*kind)) : plan.collective;
     done.facts.ranks = static_cast<std::uint32_t>(plan.gpus.size());
     done.facts.verdict = std::string(name_of(verdict.verdict));
     done.facts.steps = plan::operations_of(plan);

@@ -13,7 +13,7 @@ from .language.utils import AlgoSpec, ReplicationPolicy
 __all__ = ["AlgoSpec", "CollectiveProgram", "ReplicationPolicy", "compile"]
 
 _MODULES = ["channel", "collectives", "general", "loop", "program", "rank", "thread_block_group", "types", "utils"]
-_INTERNAL = {"types": "types", "operations": "operations", "globals": "core"}
+_OTHER_NAMES = {"internal.types": "types", "internal.operations": "operations", "internal.globals": "core", "pipeline": "loop"}
 
 
 def compile(algo: Callable[..., CollectiveProgram], algo_spec: AlgoSpec, rank: int = 0, **arguments: Any) -> CollectiveProgram:
@@ -31,6 +31,5 @@ def stand_in() -> None:
     for name in _MODULES:
         sys.modules[f"mscclpp.language.{name}"] = importlib.import_module(f"{__name__}.language.{name}")
     sys.modules["mscclpp.language.internal"] = language
-    for name, ours in _INTERNAL.items():
-        sys.modules[f"mscclpp.language.internal.{name}"] = sys.modules[f"mscclpp.language.{ours}"] if ours in _MODULES else importlib.import_module(
-            f"{__name__}.language.{ours}")
+    for name, ours in _OTHER_NAMES.items():
+        sys.modules[f"mscclpp.language.{name}"] = importlib.import_module(f"{__name__}.language.{ours}")

@@ -39,7 +39,7 @@ class _PairChannel:
 
     def _remote(self, block: int, chunk: Chunk) -> Operand:
         number = _core.get_program().gpus[self.src_rank].remote_buffer(block, chunk, self.channel_type)
-        return Operand("buffer_id", chunk.index, chunk.size, number)
+        return Operand("buffer_id", chunk.buffer.value, chunk.index, chunk.size, number)
 
     def _add(self, block: int, operation: Operation) -> None:
         _core.get_program().add(self.src_rank, block, operation)
@@ -193,7 +193,7 @@ class SwitchChannel:
                 raise MisuseError(f"chunks [{first}:{first + size}] are not in the {self.buffer_type.name} buffer of rank {member}, which has {chunks}")
         for block, _ in shares(tb, None):
             number = program.gpus[rank].block(block).channel(self.channel_type, self.channel_ids[rank])
-            far = Operand("switch_channel_id", first, size, number)
+            far = Operand("switch_channel_id", self.buffer_type.value, first, size, number)
             sources, targets = ([far], [local(chunk)]) if name == "glre" else ([local(chunk)], [far])
             program.add(rank, block, Operation(name, place_of_call(), sources, targets, [], "switch", reduce_op=reduce_op))
 

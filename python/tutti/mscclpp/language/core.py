@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from tutti.errors import ProgramError
 
+from .fusion import fused
 from .gpu import Gpu
 from .operations import Operation, place_of_call
+from .replication import AsWritten, Blocks, Interleaved, Placement, mixes_ranges
+from .syncs import with_asked_syncs, with_needed_syncs
 from .types import BufferType, ChannelType, MisuseError, ReplicationPolicy, whole
 from .utils import AlgoSpec
 
@@ -26,7 +29,10 @@ if TYPE_CHECKING:
 _current: Optional["CollectiveProgram"] = None
 _folder: Optional[Path] = None
 _programs: list["CollectiveProgram"] = []
-__all__ = ["CollectiveProgram", "get_program"]
+__all__ = ["CollectiveProgram", "MSCCLPPProgram", "get_program"]
+
+texts: set[str] = set()
+"""What `to_json` has returned, where a command runs the program."""
 
 _Pair = tuple[int, int, ChannelType]
 
@@ -142,27 +148,48 @@ class CollectiveProgram:
                 return {"message": message, "place": signals[len(waits)] if len(signals) > len(waits) else waits[len(signals)]}
         return {}
 
+    def _placement(self) -> Placement:
+        if self.replication_policy.value != ReplicationPolicy.interleaved.value:
+            return AsWritten()
+        if self.instances == 1 or not mixes_ranges(operation for gpu in self.gpus for block in gpu.blocks for operation in block.operations):
+            return Interleaved()
+        share = self.collective.chunk_factor if self.collective.name in ("allgather", "reducescatter", "alltoall") else 0
+        scratch = max(gpu.scratch_chunks for gpu in self.gpus)
+        for gpu in self.gpus:
+            gpu.scratch_chunks = scratch
+        return Blocks({"i": share or self.gpus[0].input_chunks, "o": share or self.gpus[0].output_chunks, "s": scratch})
+
+    def _finished(self, operations: list[Operation], placement: Placement) -> list[Operation]:
+        if isinstance(placement, Blocks):
+            operations = list(placement.pieces(operations))
+        made = with_asked_syncs(fused(operations) if self.instr_fusion else operations)
+        return with_needed_syncs(made) if self.auto_sync else made
+
     def to_json(self, indent: Optional[int] = 2, **arguments: Any) -> str:
-        operations = [[block.finish(self.instr_fusion, self.auto_sync) for block in gpu.blocks] for gpu in self.gpus]
-        interleaved = self.replication_policy.value == ReplicationPolicy.interleaved.value
+        placement = self._placement()
+        operations = [[self._finished(block.operations, placement) for block in gpu.blocks] for gpu in self.gpus]
         plan = {
             "name": str(self.name),
             "collective": self.collective.name,
             "protocol": self.protocol,
             "inplace": bool(self.collective.inplace),
             "reuse_resources": bool(self.reuse_resources),
-            "gpus": [gpu.json(operations[gpu.rank], self.instances, interleaved) for gpu in self.gpus],
+            "gpus": [gpu.json(operations[gpu.rank], self.instances, placement) for gpu in self.gpus],
             "num_threads_per_block": self.num_threads_per_block,
             "use_double_scratch_buffer": bool(self.use_double_scratch_buffer),
             "buffer_alignment": self.buffer_alignment,
             "min_message_size": self.min_message_size,
             "max_message_size": self.max_message_size,
         }
+        text = json.dumps(plan, indent=indent, **arguments)
         if _folder is None:
-            _verify(json.dumps(plan))
+            unpaired = self._unpaired()
+            if unpaired:
+                raise ProgramError(unpaired["message"], "signals", unpaired["place"])
+            _verify(text)
         else:
             self._leave(_folder, plan, operations)
-        text = json.dumps(plan, indent=indent, **arguments)
+            texts.add(text)
         return text
 
     def _leave(self, folder: Path, plan: dict[str, Any], operations: list[list[list[Operation]]]) -> None:
@@ -171,6 +198,10 @@ class CollectiveProgram:
         (folder / f"{self.written}.json").write_text(json.dumps(plan))
         lines = [[[[operation.place, *[inner.place for inner in operation.body]] for operation in block] for block in gpu] for gpu in operations]
         (folder / f"{self.written}.lines").write_text(json.dumps({"program": self._place, "instances": self.instances, "unpaired": self._unpaired(), "lines": lines}))
+
+
+MSCCLPPProgram = CollectiveProgram
+"""As earlier programs call it."""
 
 
 def _verify(plan: str) -> None:

@@ -2,9 +2,8 @@
 
 from typing import Any, Callable
 
-from .fusion import fused
-from .operations import Operation, Shift
-from .syncs import with_asked_syncs, with_needed_syncs
+from .operations import Operation, Place
+from .replication import Placement
 from .types import BufferType, ChannelType, Chunk
 
 
@@ -24,14 +23,10 @@ class Block:
         numbers = self._buffers.setdefault(kind, {})
         return numbers.setdefault(buffer, len(numbers))
 
-    def finish(self, fusion: bool, auto_sync: bool) -> list[Operation]:
-        made = with_asked_syncs(fused(self.operations) if fusion else self.operations)
-        return with_needed_syncs(made) if auto_sync else made
-
-    def json(self, position: int, operations: list[Operation], shift: Shift, number: Callable[[int], int]) -> dict[str, Any]:
+    def json(self, position: int, operations: list[Operation], place: Place, number: Callable[[int], int]) -> dict[str, Any]:
         return {
             "id": position,
-            "ops": [operation.json(shift, number) for operation in operations],
+            "ops": [operation.json(place, number) for operation in operations],
             "channels": [{"channel_type": kind.value, "channel_ids": [number(channel) for channel in numbers]} for kind, numbers in self._channels.items()],
             "remote_buffer_refs": [{"access_channel_type": kind.value, "remote_buffer_ids": list(numbers)} for kind, numbers in self._buffers.items()],
         }
@@ -74,10 +69,10 @@ class Gpu:
     def barrier_number(self, blocks: tuple[int, ...]) -> int:
         return self._barriers.setdefault(blocks, len(self._barriers))
 
-    def json(self, operations: list[list[Operation]], instances: int, interleaved: bool) -> dict[str, Any]:
+    def json(self, operations: list[list[Operation]], instances: int, placement: Placement) -> dict[str, Any]:
         """In each of the instances a thread block does its part of every chunk, over channels of its own."""
-        def shift(instance: int) -> Shift:
-            return lambda index, size: index * instances + instance * size if interleaved else index
+        def place(instance: int) -> Place:
+            return lambda operand: placement.place(operand, instance, instances)
 
         def number(instance: int) -> Callable[[int], int]:
             return lambda value: value * instances + instance
@@ -88,7 +83,7 @@ class Gpu:
             "output_chunks": self.output_chunks * instances,
             "scratch_chunks": self.scratch_chunks * instances,
             "threadblocks": [
-                block.json(tb * instances + i, operations[tb], shift(i), number(i)) for tb, block in enumerate(self.blocks) for i in range(instances)
+                block.json(tb * instances + i, operations[tb], place(i), number(i)) for tb, block in enumerate(self.blocks) for i in range(instances)
             ],
             "channels": [
                 *[{"channel_type": kind.value, "connected_to": [peer for peer in peers for _ in range(instances)]} for kind, peers in self._peers.items()],

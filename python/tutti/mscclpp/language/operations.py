@@ -10,27 +10,32 @@ from .types import Chunk, ReduceOperationType, SyncType
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
-Shift = Callable[[int, int], int]
-"""From the first chunk and the number of chunks to the first chunk in one of the instances."""
-
 
 @dataclass(frozen=True)
 class Operand:
     """Neighbouring chunks: of a buffer of this rank ("i", "o", "s"), of a remote buffer ("buffer_id"), or of all ranks of a switch channel ("switch_channel_id");
-    the latter two by their number in the thread block."""
+    the latter two by their number in the thread block. `buffer` is the kind of buffer that it lies in."""
 
     where: str
+    buffer: str
     index: int
     size: int
     number: int = 0
 
-    def json(self, shift: Shift) -> dict[str, Any]:
-        place = {self.where: self.number} if self.where.endswith("_id") else {"type": self.where}
-        return {**place, "index": shift(self.index, self.size), "size": self.size}
+    def part(self, start: int, stop: int) -> "Operand":
+        return replace(self, index=self.index + start, size=stop - start)
+
+    def json(self, place: "Place") -> dict[str, Any]:
+        memory = {self.where: self.number} if self.where.endswith("_id") else {"type": self.where}
+        return {**memory, "index": place(self), "size": self.size}
+
+
+Place = Callable[[Operand], int]
+"""The first chunk of an operand in one of the instances."""
 
 
 def local(chunk: Chunk) -> Operand:
-    return Operand(chunk.buffer.value, chunk.index, chunk.size)
+    return Operand(chunk.buffer.value, chunk.buffer.value, chunk.index, chunk.size)
 
 
 @dataclass
@@ -48,17 +53,16 @@ class Operation:
     group: Optional[tuple[int, int]] = None  # part k of n
     rounds: tuple[int, int] = (0, 0)  # of a pipeline: bytes, chunks
     body: list["Operation"] = field(default_factory=list)
-    switch_buffer: str = ""  # of operations on switch channels
 
     def with_(self, **changes: Any) -> "Operation":
         return replace(self, **changes)
 
-    def json(self, shift: Shift, number: Callable[[int], int]) -> dict[str, Any]:
+    def json(self, place: Place, number: Callable[[int], int]) -> dict[str, Any]:
         """With places and numbers as they are in one of the instances."""
         made: dict[str, Any] = {"name": self.name}
         if self.sources or self.targets:
-            made["src_buff"] = [operand.json(shift) for operand in self.sources]
-            made["dst_buff"] = [operand.json(shift) for operand in self.targets]
+            made["src_buff"] = [operand.json(place) for operand in self.sources]
+            made["dst_buff"] = [operand.json(place) for operand in self.targets]
         if self.channels:
             made["channel_ids"] = self.channels
         if self.channel_type:
@@ -74,7 +78,7 @@ class Operation:
             made["semaphore_ids"] = [number(semaphore) for semaphore in self.semaphores]
         if self.name == "pipeline":
             made["iter_context"] = {"unit_size": self.rounds[0], "num_chunks": self.rounds[1]}
-            made["ops"] = [operation.json(shift, number) for operation in self.body]
+            made["ops"] = [operation.json(place, number) for operation in self.body]
         return made
 
 
