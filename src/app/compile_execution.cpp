@@ -104,9 +104,10 @@ CompiledExecution verified_execution(const PythonPlan& made, const CompileOption
     done.facts.collective = kind ? std::string(name_of(*kind)) : plan.collective;
     done.facts.ranks = static_cast<std::uint32_t>(plan.gpus.size());
     done.facts.verdict = std::string(name_of(verdict.verdict));
-    done.facts.steps = plan::operations_of(plan);
     for (const plan::ExecutionGpu& gpu : plan.gpus) {
         done.facts.thread_blocks += gpu.blocks.size();
+        // A loop is one operation, as the DSL counts.
+        for (const plan::ExecutionBlock& block : gpu.blocks) done.facts.steps += block.ops.size();
         const std::size_t channels = peers_of(gpu, plan::ChannelType::Memory).size() +
                                      peers_of(gpu, plan::ChannelType::Port).size() +
                                      group_channels(gpu).size();

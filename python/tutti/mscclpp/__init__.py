@@ -12,8 +12,7 @@ from .language.utils import AlgoSpec, ReplicationPolicy
 
 __all__ = ["AlgoSpec", "CollectiveProgram", "ReplicationPolicy", "compile"]
 
-_MODULES = ["channel", "collectives", "general", "loop", "program", "rank", "thread_block_group", "types", "utils"]
-_OTHER_NAMES = {"internal.types": "types", "internal.operations": "operations", "internal.globals": "core", "pipeline": "loop"}
+_MODULES = ["channel", "collectives", "general", "internal", "internal.globals", "internal.operations", "internal.types", "loop", "program", "rank", "thread_block_group", "types", "utils"]
 
 
 def compile(algo: Callable[..., CollectiveProgram], algo_spec: AlgoSpec, rank: int = 0, **arguments: Any) -> CollectiveProgram:
@@ -30,6 +29,4 @@ def stand_in() -> None:
     sys.modules["mscclpp.language"] = language
     for name in _MODULES:
         sys.modules[f"mscclpp.language.{name}"] = importlib.import_module(f"{__name__}.language.{name}")
-    sys.modules["mscclpp.language.internal"] = language
-    for name, ours in _OTHER_NAMES.items():
-        sys.modules[f"mscclpp.language.{name}"] = importlib.import_module(f"{__name__}.language.{ours}")
+    sys.modules["mscclpp.language.pipeline"] = sys.modules["mscclpp.language.loop"]  # as it was called

@@ -1,6 +1,6 @@
 """The language: `with CollectiveProgram(…): MemoryChannel(1, 0).put(…); print(JSON())`."""
 
-from . import channel, collectives, general, loop, program, rank, thread_block_group, types, utils
+from . import channel, collectives, general, internal, loop, program, rank, thread_block_group, types, utils
 from .channel import *
 from .collectives import *
 from .general import *

@@ -88,6 +88,8 @@ class RankGroup:
 
 def whole(value: object, name: str, least: int, most: int) -> int:
     """A number that came from the program, as an int; numpy's are welcome."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
         number = value.__index__()  # type: ignore[attr-defined]
     except AttributeError:
