@@ -1,5 +1,6 @@
 #include "app/compile.hpp"
 
+#include "app/compile_execution.hpp"
 #include "app/compile_trace.hpp"
 #include "app/condition_file.hpp"
 #include "app/output_check.hpp"
@@ -142,8 +143,9 @@ std::vector<lang::Trace> read_traces(const std::vector<std::string>& files, cons
 }
 
 /// What the program describes: a Python program, a trace file, or an algorithm of the library by its name.
-std::vector<lang::Trace> traces_of(const CompileOptions& options, const Stop& stop,
-                                   Compilation& compilation) {
+/// Plans that a program for MSCCL++ makes by itself are added to `plans`.
+std::vector<lang::Trace> traces_of(const CompileOptions& options, const Stop& stop, Compilation& compilation,
+                                   std::vector<Made>& plans) {
     if (options.algorithm.ranks > 0) {
         return {lang::program_of(lang::algorithm_named(options.program), options.algorithm)};
     }
@@ -155,8 +157,14 @@ std::vector<lang::Trace> traces_of(const CompileOptions& options, const Stop& st
         compilation.findings.push_back({"check-failed", traces.failed_check, traces.place});
         return {};
     }
-    if (traces.files.empty()) {
-        throw InputError("the program describes no plan; expected a call of XML()", "", options.program);
+    if (traces.files.empty() && traces.plans.empty()) {
+        throw InputError("the program describes no plan; expected a call of XML() or JSON()", "",
+                         options.program);
+    }
+    for (const PythonPlan& plan : traces.plans) {
+        CompiledExecution made = verified_execution(plan, options, stop);
+        std::ranges::move(made.findings, std::back_inserter(compilation.findings));
+        plans.push_back({std::move(made.facts), std::move(made.text), ""});
     }
     try {
         return read_traces(traces.files, stop);
@@ -180,7 +188,7 @@ Compilation compile_program(const CompileOptions& options, const Watch& watch) {
     Compilation compilation;
     if (!options.check_only) check_plan_output(options, options.output);
     std::vector<Made> all;
-    for (lang::Trace& trace : traces_of(options, watch.stop(), compilation)) {
+    for (lang::Trace& trace : traces_of(options, watch.stop(), compilation, all)) {
         try {
             all.push_back(make(std::move(trace), options, compilation));
         } catch (const InputError& error) {

@@ -31,7 +31,7 @@ struct CompileOptions {
 
 /// Why a program was not compiled, in a form that programs can act on.
 struct CompileFinding {
-    std::string code{};  ///< check-failed, counted-twice
+    std::string code{};  ///< check-failed, counted-twice; of a plan for MSCCL++ the verdict's
     std::string message{};
     std::string place{};  ///< "prog.py:12", as far as known
     friend bool operator==(const CompileFinding&, const CompileFinding&) = default;

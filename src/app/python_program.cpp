@@ -109,7 +109,7 @@ PythonTraces trace_python(const std::string& program, const std::vector<std::str
             return first;
         };
         const std::string code = line(), place = line();
-        if (code == "check-failed") return {{}, said, place};
+        if (code == "check-failed") return {.failed_check = said, .place = place};
         throw InputError(said, place, program);
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -121,6 +121,9 @@ PythonTraces trace_python(const std::string& program, const std::vector<std::str
     PythonTraces traces;
     for (std::size_t i = 1; fs::exists(fmt::format("{}/{}.chunks", folder, i)); ++i) {
         traces.files.push_back(fmt::format("{}/{}.chunks", folder, i));
+    }
+    for (std::size_t i = 1; fs::exists(fmt::format("{}/{}.json", folder, i)); ++i) {
+        traces.plans.push_back({fmt::format("{}/{}.json", folder, i), fmt::format("{}/{}.lines", folder, i)});
     }
     return traces;
 }

@@ -96,7 +96,10 @@ ExitCode run_compile(const app::CompileOptions& options, const Talk& talk, const
         }();
         if (talk.json) streams.out.print("{}\n", io::json_line(app::json_of(compilation, options)));
         for (const app::CompileFinding& finding : compilation.findings) {
-            streams.err.print("error: {}: {}\n", options.program, finding.message);
+            const bool told =
+                finding.place.empty() || finding.message.find(finding.place) != std::string::npos;
+            streams.err.print("error: {}: {}{}\n", options.program, told ? "" : "at " + finding.place + ": ",
+                              finding.message);
         }
         if (!compilation.findings.empty()) return ExitCode::Failed;
         if (!talk.quiet && !talk.json) {
@@ -118,17 +121,20 @@ Command compile_command() {
     command.usage = "PROGRAM -o FILE [options] [-- ARGUMENTS OF THE PROGRAM]";
     command.about =
         "A chunk program copies and adds chunks of the ranks' buffers, as MSCCL's language does.\n"
-        "PROGRAM is a Python program for msccl-tools, unchanged (tutti's own package stands in\n"
-        "for msccl), a trace file (.chunks: one copy or reduction a line), or with --ranks the name\n"
-        "of an algorithm of the library. It is traced,\n"
+        "PROGRAM is a Python program for msccl-tools or MSCCL++, unchanged (tutti's own packages\n"
+        "stand in for msccl and mscclpp), a trace file (.chunks: one copy or reduction a line), or\n"
+        "with --ranks the name of an algorithm of the library. It is traced,\n"
         "checked, compiled to thread blocks and steps, and the plan is verified for every\n"
         "interleaving before the file appears. A program that does not do what its collective\n"
         "wants is refused with the first chunk that is wrong and the exit code 1; one that cannot\n"
         "be run or read ends with the exit code 2. Nothing is written then.\n"
-        "docs/chunk-programs.md has the language and the trace file.\n";
+        "A program for MSCCL++ names its thread blocks and operations itself; its plan is JSON.\n"
+        "docs/chunk-programs.md has the language and the trace file, docs/mscclpp-programs.md\n"
+        "programs for MSCCL++.\n";
     command.examples =
         "tutti compile allreduce_ring.py -o ring.xml -- 8 1 1\n"
         "tutti compile ring.py -o ring.chunks -- 8 1 1\n"
+        "tutti compile allreduce_nvls.py -o nvls.json -- --name nvls --num_gpus 8\n"
         "tutti compile ring.chunks -o ring.xml --target msccl-executor\n"
         "tutti compile ring.chunks --check-only --json\n"
         "tutti compile ring --ranks 8 --set channels=2 -o ring.xml\n";

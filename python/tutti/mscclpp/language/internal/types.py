@@ -1,0 +1,2 @@
+from ..types import *
+from ..utils import AlgoSpec as AlgoSpec
