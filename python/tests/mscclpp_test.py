@@ -180,6 +180,24 @@ def test_a_sync_stands_between_a_write_and_a_read_of_its_places_only() -> None:
     assert made(lambda: body(1, 2), auto_sync=False) == "copy copy"
 
 
+def test_a_sum_into_what_was_only_read_needs_no_sync_unless_other_threads_read_it() -> None:
+    def body(read: Callable[[], None]) -> None:
+        read()
+        near = Rank(0).get_input_buffer()
+        Rank(0).reduce(near[0:2], [near[2:4]], tb=0)
+
+    def near(first: int, size: int) -> Chunk:
+        return Rank(0).get_input_buffer()[first:first + size]
+
+    def out(size: int) -> Chunk:
+        return Rank(0).get_output_buffer()[0:size]
+
+    assert made(lambda: body(lambda: Rank(0).copy(out(2), near(0, 2), tb=0))) == "copy re"
+    assert made(lambda: body(lambda: Rank(0).copy(out(1), near(0, 1), tb=0))) == "copy nop re"
+    assert made(lambda: body(lambda: Rank(0).copy(out(2), near(0, 2), tb_group=ThreadBlockGroup([0, 1])))) == "copy nop re"
+    assert made(lambda: body(lambda: Rank(0).copy_packets(Buffer(0, 2)[:], near(0, 2), tb=0))) == "cpkt nop re"
+
+
 def test_needed_syncs_are_those_of_a_place_by_place_model() -> None:
     seed = 20261118
     print("seed", seed)
@@ -268,6 +286,7 @@ def test_a_call_that_cannot_be_meant_is_refused() -> None:
     assert "expected a thread block from 0" in refusal(lambda: Rank(0).barrier([0, -1]))
     assert "is not in the switch channel" in refusal(lambda: SwitchChannel([0], BufferType.input).at_rank(1))
     assert "[8:9] are not in the input buffer of rank 0" in refusal(lambda: SwitchChannel([0, 1], BufferType.input).at_rank(0).broadcast(near()[0:1], 8, 1, tb=0))
+    assert "expected a SyncType" in refusal(lambda: MemoryChannel(1, 0).wait(0, True))  # type: ignore[arg-type]
     assert "expected distinct thread blocks" in refusal(lambda: ThreadBlockGroup([1, 1]))
     assert "expected chunks to add" in refusal(lambda: Rank(0).reduce(near()[0:1], [], tb=0))
 

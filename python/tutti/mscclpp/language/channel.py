@@ -6,7 +6,7 @@ from . import core as _core
 from .operations import Operand, Operation, local, place_of_call
 from .rank import expect_scratch
 from .thread_block_group import ThreadBlockGroup, shares
-from .types import BufferType, ChannelType, Chunk, MisuseError, RankGroup, ReduceOperationType, SyncType
+from .types import BufferType, ChannelType, Chunk, MisuseError, RankGroup, ReduceOperationType, SyncType, checked_sync
 
 __all__ = ["MemoryChannel", "PortChannel", "SwitchChannel", "ThreadBlockGroup", "BufferType", "ChannelType", "Chunk", "RankGroup", "ReduceOperationType", "SyncType"]
 
@@ -46,7 +46,7 @@ class _PairChannel:
 
     def _synced(self, name: str, tb: int, data_sync: SyncType, relaxed: bool = False) -> None:
         for block, _ in shares(tb, None):
-            operation = Operation("rlx" + name if relaxed else name, place_of_call(), channels=[self._number(block)], channel_type=self.channel_type.value, sync=data_sync)
+            operation = Operation("rlx" + name if relaxed else name, place_of_call(), channels=[self._number(block)], channel_type=self.channel_type.value, sync=checked_sync(data_sync))
             self._add(block, operation)
             if name != "flush":
                 _core.get_program().count_signal(name == "wait", self.src_rank, self.dst_rank, self.channel_type, operation.place)
