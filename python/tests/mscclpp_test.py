@@ -259,6 +259,15 @@ def test_groups_of_thread_blocks_share_an_operation() -> None:
     assert [[op["tbg_info"] for op in block["ops"]] for block in blocks] == [[{"tb_id": 1, "tbg_size": 2}], [], [{"tb_id": 0, "tbg_size": 2}]]
 
 
+def test_a_group_of_thread_blocks_shares_what_a_switch_does() -> None:
+    with CollectiveProgram("test", AllReduce(2, 1, True), 2) as program:
+        switch, near, group = SwitchChannel([0, 1], BufferType.input), Rank(1).get_input_buffer()[0:2], ThreadBlockGroup([0, 1])
+        switch.at_rank(1).reduce(0, 2, near, tb_group=group)
+        switch.at_rank(1).broadcast(near, 0, 2, tb_group=group)
+    blocks = plan_of(program)["gpus"][1]["threadblocks"]
+    assert [(names(block["ops"]), block["ops"][0]["tbg_info"]["tb_id"]) for block in blocks] == [("glres", 0), ("glres", 1)]
+
+
 def test_every_operation_has_the_line_of_the_program() -> None:
     with CollectiveProgram("test", TestCollective(1, 2, 2), 1) as program:
         Rank(0).copy(Rank(0).get_output_buffer()[0:1], Rank(0).get_input_buffer()[0:1], tb=0)
