@@ -300,6 +300,20 @@ def test_a_call_that_cannot_be_meant_is_refused() -> None:
     assert "expected chunks to add" in refusal(lambda: Rank(0).reduce(near()[0:1], [], tb=0))
 
 
+def test_programs_that_were_not_asked_for_are_written_in_the_end_if_they_are_whole() -> None:
+    core.write_plans_to(Path(_FOLDER.name))
+    try:
+        with CollectiveProgram("half", TestCollective(1, 2, 2), 1) as half:
+            raise KeyError
+    except KeyError:
+        pass
+    with CollectiveProgram("whole", TestCollective(1, 2, 2), 1) as whole:
+        pass
+    core.write_remaining()
+    assert (half.written, whole.written) == (0, 1)
+    assert json.loads((Path(_FOLDER.name) / "1.json").read_text())["name"] == "whole"
+
+
 def test_a_program_is_around_what_it_describes() -> None:
     try:
         Rank(0)
