@@ -180,6 +180,24 @@ def test_a_sync_stands_between_a_write_and_a_read_of_its_places_only() -> None:
     assert made(lambda: body(1, 2), auto_sync=False) == "copy copy"
 
 
+def test_a_sum_into_what_was_only_read_needs_no_sync_unless_other_threads_read_it() -> None:
+    def body(read: Callable[[], None]) -> None:
+        read()
+        near = Rank(0).get_input_buffer()
+        Rank(0).reduce(near[0:2], [near[2:4]], tb=0)
+
+    def near(first: int, size: int) -> Chunk:
+        return Rank(0).get_input_buffer()[first:first + size]
+
+    def out(size: int) -> Chunk:
+        return Rank(0).get_output_buffer()[0:size]
+
+    assert made(lambda: body(lambda: Rank(0).copy(out(2), near(0, 2), tb=0))) == "copy re"
+    assert made(lambda: body(lambda: Rank(0).copy(out(1), near(0, 1), tb=0))) == "copy nop re"
+    assert made(lambda: body(lambda: Rank(0).copy(out(2), near(0, 2), tb_group=ThreadBlockGroup([0, 1])))) == "copy nop re"
+    assert made(lambda: body(lambda: Rank(0).copy_packets(Buffer(0, 2)[:], near(0, 2), tb=0))) == "cpkt nop re"
+
+
 def test_needed_syncs_are_those_of_a_place_by_place_model() -> None:
     seed = 20261118
     print("seed", seed)
@@ -241,6 +259,15 @@ def test_groups_of_thread_blocks_share_an_operation() -> None:
     assert [[op["tbg_info"] for op in block["ops"]] for block in blocks] == [[{"tb_id": 1, "tbg_size": 2}], [], [{"tb_id": 0, "tbg_size": 2}]]
 
 
+def test_a_group_of_thread_blocks_shares_what_a_switch_does() -> None:
+    with CollectiveProgram("test", AllReduce(2, 1, True), 2) as program:
+        switch, near, group = SwitchChannel([0, 1], BufferType.input), Rank(1).get_input_buffer()[0:2], ThreadBlockGroup([0, 1])
+        switch.at_rank(1).reduce(0, 2, near, tb_group=group)
+        switch.at_rank(1).broadcast(near, 0, 2, tb_group=group)
+    blocks = plan_of(program)["gpus"][1]["threadblocks"]
+    assert [(names(block["ops"]), block["ops"][0]["tbg_info"]["tb_id"]) for block in blocks] == [("glres", 0), ("glres", 1)]
+
+
 def test_every_operation_has_the_line_of_the_program() -> None:
     with CollectiveProgram("test", TestCollective(1, 2, 2), 1) as program:
         Rank(0).copy(Rank(0).get_output_buffer()[0:1], Rank(0).get_input_buffer()[0:1], tb=0)
@@ -268,8 +295,23 @@ def test_a_call_that_cannot_be_meant_is_refused() -> None:
     assert "expected a thread block from 0" in refusal(lambda: Rank(0).barrier([0, -1]))
     assert "is not in the switch channel" in refusal(lambda: SwitchChannel([0], BufferType.input).at_rank(1))
     assert "[8:9] are not in the input buffer of rank 0" in refusal(lambda: SwitchChannel([0, 1], BufferType.input).at_rank(0).broadcast(near()[0:1], 8, 1, tb=0))
+    assert "expected a SyncType" in refusal(lambda: MemoryChannel(1, 0).wait(0, True))  # type: ignore[arg-type]
     assert "expected distinct thread blocks" in refusal(lambda: ThreadBlockGroup([1, 1]))
     assert "expected chunks to add" in refusal(lambda: Rank(0).reduce(near()[0:1], [], tb=0))
+
+
+def test_programs_that_were_not_asked_for_are_written_in_the_end_if_they_are_whole() -> None:
+    core.write_plans_to(Path(_FOLDER.name))
+    try:
+        with CollectiveProgram("half", TestCollective(1, 2, 2), 1) as half:
+            raise KeyError
+    except KeyError:
+        pass
+    with CollectiveProgram("whole", TestCollective(1, 2, 2), 1) as whole:
+        pass
+    core.write_remaining()
+    assert (half.written, whole.written) == (0, 1)
+    assert json.loads((Path(_FOLDER.name) / "1.json").read_text())["name"] == "whole"
 
 
 def test_a_program_is_around_what_it_describes() -> None:

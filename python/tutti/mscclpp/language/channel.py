@@ -6,7 +6,7 @@ from . import core as _core
 from .operations import Operand, Operation, local, place_of_call
 from .rank import expect_scratch
 from .thread_block_group import ThreadBlockGroup, shares
-from .types import BufferType, ChannelType, Chunk, MisuseError, RankGroup, ReduceOperationType, SyncType
+from .types import BufferType, ChannelType, Chunk, MisuseError, RankGroup, ReduceOperationType, SyncType, checked_sync
 
 __all__ = ["MemoryChannel", "PortChannel", "SwitchChannel", "ThreadBlockGroup", "BufferType", "ChannelType", "Chunk", "RankGroup", "ReduceOperationType", "SyncType"]
 
@@ -46,7 +46,7 @@ class _PairChannel:
 
     def _synced(self, name: str, tb: int, data_sync: SyncType, relaxed: bool = False) -> None:
         for block, _ in shares(tb, None):
-            operation = Operation("rlx" + name if relaxed else name, place_of_call(), channels=[self._number(block)], channel_type=self.channel_type.value, sync=data_sync)
+            operation = Operation("rlx" + name if relaxed else name, place_of_call(), channels=[self._number(block)], channel_type=self.channel_type.value, sync=checked_sync(data_sync))
             self._add(block, operation)
             if name != "flush":
                 _core.get_program().count_signal(name == "wait", self.src_rank, self.dst_rank, self.channel_type, operation.place)
@@ -164,23 +164,27 @@ class SwitchChannel:
         self._checked(rank)
         return SwitchChannel.SwitchChannelRankView(self, rank)
 
-    def reduce(self, rank: int, buffer_offset: int, size: int, dst_chunk: Chunk, tb: int, reduce_op: ReduceOperationType = ReduceOperationType.sum) -> None:
-        self._add("glre", rank, buffer_offset, size, dst_chunk, tb, reduce_op)
+    def reduce(self, rank: int, buffer_offset: int, size: int, dst_chunk: Chunk, tb: Optional[int] = None,
+               reduce_op: ReduceOperationType = ReduceOperationType.sum, tb_group: Optional[ThreadBlockGroup] = None) -> None:
+        self._add("glre", rank, buffer_offset, size, dst_chunk, tb, tb_group, reduce_op)
 
-    def broadcast(self, rank: int, src_chunk: Chunk, buffer_offset: int, size: int, tb: int) -> None:
-        self._add("gstore", rank, buffer_offset, size, src_chunk, tb)
+    def broadcast(self, rank: int, src_chunk: Chunk, buffer_offset: int, size: int, tb: Optional[int] = None,
+                  tb_group: Optional[ThreadBlockGroup] = None) -> None:
+        self._add("gstore", rank, buffer_offset, size, src_chunk, tb, tb_group)
 
-    def broadcast_packets(self, rank: int, src_chunk: Chunk, buffer_offset: int, size: int, tb: int) -> None:
+    def broadcast_packets(self, rank: int, src_chunk: Chunk, buffer_offset: int, size: int, tb: Optional[int] = None,
+                          tb_group: Optional[ThreadBlockGroup] = None) -> None:
         expect_scratch(src_chunk)
         if self.buffer_type is not BufferType.scratch:
             raise MisuseError(f"expected packets in scratch buffers, found a switch channel of {self.buffer_type.name} buffers")
-        self._add("gstorepkt", rank, buffer_offset, size, src_chunk, tb)
+        self._add("gstorepkt", rank, buffer_offset, size, src_chunk, tb, tb_group)
 
     def _checked(self, rank: int) -> None:
         if rank not in self.channel_ids:
             raise MisuseError(f"rank {rank} is not in the switch channel of the ranks {self.rank_group.ranks}")
 
-    def _add(self, name: str, rank: int, first: int, size: int, chunk: Chunk, tb: int, reduce_op: Optional[ReduceOperationType] = None) -> None:
+    def _add(self, name: str, rank: int, first: int, size: int, chunk: Chunk, tb: Optional[int], tb_group: Optional[ThreadBlockGroup],
+             reduce_op: Optional[ReduceOperationType] = None) -> None:
         self._checked(rank)
         program = _core.get_program()
         if chunk.rank != rank:
@@ -191,11 +195,12 @@ class SwitchChannel:
             chunks = program.chunks_of(member, self.buffer_type)
             if first < 0 or first + size > chunks:
                 raise MisuseError(f"chunks [{first}:{first + size}] are not in the {self.buffer_type.name} buffer of rank {member}, which has {chunks}")
-        for block, _ in shares(tb, None):
+        place = place_of_call()
+        for block, part in shares(tb, tb_group):
             number = program.gpus[rank].block(block).channel(self.channel_type, self.channel_ids[rank])
             far = Operand("switch_channel_id", self.buffer_type.value, first, size, number)
             sources, targets = ([far], [local(chunk)]) if name == "glre" else ([local(chunk)], [far])
-            program.add(rank, block, Operation(name, place_of_call(), sources, targets, [], "switch", reduce_op=reduce_op))
+            program.add(rank, block, Operation(name, place, sources, targets, [], "switch", reduce_op=reduce_op, group=part))
 
     class SwitchChannelRankView:
         """The channel as one of its ranks uses it."""
@@ -204,11 +209,13 @@ class SwitchChannel:
             self._channel = channel
             self._rank = rank
 
-        def reduce(self, buffer_offset: int, size: int, dst_chunk: Chunk, tb: int, reduce_op: ReduceOperationType = ReduceOperationType.sum) -> None:
-            self._channel.reduce(self._rank, buffer_offset, size, dst_chunk, tb, reduce_op)
+        def reduce(self, buffer_offset: int, size: int, dst_chunk: Chunk, tb: Optional[int] = None,
+                   reduce_op: ReduceOperationType = ReduceOperationType.sum, tb_group: Optional[ThreadBlockGroup] = None) -> None:
+            self._channel.reduce(self._rank, buffer_offset, size, dst_chunk, tb, reduce_op, tb_group)
 
-        def broadcast(self, src_chunk: Chunk, buffer_offset: int, size: int, tb: int) -> None:
-            self._channel.broadcast(self._rank, src_chunk, buffer_offset, size, tb)
+        def broadcast(self, src_chunk: Chunk, buffer_offset: int, size: int, tb: Optional[int] = None, tb_group: Optional[ThreadBlockGroup] = None) -> None:
+            self._channel.broadcast(self._rank, src_chunk, buffer_offset, size, tb, tb_group)
 
-        def broadcast_packets(self, src_chunk: Chunk, buffer_offset: int, size: int, tb: int) -> None:
-            self._channel.broadcast_packets(self._rank, src_chunk, buffer_offset, size, tb)
+        def broadcast_packets(self, src_chunk: Chunk, buffer_offset: int, size: int, tb: Optional[int] = None,
+                              tb_group: Optional[ThreadBlockGroup] = None) -> None:
+            self._channel.broadcast_packets(self._rank, src_chunk, buffer_offset, size, tb, tb_group)

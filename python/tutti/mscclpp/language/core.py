@@ -107,8 +107,10 @@ class CollectiveProgram:
         _programs.append(self)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: Optional[type[BaseException]], *_: object) -> None:
         set_program(None)
+        if error is not None and not self.written:
+            _programs.remove(self)  # it is not whole, should the program go on
 
     def checked_rank(self, rank: int) -> int:
         return whole(rank, "a rank", 0, self.num_ranks - 1)

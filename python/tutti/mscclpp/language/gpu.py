@@ -42,7 +42,7 @@ class Gpu:
         self.semaphores: list[int] = []
         self._peers: dict[ChannelType, list[int]] = {}
         self._switches: list[tuple[BufferType, list[int]]] = []
-        self._remote: dict[tuple[int, BufferType], list[ChannelType]] = {}
+        self._remote: dict[tuple[int, BufferType], tuple[int, list[ChannelType]]] = {}
         self._barriers: dict[tuple[int, ...], int] = {}
 
     def block(self, tb: int) -> Block:
@@ -61,10 +61,10 @@ class Gpu:
 
     def remote_buffer(self, tb: int, chunk: Chunk, kind: ChannelType) -> int:
         key = (chunk.rank, chunk.buffer)
-        kinds = self._remote.setdefault(key, [])
+        number, kinds = self._remote.setdefault(key, (len(self._remote), []))
         if kind not in kinds:
             kinds.append(kind)
-        return self.block(tb).buffer(kind, list(self._remote).index(key))
+        return self.block(tb).buffer(kind, number)
 
     def barrier_number(self, blocks: tuple[int, ...]) -> int:
         return self._barriers.setdefault(blocks, len(self._barriers))
@@ -91,7 +91,7 @@ class Gpu:
                   for buffer, ranks in self._switches for _ in range(instances)],
             ],
             "remote_buffers": [
-                {"rank": rank, "type": buffer.value, "access_channel_types": [kind.value for kind in kinds]} for (rank, buffer), kinds in self._remote.items()
+                {"rank": rank, "type": buffer.value, "access_channel_types": [kind.value for kind in kinds]} for (rank, buffer), (_, kinds) in self._remote.items()
             ],
             "semaphores": [{"init_value": value} for value in self.semaphores for _ in range(instances)],
         }

@@ -5,7 +5,7 @@ from typing import Optional
 from . import core as _core
 from .operations import Operation, local, place_of_call
 from .thread_block_group import ThreadBlockGroup, shares
-from .types import BufferType, Chunk, MisuseError, ReduceOperationType, SyncType, whole
+from .types import BufferType, Chunk, MisuseError, ReduceOperationType, SyncType, checked_sync, whole
 
 __all__ = ["Rank", "BaseBuffer", "Buffer", "Semaphore", "ThreadBlockGroup", "BufferType", "Chunk", "SyncType", "ReduceOperationType"]
 
@@ -135,7 +135,7 @@ class Semaphore:
 
     def _add(self, name: str, tb: int, data_sync: SyncType) -> None:
         for block, _ in shares(tb, None):
-            _core.get_program().add(self.rank, block, Operation(name, place_of_call(), semaphores=[self.id], sync=data_sync))
+            _core.get_program().add(self.rank, block, Operation(name, place_of_call(), semaphores=[self.id], sync=checked_sync(data_sync)))
 
 
 def expect_scratch(chunk: Chunk) -> None:

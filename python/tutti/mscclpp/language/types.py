@@ -34,6 +34,12 @@ class SyncType(Enum):
 _SYNCS = [SyncType.none, SyncType.before, SyncType.after, SyncType.both]
 
 
+def checked_sync(data_sync: object) -> SyncType:
+    if not isinstance(data_sync, SyncType):
+        raise MisuseError(f"expected a SyncType as data_sync, found {data_sync!r}")
+    return data_sync
+
+
 class ReduceOperationType(Enum):
     sum = "sum"
     min = "min"
