@@ -198,16 +198,26 @@ TracedRef group(const TracedRef& self, const TracedRef& other) {
     });
 }
 
+std::uint32_t count_in(const nb::object& collective, const char* name) {
+    const nb::object value = collective.attr(name);
+    try {
+        return nb::cast<std::uint32_t>(value);
+    } catch (const nb::cast_error&) {
+        throw InputError(
+            fmt::format("{}: expected a whole number of 0 or more, found {}", name, nb::repr(value).c_str()));
+    }
+}
+
 /// What the program is for is told by a tutti.Collective.
 lang::Trace header(const nb::object& collective, const std::string& name, const std::string& protocol,
                    std::uint32_t instances, bool interleaved, const std::string& policy, bool fusion) {
     lang::Trace trace;
     trace.name = name;
     trace.shape.kind = collective_kind(nb::cast<std::string>(collective.attr("kind")));
-    trace.shape.ranks = nb::cast<std::uint32_t>(collective.attr("ranks"));
-    trace.shape.chunks = nb::cast<std::uint32_t>(collective.attr("chunks"));
+    trace.shape.ranks = count_in(collective, "ranks");
+    trace.shape.chunks = count_in(collective, "chunks");
     trace.shape.in_place = nb::cast<bool>(collective.attr("in_place"));
-    if (has_root(trace.shape.kind)) trace.shape.root = Rank(nb::cast<std::uint32_t>(collective.attr("root")));
+    if (has_root(trace.shape.kind)) trace.shape.root = Rank(count_in(collective, "root"));
     trace.protocol = plan_protocol(protocol);
     trace.instances = instances;
     trace.interleaved = interleaved;

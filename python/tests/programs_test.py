@@ -205,6 +205,10 @@ def test_parameters_are_checked() -> None:
 
     with pytest.raises(tutti.InputError):
         tutti.Program(tutti.AllReduce(0))
+    with pytest.raises(tutti.InputError, match="ranks: expected a whole number of 0 or more, found -1"):
+        tutti.Program(tutti.AllReduce(-1))
+    with pytest.raises(tutti.InputError, match="expected 1 to 1048576 ranks"):
+        tutti.Program(tutti.AllReduce(1 << 31))
 
 
 def test_files_are_compiled_as_the_command_does(in_empty_folder: Path) -> None:

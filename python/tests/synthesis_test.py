@@ -64,6 +64,9 @@ def test_wrong_arguments_are_named() -> None:
         tutti.synthesize(CORNERS, options={"nothing": 1})
     with pytest.raises(tutti.InputError, match="expected a whole number"):
         tutti.synthesize(CORNERS, options={"repair-trees": 0.5})
+    for call in (lambda: tutti.synthesize(CORNERS, output="-"), lambda: tutti.synthesize("-"), lambda: tutti.topology("-"), lambda: tutti.load("-")):
+        with pytest.raises(tutti.InputError, match="expected a file; ./- is one called -"):
+            call()
     with pytest.raises(tutti.InputError, match="/nowhere/at/all.json: cannot be written"):
         tutti.synthesize(CORNERS, output="/nowhere/at/all.json")
 

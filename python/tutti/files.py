@@ -37,6 +37,14 @@ def scratch_folder(most_bytes: int | None = None) -> Iterator[Path]:
         yield Path(folder)
 
 
+def file_name(path: PathLike) -> str:
+    """For calls that would take "-" for standard input or output."""
+    name = os.fspath(path)
+    if name == "-":
+        raise InputError("expected a file; ./- is one called -", name)
+    return name
+
+
 def size(value: Size) -> int:
     """A number of bytes: 67108864 or "64M"."""
     if isinstance(value, str):

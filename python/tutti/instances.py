@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tutti import _core
 from tutti.errors import InputError
-from tutti.files import PathLike, Size, json_text, optional_size
+from tutti.files import PathLike, Size, file_name, json_text, optional_size
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def instance(what: InstanceLike, *, chunks: int | None = None, bytes: Size | Non
     if isinstance(what, Mapping):
         text = json_text({"tutti": 1, **what})
         return Instance(_core.instance_in(text, str(what.get("name", "instance")), chunks, optional_size(bytes)))
-    return Instance(_core.read_instance(os.fspath(what), chunks, optional_size(bytes)))
+    return Instance(_core.read_instance(file_name(what), chunks, optional_size(bytes)))
 
 
 def topology(what: TopologyLike, **fields: Any) -> Topology:
@@ -213,7 +213,7 @@ def topology(what: TopologyLike, **fields: Any) -> Topology:
         return what
     if isinstance(what, Mapping):
         return Topology(_core.topology(json_text(what), []))
-    return Topology(_core.topology(os.fspath(what), [(name, json_text(value)) for name, value in fields.items()]))
+    return Topology(_core.topology(file_name(what), [(name, json_text(value)) for name, value in fields.items()]))
 
 
 def topology_kinds() -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any
 
 from tutti import _core
 from tutti.errors import InputError, PlanError
-from tutti.files import PathLike, Progress, Size, optional_size, scratch_folder
+from tutti.files import PathLike, Progress, Size, file_name, optional_size, scratch_folder
 from tutti.instances import Instance, InstanceLike, TopologyLike, instance as instance_of
 from tutti.judging import Cost, Verdict, cost as cost_of, verify
 from tutti.schedules import Schedule
@@ -111,7 +110,7 @@ def _plan_in(path: Path) -> Plan:
 
 def load(path: PathLike, instance: InstanceLike | None = None) -> Instance | Schedule | Plan:
     """What a file holds, told by its content. A schedule in generator form needs its instance. A plan of another tool may be wrong: its `verdict` says."""
-    kind = _core.kind_of_file(os.fspath(path))
+    kind = _core.kind_of_file(file_name(path))
     if kind == "instance":
         return instance_of(path)
     if kind == "schedule":
@@ -139,8 +138,8 @@ def convert(
     """
     made_for = instance_of(instance)
     with scratch_folder(400 * len(schedule) if isinstance(schedule, Schedule) else None) as folder:
-        file = schedule.file_in(folder) if isinstance(schedule, Schedule) else os.fspath(schedule)
-        asked = os.fspath(output) if output is not None else str(folder / f"converted{suffix_of(to)}")
+        file = schedule.file_in(folder) if isinstance(schedule, Schedule) else file_name(schedule)
+        asked = file_name(output) if output is not None else str(folder / f"converted{suffix_of(to)}")
         answer = json.loads(_core.convert([made_for.file_in(folder), file], asked, "", to, collective, target, protocol, mode, optional_size(min_bytes),
                                           optional_size(max_bytes), name, progress))
         if answer["verdict"] != "valid":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import Any
 
 from tutti import _core
 from tutti.errors import InfeasibleError, LimitError
-from tutti.files import PathLike, Progress, Size, new_folder, optional_size, scratch_folder
+from tutti.files import PathLike, Progress, Size, file_name, new_folder, optional_size, scratch_folder
 from tutti.instances import Instance, InstanceLike, instance as instance_of
 from tutti.schedules import Schedule
 
@@ -103,7 +102,7 @@ def synthesize(
         folder = new_folder(16 * solved.chunks * solved.topology.nodes)  # about a send for each chunk and node
         output = Path(folder.name) / "found.tsch"
     with scratch_folder() as scratch:
-        text = _core.synthesize(solved.file_in(scratch), os.fspath(output), method, heuristic, dict(options or {}), seed, threads, time_limit,
+        text = _core.synthesize(solved.file_in(scratch), file_name(output), method, heuristic, dict(options or {}), seed, threads, time_limit,
                                 optional_size(memory_limit), progress)
     facts: dict[str, Any] = json.loads(text)
     for path in ("file", "schedule"):

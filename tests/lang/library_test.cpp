@@ -259,3 +259,18 @@ TEST_CASE("a stale reference is refused") {
                          InputError);
     CHECK_THROWS_AS((void)p.chunk(0, kInput, 1), InputError);
 }
+
+TEST_CASE("verbs have the line that the program has named, and so has what is refused") {
+    Trace header;
+    header.shape = {.kind = CollectiveKind::AllReduce, .ranks = 2, .chunks = 1, .in_place = true};
+    Program p(header);
+    p.at(p.tracer().place("prog.py", 7));
+    const Ref old = p.chunk(0, kInput, 0);
+    (void)p.chunk(1, kInput, 0).copy(0);
+    CHECK(text_of(p.trace().place_of(p.trace().verbs.back())) == "prog.py:7");
+    p.at(p.tracer().place("prog.py", 9));
+    CHECK_THROWS_WITH_AS(
+        (void)old.copy(1),
+        "at prog.py:9: the reference to input[0] of rank 0 is stale: the place was written since",
+        InputError);
+}
