@@ -1,5 +1,6 @@
 #include "app/solve.hpp"
 
+#include "app/library_schedules.hpp"
 #include "app/result_facts.hpp"
 #include "app/schedule_output.hpp"
 #include "batch/result_line.hpp"
@@ -113,6 +114,7 @@ class Solving {
         request.memory_bytes = soft_limit(limits_);
         request.stop = stop;
         request.found = listener_.found;
+        request.proposals = propose_library;
         request.tap = [&output](SendSource& sends) { return output.tap(sends); };
         const synth::Result result = synth::synthesize(instance, request);
         enter(line_, instance, result);

@@ -1,6 +1,7 @@
 #include "app/synthesize.hpp"
 
 #include "app/bug.hpp"
+#include "app/library_schedules.hpp"
 #include "app/memory.hpp"
 #include "app/output_check.hpp"
 #include "app/result_facts.hpp"
@@ -27,6 +28,7 @@ synth::Request request_of(const SynthesisOptions& options, const Watch& watch, S
     request.memory_bytes = options.memory_limit;
     request.stop = watch.stop(options.time_limit);
     request.story = watch.say;
+    request.proposals = propose_library;
     return request;
 }
 

@@ -34,6 +34,11 @@ constexpr std::array<Method, 6> kMethods{{
     {"z3", "exact, with Z3 alone (satisfiability modulo theories)"},
 }};
 
+/// Of the time that is left, for schedules from elsewhere; and the least, even if the limit is over: where
+/// heuristics have used up a short one, these are most welcome.
+constexpr double kProposalShare = 0.2;
+constexpr Stop::Seconds kLeastProposalTime(0.3);
+
 constexpr const char* kStoppedBeforeProof =
     "no proof before the search was stopped; a longer one may find it";
 
@@ -53,6 +58,7 @@ class Synthesis {
         bounding_.begin(stop_);
         best_.raise(bounding_.best());
         heuristics_.search_quickly();
+        hear_proposals();
         bounding_.go_on(best_.makespan(), bounding_.share_of(stop_));
         best_.raise(bounding_.best());
         if (!best_.has_gap()) {
@@ -68,6 +74,27 @@ class Synthesis {
     }
 
   private:
+    /// Schedules from elsewhere, such as those of hand-written algorithms.
+    void hear_proposals() {
+        if (!request_.proposals || heuristics_.has_one_alone() || !best_.wants_better() ||
+            heuristics_.is_too_large_to_hold())
+            return;
+        const auto left = stop_.remaining();
+        const Stop stop = !left ? stop_
+                          : *left * kProposalShare < kLeastProposalTime
+                              ? Stop(kLeastProposalTime)
+                              : stop_.within(*left * kProposalShare);
+        std::string story;
+        request_.proposals(instance_, best_.makespan(), stop,
+                           [&](std::string_view who, const Schedule& schedule) {
+                               const Verdict verdict = verify::verify(instance_, schedule);
+                               if (!verdict.valid() || !best_.is_improved_by(schedule.makespan)) return false;
+                               story = fmt::format("{} {}", who, schedule.makespan.count());
+                               return best_.offer(schedule, fmt::format("library {}", who));
+                           });
+        if (!story.empty()) best_.tell(fmt::format("library  {}, {:.3f} s", story, best_.seconds()));
+    }
+
     [[nodiscard]] bool is_greedy() const {
         return request_.method == "greedy" || heuristics_.has_one_alone();
     }

@@ -38,6 +38,13 @@ struct Result {
     double seconds = 0;
 };
 
+/// Takes a schedule by whoever is named. Returns whether it was valid and shorter than what there was.
+using ProposalTaker = std::function<bool(std::string_view who, const Schedule& schedule)>;
+/// Schedules that somebody else knows for an instance: calls the taker for those that are shorter than
+/// `below`, which need not be valid. It ends soon after the stop.
+using Proposals =
+    std::function<void(const Instance& instance, Ticks below, const Stop& stop, const ProposalTaker& take)>;
+
 struct Request {
     std::string method = "auto";  ///< a name of methods()
     /// A name of heuristics(): only this one is asked, and no solver. Only with the methods auto and greedy.
@@ -56,6 +63,9 @@ struct Request {
     /// wraps the source of the sends in one that also keeps them (io::TeeSource); they count only once
     /// synthesize() has returned. May be empty: then nobody has them.
     std::function<std::unique_ptr<SendSource>(SendSource&)> tap = {};
+    /// Asked where the heuristics do not meet the bound. What it offers is verified, and forgotten where it
+    /// is wrong or no better. May be empty.
+    Proposals proposals = {};
     /// Told whenever there is a better schedule or bound: the makespan (none before there is a schedule) and
     /// the bound. What it is told is verified. May be empty.
     std::function<void(std::optional<Ticks> makespan, std::optional<Ticks> bound)> found = {};

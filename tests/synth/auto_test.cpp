@@ -117,6 +117,29 @@ TEST_CASE("textbook algorithms are tried in the order of what they promise") {
     }
 }
 
+TEST_CASE("a schedule from elsewhere that is wrong or no shorter is not taken") {
+    const Instance instance = needs_a_solver();
+    synth::Request request;
+    request.method = "greedy";
+    const synth::Result alone = synth::synthesize(instance, request);
+    // The same schedule, but it is said to take less: that is wrong. Without its last send, it is wrong too.
+    bool asked = false;
+    request.proposals = [&](const Instance& asked_of, Ticks below, const Stop&,
+                            const synth::ProposalTaker& take) {
+        asked = true;
+        CHECK(&asked_of == &instance);
+        CHECK(below == alone.schedule.makespan);
+        Schedule wrong = alone.schedule;
+        wrong.makespan = below - Ticks(1);
+        CHECK_FALSE(take("wrong", wrong));
+        CHECK_FALSE(take("no better", alone.schedule));
+        wrong.sends.pop_back();
+        CHECK_FALSE(take("incomplete", wrong));
+    };
+    CHECK(synth::synthesize(instance, request).schedule.makespan == alone.schedule.makespan);
+    CHECK(asked);
+}
+
 TEST_CASE("auto also solves an instance as if its switches only forwarded") {
     if (!has_solvers()) return;
     const Instance instance = on_two_copying_leaves();
