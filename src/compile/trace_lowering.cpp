@@ -51,8 +51,7 @@ plan::MscclPlan heading(const lang::Trace& program, const TraceOptions& options)
 
 /// One way through the passes; none: it got stuck.
 std::optional<plan::MscclPlan> attempt(const lang::Trace& program, const Graph& graph, const Clock& clock,
-                                       const Choice& choice, const TraceOptions& options) {
-    Layout layout;
+                                       const Choice& choice, const TraceOptions& options, Layout& layout) {
     // Thread blocks: the program's, or one for each lane or pair of lanes with much to fuse.
     if (program.policy == lang::BlockPolicy::Manual) {
         take_manual_blocks(graph, program, choice, clock, layout);
@@ -131,21 +130,34 @@ TraceResult compile_trace(const lang::Trace& program, const TraceOptions& option
 
     std::optional<TraceResult> best;
     int best_rank = 0;
+    std::int64_t best_time = 0;
     plan::PlanClass last{};
+    std::optional<Layout> peeling;  ///< of the last way that peels
     for (const Choice& choice : choices) {
         // Later choices only help where earlier ones were not accepted.
-        if (best_rank == best_possible && (choice.trace_order || choice.fifo == kNone || !choice.fuse)) break;
-        auto plan = attempt(program, graph, clock, choice, options);
+        if (!options.timed && best_rank == best_possible &&
+            (choice.trace_order || choice.fifo == kNone || !choice.fuse))
+            break;
+        // Without a lane of its own for anything, peeling made no difference.
+        const bool same = choice.fuse && !choice.peel && peeling && !peeling->peeled;
+        if (same && program.policy != lang::BlockPolicy::Manual) continue;
+        Layout layout;
+        auto plan = attempt(program, graph, clock, choice, options, layout);
+        if (choice.peel) peeling = std::move(layout);
         if (!plan) continue;
-        if (best && best_rank == best_possible && size_of(best->plan) <= size_of(*plan)) continue;
+        if (!options.timed && best && best_rank == best_possible && size_of(best->plan) <= size_of(*plan))
+            continue;
         for (TraceResult& made : replicated(*plan, frame, program)) {
-            last = judge(made);
+            const Judgement judgement = judge(made);
+            last = judgement.verdict;
             const int rank = rank_of(last);
             if (rank == 0) continue;
-            const bool better =
-                !best || rank > best_rank || (rank == best_rank && size_of(made.plan) < size_of(best->plan));
+            const bool better = !best || rank > best_rank ||
+                                (rank == best_rank && std::tuple(judgement.time, size_of(made.plan)) <
+                                                          std::tuple(best_time, size_of(best->plan)));
             if (better) {
                 best_rank = rank;
+                best_time = judgement.time;
                 best = std::move(made);
             }
             break;

@@ -163,7 +163,7 @@ plan::Condition condition_of(const Trace& trace) {
     }
     // Ranks whose inputs are not all defined say so.
     for (std::uint32_t r = 0; r < trace.shape.ranks; ++r) condition.inputs[Rank(r)] = {};
-    for (const Initial& initial : trace.shape.initial) {
+    for (const Initial& initial : initial_values(trace.shape)) {
         if (initial.slot.buffer == kInput) {
             condition.inputs[Rank(initial.slot.rank)].push_back(initial.slot.index);
         }

@@ -38,6 +38,7 @@ struct Layout {
     std::vector<std::uint32_t> block_of{};  ///< by instruction
     std::vector<std::uint32_t> order{};     ///< all instructions but fused sends, as they can run
     std::uint32_t channels = 1;
+    bool peeled = false;  ///< some messages got lanes of their own to be fused
 };
 
 /// How the passes choose where there is a choice.
