@@ -118,6 +118,8 @@ Made make(lang::Trace trace, const CompileOptions& options, const std::optional<
     const compile::TraceOptions wanted{.target = options.target,
                                        .min_bytes = options.min_bytes,
                                        .max_bytes = options.max_bytes,
+                                       .dump_after = options.dump_after,
+                                       .dot = options.dot,
                                        .channel = options.channel};
     std::optional<TraceNetwork> on;
     if (network) on.emplace(network->topology, network->bytes);
@@ -149,6 +151,12 @@ Made make(lang::Trace trace, const CompileOptions& options, const std::optional<
     }
     const CompiledTrace plan = compile_verified(tracer.trace(), wanted, where);
     finish(plan);
+    if (options.dump_after == compile::Pass::Trace && !options.dot) {
+        made.facts.dump = io::chunk_trace_text(trace);
+    } else if (plan.result.dump) {
+        const compile::PassDump& dump = *plan.result.dump;
+        made.facts.dump = dump.plan ? io::msccl_xml_text(*dump.plan) : dump.text;
+    }
     made.facts.steps = plan::steps_of(plan.result.plan);
     made.facts.channels = plan.result.plan.channels;
     made.text = io::msccl_xml_text(plan.result.plan);

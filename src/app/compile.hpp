@@ -2,6 +2,7 @@
 
 #include "app/json.hpp"
 #include "app/watch.hpp"
+#include "compile/pass.hpp"
 #include "lang/library.hpp"
 #include "plan/execution_plan.hpp"
 #include "plan/plan_verdict.hpp"
@@ -28,9 +29,11 @@ struct CompileOptions {
     std::optional<plan::Protocol> protocol{};               ///< likewise
     plan::ChannelType channel = plan::ChannelType::Memory;  ///< of execution plans
     std::optional<std::string> topology{};                  ///< the plan that is the fastest there is taken
-    std::optional<std::int64_t> bytes{};  ///< of the call that is timed; only with a topology
-    bool check_only = false;              ///< trace and compile, write nothing
-    bool as_custom = false;               ///< what the trace ends with is what is wanted
+    std::optional<std::int64_t> bytes{};        ///< of the call that is timed; only with a topology
+    std::optional<compile::Pass> dump_after{};  ///< what there is after a pass is told
+    bool dot = false;                           ///< as a graph for Graphviz
+    bool check_only = false;                    ///< trace and compile, write nothing
+    bool as_custom = false;                     ///< what the trace ends with is what is wanted
     friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
@@ -52,6 +55,7 @@ struct CompiledPlan {
     std::int32_t channels = 0;               ///< of execution plans: the most of a rank
     std::int64_t scratch = 0;                ///< chunks: the most of a rank
     std::optional<std::int64_t> makespan{};  ///< ticks, on the topology
+    std::string dump{};                      ///< after the pass that was asked for
     std::string verdict{};
     double trace_seconds = 0, compile_seconds = 0, verify_seconds = 0;
 };

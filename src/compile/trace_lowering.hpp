@@ -1,5 +1,6 @@
 #pragma once
 
+#include "compile/pass.hpp"
 #include "lang/trace.hpp"
 #include "plan/condition.hpp"
 #include "plan/execution_plan.hpp"
@@ -16,6 +17,8 @@ namespace tutti::compile {
 struct TraceOptions {
     std::optional<plan::Target> target{};  ///< whose limits are kept; none: nobody's
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
+    std::optional<Pass> dump_after{};  ///< what there is then is told
+    bool dot = false;                  ///< as a graph for Graphviz
     bool timed = false;  ///< the judge tells times: all ways are tried, and the fastest plan is taken
     /// Of execution plans: how ranks reach each other.
     plan::ChannelType channel = plan::ChannelType::Memory;
@@ -25,6 +28,7 @@ struct TraceResult {
     plan::MscclPlan plan{};
     std::optional<plan::Condition> condition{};  ///< of a custom collective
     std::optional<Rank> root{};
+    std::optional<PassDump> dump{};  ///< of the way that led to the plan, where asked for
 };
 
 /// What a judge says of a plan: its verdict, and what it takes where that decides between accepted plans.

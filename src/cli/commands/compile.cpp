@@ -50,6 +50,16 @@ app::CompileOptions compile_options(const Values& values) {
     }
     options.output = values.text("output").value_or("");
     options.check_only = values.flag("check-only");
+    if (values.flag("dump-after")) {
+        options.dump_after = static_cast<compile::Pass>(values.choice("dump-after", compile::pass_names()));
+        options.dot = values.flag("dot");
+        if (options.output.empty()) options.check_only = true;
+        if (options.output == "-" || values.flag("json")) {
+            values.refuse("--dump-after wants standard output for itself; give the plan a file");
+        }
+    } else if (values.flag("dot")) {
+        values.refuse("--dot is for --dump-after PASS");
+    }
     if (options.output.empty() && !options.check_only)
         values.refuse("expected --output FILE, or --check-only");
     if (values.flag("to")) {
@@ -75,6 +85,9 @@ app::CompileOptions compile_options(const Values& values) {
             values.refuse(
                 fmt::format("--{} is for MSCCL plans; MSCCL++ has one executor and protocol", name));
         }
+    }
+    if (options.format != app::CompileFormat::MscclXml && options.dump_after) {
+        values.refuse("--dump-after shows the passes to MSCCL plans (--to msccl-xml)");
     }
     if (!execution && values.flag("channel")) values.refuse("--channel is for --to mscclpp-json");
     options.topology = values.text("topology");
@@ -120,6 +133,9 @@ ExitCode run_compile(const app::CompileOptions& options, const Talk& talk, const
             streams.err.print("error: {}: {}\n", options.program, finding.message);
         }
         if (!compilation.findings.empty()) return ExitCode::Failed;
+        for (const app::CompiledPlan& plan : compilation.plans) {
+            if (!plan.dump.empty()) streams.out.print("{}", text::SafeText::lines(plan.dump));
+        }
         if (!talk.quiet && !talk.json) {
             for (const app::CompiledPlan& plan : compilation.plans) report(plan, streams);
         }
@@ -160,7 +176,12 @@ Command compile_command() {
          "where the plan goes; several plans of one program get numbers; - is standard output")  //
         ("to", text_value("FORMAT"),
          "msccl-xml (default), mscclpp-json (default if FILE ends in .json), or trace (if in .chunks)")  //
-        ("check-only", flag(), "trace, compile and verify, but write nothing");
+        ("check-only", flag(), "trace, compile and verify, but write nothing")                           //
+        ("dump-after", text_value("PASS"),
+         "print what there is after a pass of the compiler: trace, clock, lanes, blocks, order, sums, "
+         "channels, "
+         "steps or replicate (docs/chunk-programs.md)")  //
+        ("dot", flag(), "print it as a graph for Graphviz");
     OptionGroup library{"Algorithms of the library (tutti algorithms lists them)"};
     library.options.add_options()                                                             //
         ("ranks", text_value("N"), "PROGRAM is the name of an algorithm, for so many ranks")  //
