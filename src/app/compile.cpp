@@ -4,12 +4,14 @@
 #include "app/compile_trace.hpp"
 #include "app/condition_file.hpp"
 #include "app/output_check.hpp"
+#include "app/plan_network.hpp"
 #include "app/python_program.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/chunk_trace.hpp"
 #include "io/json_text.hpp"
 #include "io/msccl_xml.hpp"
+#include "io/mscclpp_json.hpp"
 #include "io/plan_condition_json.hpp"
 #include "lang/contributions.hpp"
 #include "lang/library.hpp"
@@ -91,7 +93,9 @@ struct Made {
 };
 
 /// The plan of a trace, or a finding.
-Made make(lang::Trace trace, const CompileOptions& options, Compilation& compilation) {
+Made make(lang::Trace trace, const CompileOptions& options, const std::optional<PlanNetwork>& network,
+          Compilation& compilation) {
+    if (options.protocol) trace.protocol = *options.protocol;
     if (options.instances) trace.instances = *options.instances;
     if (options.as_custom) trace = as_custom(std::move(trace));
     Made made;
@@ -117,20 +121,60 @@ Made make(lang::Trace trace, const CompileOptions& options, Compilation& compila
         made.facts.verdict = "traced";
         return made;
     }
-    const CompiledTrace plan =
-        compile_verified(tracer.trace(), {options.target, options.min_bytes, options.max_bytes});
-    made.facts.verify_seconds = plan.verify_seconds;
-    made.facts.compile_seconds = plan.compile_seconds;
-    made.facts.verdict = std::string(name_of(plan.verdict.verdict));
+    const compile::TraceOptions wanted{.target = options.target,
+                                       .min_bytes = options.min_bytes,
+                                       .max_bytes = options.max_bytes,
+                                       .dump_after = options.dump_after,
+                                       .dot = options.dot,
+                                       .channel = options.channel};
+    std::optional<TraceNetwork> on;
+    if (network) on.emplace(network->topology, network->bytes);
+    const TraceNetwork* const where = on ? &*on : nullptr;
+    const auto finish = [&](const auto& plan) {
+        made.facts.verify_seconds = plan.verify_seconds;
+        made.facts.compile_seconds = plan.compile_seconds;
+        made.facts.verdict = std::string(name_of(plan.verdict.verdict));
+        made.facts.makespan = plan.time;
+        if (plan.result.condition) {
+            made.condition =
+                io::plan_condition_text(*plan.result.condition, fmt::format("of the program {}", trace.name));
+        }
+        for (const auto& gpu : plan.result.plan.gpus) {
+            made.facts.thread_blocks += gpu.blocks.size();
+            made.facts.scratch = std::max<std::int64_t>(made.facts.scratch, gpu.scratch_chunks);
+        }
+    };
+    if (options.format == CompileFormat::MscclppJson) {
+        const CompiledExecution plan = compile_verified_execution(tracer.trace(), wanted, where);
+        finish(plan);
+        made.facts.steps = operations_of(plan.result.plan);
+        for (const plan::ExecutionGpu& gpu : plan.result.plan.gpus) {
+            made.facts.channels = std::max(made.facts.channels,
+                                           static_cast<std::int32_t>(peers_of(gpu, options.channel).size()));
+        }
+        made.text = io::mscclpp_json_text(plan.result.plan);
+        return made;
+    }
+    const CompiledTrace plan = compile_verified(tracer.trace(), wanted, where);
+    finish(plan);
+    if (options.dump_after == compile::Pass::Trace && !options.dot) {
+        made.facts.dump = io::chunk_trace_text(trace);
+    } else if (plan.result.dump) {
+        const compile::PassDump& dump = *plan.result.dump;
+        made.facts.dump = dump.plan ? io::msccl_xml_text(*dump.plan) : dump.text;
+    }
     made.facts.steps = plan::steps_of(plan.result.plan);
-    for (const plan::Gpu& gpu : plan.result.plan.gpus) made.facts.thread_blocks += gpu.blocks.size();
     made.facts.channels = plan.result.plan.channels;
     made.text = io::msccl_xml_text(plan.result.plan);
-    if (plan.result.condition) {
-        made.condition =
-            io::plan_condition_text(*plan.result.condition, fmt::format("of the program {}", trace.name));
-    }
     return made;
+}
+
+/// Where the plans are timed; nothing without a topology.
+std::optional<PlanNetwork> network_for(const CompileOptions& options) {
+    PlanOptions network;
+    network.topology = options.topology;
+    network.bytes = options.bytes;
+    return network_of(network);
 }
 
 std::vector<lang::Trace> read_traces(const std::vector<std::string>& files, const Stop& stop) {
@@ -187,10 +231,11 @@ void check_plan_output(const CompileOptions& options, const std::string& path) {
 Compilation compile_program(const CompileOptions& options, const Watch& watch) {
     Compilation compilation;
     if (!options.check_only) check_plan_output(options, options.output);
+    const std::optional<PlanNetwork> network = network_for(options);
     std::vector<Made> all;
     for (lang::Trace& trace : traces_of(options, watch.stop(), compilation, all)) {
         try {
-            all.push_back(make(std::move(trace), options, compilation));
+            all.push_back(make(std::move(trace), options, network, compilation));
         } catch (const InputError& error) {
             throw error.in_file(options.program);
         }
@@ -230,6 +275,8 @@ io::Json json_of(const Compilation& compilation, const CompileOptions& options) 
              {"steps", plan.steps},
              {"thread_blocks", plan.thread_blocks},
              {"channels", plan.channels},
+             {"scratch", plan.scratch},
+             {"makespan", plan.makespan ? io::Json(*plan.makespan) : io::Json()},
              {"trace_seconds", plan.trace_seconds},
              {"compile_seconds", plan.compile_seconds},
              {"verify_seconds", plan.verify_seconds}});

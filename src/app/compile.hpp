@@ -2,7 +2,9 @@
 
 #include "app/json.hpp"
 #include "app/watch.hpp"
+#include "compile/pass.hpp"
 #include "lang/library.hpp"
+#include "plan/execution_plan.hpp"
 #include "plan/plan_verdict.hpp"
 #include "plan/target.hpp"
 
@@ -13,7 +15,7 @@
 
 namespace tutti::app {
 
-enum class CompileFormat { MscclXml, Trace };
+enum class CompileFormat { MscclXml, Trace, MscclppJson };
 
 struct CompileOptions {
     std::string program{};                 ///< a Python program, a trace file, or an algorithm's name
@@ -23,9 +25,15 @@ struct CompileOptions {
     CompileFormat format = CompileFormat::MscclXml;
     std::optional<plan::Target> target{};
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
-    std::optional<std::uint32_t> instances{};  ///< instead of the program's
-    bool check_only = false;                   ///< trace and compile, write nothing
-    bool as_custom = false;                    ///< what the trace ends with is what is wanted
+    std::optional<std::uint32_t> instances{};               ///< instead of the program's
+    std::optional<plan::Protocol> protocol{};               ///< likewise
+    plan::ChannelType channel = plan::ChannelType::Memory;  ///< of execution plans
+    std::optional<std::string> topology{};                  ///< the plan that is the fastest there is taken
+    std::optional<std::int64_t> bytes{};        ///< of the call that is timed; only with a topology
+    std::optional<compile::Pass> dump_after{};  ///< what there is after a pass is told
+    bool dot = false;                           ///< as a graph for Graphviz
+    bool check_only = false;                    ///< trace and compile, write nothing
+    bool as_custom = false;                     ///< what the trace ends with is what is wanted
     friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
@@ -44,7 +52,10 @@ struct CompiledPlan {
     std::string name{}, collective{};
     std::uint32_t ranks = 0;
     std::size_t verbs = 0, steps = 0, thread_blocks = 0;
-    std::int32_t channels = 0;
+    std::int32_t channels = 0;               ///< of execution plans: the most of a rank
+    std::int64_t scratch = 0;                ///< chunks: the most of a rank
+    std::optional<std::int64_t> makespan{};  ///< ticks, on the topology
+    std::string dump{};                      ///< after the pass that was asked for
     std::string verdict{};
     double trace_seconds = 0, compile_seconds = 0, verify_seconds = 0;
 };

@@ -1,5 +1,6 @@
 #include "app/compile_trace.hpp"
 
+#include "app/plan_cost.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/chunk_trace.hpp"
@@ -8,37 +9,89 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 
 namespace tutti::app {
+namespace {
 
-CompiledTrace compile_verified(const lang::Trace& trace, const compile::TraceOptions& options) {
-    using Clock = std::chrono::steady_clock;
-    const auto seconds_since = [](Clock::time_point start) {
-        return std::chrono::duration<double>(Clock::now() - start).count();
-    };
-    CompiledTrace made;
-    const auto judge = [&](const compile::TraceResult& candidate) {
-        const auto began = Clock::now();
-        verify::PlanReading reading;
-        reading.root = candidate.root;
-        reading.condition = candidate.condition;
-        reading.strict_dependencies = true;
-        made.verdict = verify::verify(candidate.plan, reading);
-        made.verify_seconds += seconds_since(began);
-        return made.verdict.verdict;
-    };
-    const auto start = Clock::now();
-    try {
-        made.result = compile::compile_trace(trace, options, judge);
-    } catch (const InternalError& error) {
-        const std::string first =
-            made.verdict.violations.empty() ? "" : ": " + made.verdict.violations.front().message;
-        io::write_file("tutti-bug.chunks", io::chunk_trace_text(trace));
-        throw InternalError(fmt::format("{}{}; the program is in tutti-bug.chunks", error.what(), first));
+using Seconds = std::chrono::duration<double>;
+
+/// Judges candidates and times them; keeps the last verdict, and how long judging took.
+template <class Candidate>
+class Judge {
+  public:
+    Judge(verify::PlanReading reading, std::optional<Rank> root, const TraceNetwork* network)
+        : reading_(std::move(reading)), network_(network) {
+        reading_.root = root;
     }
-    made.compile_seconds = seconds_since(start) - made.verify_seconds;
-    (void)judge(made.result);  // the last candidate need not have been the best
-    return made;
+
+    compile::Judgement operator()(const Candidate& candidate) {
+        const auto began = std::chrono::steady_clock::now();
+        reading_.condition = candidate.condition;
+        verdict_ = verify::verify(candidate.plan, reading_);
+        time_.reset();
+        if (network_ != nullptr && verdict_.acceptable()) {
+            CostJob job{&candidate.plan, verdict_, network_->bytes};
+            if (candidate.condition) job.condition = std::make_shared<plan::Condition>(*candidate.condition);
+            time_ = timing_of(std::span(&job, 1), network_->topology).makespan.count();
+        }
+        seconds_ += Seconds(std::chrono::steady_clock::now() - began).count();
+        return {verdict_.verdict, time_.value_or(0)};
+    }
+
+    /// Compiles with it: the best plan, its verdict, its time. An internal error names a reproducer.
+    template <class Made, class Compile>
+    Made run(const lang::Trace& trace, Compile compile) {
+        Made made;
+        const auto start = std::chrono::steady_clock::now();
+        try {
+            made.result = compile();
+        } catch (const InternalError& error) {
+            const std::string first =
+                verdict_.violations.empty() ? "" : ": " + verdict_.violations.front().message;
+            io::write_file("tutti-bug.chunks", io::chunk_trace_text(trace));
+            throw InternalError(fmt::format("{}{}; the program is in tutti-bug.chunks", error.what(), first));
+        }
+        made.compile_seconds = Seconds(std::chrono::steady_clock::now() - start).count() - seconds_;
+        (void)(*this)(made.result);  // the last candidate need not have been the best
+        made.verdict = std::move(verdict_);
+        made.time = time_;
+        made.verify_seconds = seconds_;
+        return made;
+    }
+
+  private:
+    verify::PlanReading reading_;
+    const TraceNetwork* network_;
+    plan::PlanVerdict verdict_;
+    std::optional<std::int64_t> time_;
+    double seconds_ = 0;
+};
+
+compile::TraceOptions timed(compile::TraceOptions options, const TraceNetwork* network) {
+    options.timed = network != nullptr;
+    return options;
+}
+
+}  // namespace
+
+CompiledTrace compile_verified(const lang::Trace& trace, const compile::TraceOptions& options,
+                               const TraceNetwork* network) {
+    verify::PlanReading reading;
+    reading.strict_dependencies = true;
+    Judge<compile::TraceResult> judge(reading, trace.shape.root, network);
+    return judge.run<CompiledTrace>(
+        trace, [&] { return compile::compile_trace(trace, timed(options, network), std::ref(judge)); });
+}
+
+CompiledExecution compile_verified_execution(const lang::Trace& trace, const compile::TraceOptions& options,
+                                             const TraceNetwork* network) {
+    verify::PlanReading reading;
+    reading.target = plan::Target::Mscclpp;
+    Judge<compile::TraceExecution> judge(reading, trace.shape.root, network);
+    return judge.run<CompiledExecution>(trace, [&] {
+        return compile::compile_trace_to_execution(trace, timed(options, network), std::ref(judge));
+    });
 }
 
 }  // namespace tutti::app

@@ -4,7 +4,7 @@
 #include "compile/execution_lowering.hpp"
 
 #include "compile/condition.hpp"
-#include "compile/execution/draft.hpp"
+#include "compile/execution/schedule_draft.hpp"
 #include "compile/msccl/passes.hpp"
 #include "core/error.hpp"
 
@@ -79,8 +79,9 @@ ExecutionResult lower_to_execution_plan(const Instance& instance, const Schedule
     msccl::form_lanes(moves, {.lane_length = msccl::kNone});
     // What comes in and goes on is the work of one thread block.
     msccl::fuse(moves, true, false);
-    execution::Draft draft{.moves = moves, .in_place = in_place, .channel = options.channel};
-    execution::choose_landings(draft);
+    // Where messages are put, and what each rank does in which order.
+    execution::Draft draft = execution::draft_of(moves, in_place, options.channel);
+    // Thread blocks, then channels and operations.
     execution::form_blocks(draft);
     ExecutionResult result{.plan = execution::assemble(draft)};
     plan::ExecutionPlan& plan = result.plan;

@@ -4,6 +4,7 @@
 #include "compile/trace_lowering.hpp"
 
 #include "compile/msccl_lowering.hpp"
+#include "compile/trace/dump.hpp"
 #include "compile/trace/layout.hpp"
 #include "compile/trace/replicate.hpp"
 #include "compile/trace_graph.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 namespace tutti::compile {
@@ -49,28 +51,70 @@ plan::MscclPlan heading(const lang::Trace& program, const TraceOptions& options)
     return plan;
 }
 
-/// One way through the passes; none: it got stuck.
-std::optional<plan::MscclPlan> attempt(const lang::Trace& program, const Graph& graph, const Clock& clock,
-                                       const Choice& choice, const TraceOptions& options) {
-    Layout layout;
-    // Thread blocks: the program's, or one for each lane or pair of lanes with much to fuse.
-    if (program.policy == lang::BlockPolicy::Manual) {
-        take_manual_blocks(graph, program, choice, clock, layout);
-    } else {
-        form_lanes(graph, clock, choice, layout);
-        form_blocks(graph, layout);
+/// What an attempt ended in: a plan, a limit that is not kept, or nothing: it got stuck.
+using Outcome = std::variant<std::monostate, plan::MscclPlan, Excess>;
+
+/// One way through the passes.
+class Attempt {
+  public:
+    Attempt(const lang::Trace& program, const Graph& graph, const Clock& clock, const Choice& choice,
+            const TraceOptions& options)
+        : program_(program), graph_(graph), clock_(clock), choice_(choice), options_(options) {}
+
+    Outcome run() {
+        told_.reset();
+        tell(Pass::Clock);
+        // Thread blocks: the program's, or one for each lane or pair of lanes with much to fuse.
+        if (program_.policy == lang::BlockPolicy::Manual) {
+            take_manual_blocks(graph_, program_, choice_, clock_, layout_);
+            tell(Pass::Lanes);
+        } else {
+            form_lanes(graph_, clock_, choice_, layout_);
+            tell(Pass::Lanes);
+            form_blocks(graph_, layout_);
+        }
+        tell(Pass::Blocks);
+        // The order in which everything can run.
+        if (!find_order(graph_, clock_, choice_, layout_)) return {};
+        tell(Pass::Order);
+        // Sums that are only passed on are not stored.
+        drop_sums(graph_, layout_);
+        tell(Pass::Sums);
+        if (const auto excess = choose_channels(graph_.ranks, limits(options_), layout_)) return *excess;
+        tell(Pass::Channels);
+        plan::MscclPlan plan = heading(program_, options_);
+        plan.channels = static_cast<std::int32_t>(layout_.channels);
+        // Steps, each with what it waits for.
+        plan.gpus = steps_of(graph_, program_.shape, layout_);
+        if (options_.dump_after == Pass::Steps) tell(plan);
+        return plan;
     }
-    // The order in which everything can run.
-    if (!find_order(graph, clock, choice, layout)) return std::nullopt;
-    // Sums that are only passed on are not stored.
-    drop_sums(graph, layout);
-    choose_channels(layout);
-    plan::MscclPlan plan = heading(program, options);
-    plan.channels = static_cast<std::int32_t>(layout.channels);
-    // Steps, each with what it waits for.
-    plan.gpus = steps_of(graph, program.shape, layout);
-    return plan;
-}
+    /// Tells what there is at last.
+    void tell(const plan::MscclPlan& plan) {
+        told_ = options_.dot ? PassDump{dot_of(plan), {}} : PassDump{{}, plan};
+    }
+    [[nodiscard]] const Layout& layout() const { return layout_; }
+    [[nodiscard]] const std::optional<PassDump>& told() const { return told_; }
+
+    static const MscclLimits* limits(const TraceOptions& options) {
+        const bool has = options.target && *options.target != plan::Target::Mscclpp;
+        return has ? &limits_of(*options.target) : nullptr;
+    }
+
+  private:
+    void tell(Pass pass) {
+        if (options_.dump_after == pass)
+            told_ = PassDump{dump(program_, graph_, clock_, layout_, pass, options_.dot), {}};
+    }
+
+    const lang::Trace& program_;
+    const Graph& graph_;
+    const Clock& clock_;
+    const Choice& choice_;
+    const TraceOptions& options_;
+    Layout layout_;
+    std::optional<PassDump> told_;
+};
 
 std::size_t blocks_of(const plan::MscclPlan& plan) {
     std::size_t blocks = 0;
@@ -79,14 +123,6 @@ std::size_t blocks_of(const plan::MscclPlan& plan) {
 }
 auto size_of(const plan::MscclPlan& plan) {
     return std::tuple(steps_of(plan), blocks_of(plan), plan.channels);
-}
-
-std::size_t longest_block(const plan::MscclPlan& plan) {
-    std::size_t longest = 0;
-    for (const plan::Gpu& gpu : plan.gpus) {
-        for (const plan::ThreadBlock& block : gpu.blocks) longest = std::max(longest, block.steps.size());
-    }
-    return longest;
 }
 
 /// How good a verdict is; 0: not acceptable.
@@ -103,71 +139,143 @@ int rank_of(plan::PlanClass verdict) {
     }
 }
 
-}  // namespace
+/// All ways through the passes, and the best plan so far.
+class Search {
+  public:
+    Search(const lang::Trace& program, const TraceOptions& options, const TraceJudge& judge)
+        : program_(program),
+          options_(options),
+          judge_(judge),
+          graph_(graph_of(program, kMostInAStep)),
+          clock_(clock_of(graph_)) {
+        frame_.root = program.shape.root;
+        if (spelled(program.shape.kind, options.target) == "custom")
+            frame_.condition = lang::condition_of(program);
+        best_possible_ = frame_.condition && frame_.condition->outputs.empty() ? 1 : 3;
+    }
 
-TraceResult compile_trace(const lang::Trace& program, const TraceOptions& options, const TraceJudge& judge) {
-    const Graph graph = graph_of(program, kMostInAStep);
-    const Clock clock = clock_of(graph);
-    TraceResult frame;
-    frame.root = program.shape.root;
-    if (spelled(program.shape.kind, options.target) == "custom")
-        frame.condition = lang::condition_of(program);
-    const auto fifo = static_cast<std::uint32_t>(plan::fifo_capacity(program.protocol));
+    TraceResult run() {
+        // Where thread blocks are too long for the target, connections become several.
+        std::uint32_t length = kNone;
+        while (true) {
+            try_all(length);
+            const MscclLimits* const limits = Attempt::limits(options_);
+            const bool too_long = excess_ && excess_->of == Excess::Of::Steps;
+            if (best_ || !too_long || length == 1 || program_.policy == lang::BlockPolicy::Manual) break;
+            length = length == kNone ? static_cast<std::uint32_t>(limits->steps) : length / 2;
+        }
+        if (!best_ && excess_) throw InputError(text_of(*excess_, *options_.target));
+        if (!best_) {
+            throw InternalError(fmt::format("every plan for the program '{}' was rejected ({})",
+                                            program_.name, name_of(last_)));
+        }
+        if (options_.dump_after) add_dump();
+        return std::move(*best_);
+    }
 
-    std::vector<Choice> choices;
-    for (const std::uint32_t room : {fifo, kNone}) {
-        for (const bool in_order : {false, true}) {
-            for (const bool peel : {true, false}) {
-                if (!program.fusion && peel) continue;
-                if (program.policy == lang::BlockPolicy::Manual && peel) continue;
-                choices.push_back(
-                    {.fuse = program.fusion, .peel = peel, .trace_order = in_order, .fifo = room});
+  private:
+    [[nodiscard]] std::vector<Choice> choices(std::uint32_t lane_length) const {
+        const auto fifo = static_cast<std::uint32_t>(plan::fifo_capacity(program_.protocol));
+        std::vector<Choice> all;
+        for (const std::uint32_t room : {fifo, kNone}) {
+            for (const bool in_order : {false, true}) {
+                for (const bool peel : {true, false}) {
+                    if (!program_.fusion && peel) continue;
+                    if (program_.policy == lang::BlockPolicy::Manual && peel) continue;
+                    all.push_back({.fuse = program_.fusion,
+                                   .peel = peel,
+                                   .lane_length = lane_length,
+                                   .trace_order = in_order,
+                                   .fifo = room});
+                }
+            }
+            if (program_.fusion) {
+                all.push_back({.fuse = false,
+                               .peel = false,
+                               .lane_length = lane_length,
+                               .trace_order = true,
+                               .fifo = room});
             }
         }
-        if (program.fusion)
-            choices.push_back({.fuse = false, .peel = false, .trace_order = true, .fifo = room});
+        return all;
     }
-    const int best_possible = frame.condition && frame.condition->outputs.empty() ? 1 : 3;
 
-    std::optional<TraceResult> best;
-    int best_rank = 0;
-    plan::PlanClass last{};
-    for (const Choice& choice : choices) {
-        // Later choices only help where earlier ones were not accepted.
-        if (best_rank == best_possible && (choice.trace_order || choice.fifo == kNone || !choice.fuse)) break;
-        auto plan = attempt(program, graph, clock, choice, options);
-        if (!plan) continue;
-        if (best && best_rank == best_possible && size_of(best->plan) <= size_of(*plan)) continue;
-        for (TraceResult& made : replicated(*plan, frame, program)) {
-            last = judge(made);
-            const int rank = rank_of(last);
+    void try_all(std::uint32_t lane_length) {
+        bool peeled = true;  // whether the last way that could give messages lanes of their own did
+        for (const Choice& choice : choices(lane_length)) {
+            // Later choices only help where earlier ones were not accepted.
+            const bool late = choice.trace_order || choice.fifo == kNone || !choice.fuse;
+            if (!options_.timed && best_rank_ >= best_possible_ && late) break;
+            if (choice.fuse && !choice.peel && !peeled) continue;  // it would be the same again
+            Attempt attempt(program_, graph_, clock_, choice, options_);
+            Outcome outcome = attempt.run();
+            if (choice.peel) peeled = attempt.layout().peeled;
+            if (const auto* excess = std::get_if<Excess>(&outcome)) excess_ = *excess;
+            if (const auto* plan = std::get_if<plan::MscclPlan>(&outcome)) take(*plan, choice);
+        }
+    }
+
+    void take(const plan::MscclPlan& plan, const Choice& choice) {
+        const bool cannot_win =
+            best_ && best_rank_ >= best_possible_ && size_of(best_->plan) <= size_of(plan);
+        if (!options_.timed && cannot_win) return;
+        const MscclLimits* const limits = Attempt::limits(options_);
+        for (TraceResult& made : replicated(plan, frame_, program_)) {
+            if (limits != nullptr) {
+                if (const auto excess = excess_of(made.plan, *limits)) {
+                    excess_ = excess;
+                    continue;
+                }
+            }
+            const Judgement judgement = judge_(made);
+            last_ = judgement.verdict;
+            const int rank = rank_of(last_);
             if (rank == 0) continue;
-            const bool better =
-                !best || rank > best_rank || (rank == best_rank && size_of(made.plan) < size_of(best->plan));
+            const bool better = !best_ || rank > best_rank_ ||
+                                (rank == best_rank_ && std::tuple(judgement.time, size_of(made.plan)) <
+                                                           std::tuple(best_time_, size_of(best_->plan)));
             if (better) {
-                best_rank = rank;
-                best = std::move(made);
+                best_rank_ = rank;
+                best_time_ = judgement.time;
+                best_ = std::move(made);
+                way_ = choice;
             }
             break;
         }
     }
-    if (!best) {
-        throw InternalError(
-            fmt::format("every plan for the program '{}' was rejected ({})", program.name, name_of(last)));
-    }
-    if (options.target && *options.target != plan::Target::Mscclpp) {
-        const MscclLimits& limits = limits_of(*options.target);
-        if (const std::size_t longest = longest_block(best->plan);
-            longest > static_cast<std::size_t>(limits.steps)) {
-            throw InputError(fmt::format("the plan has a thread block of {} steps; {} has room for {}",
-                                         longest, name_of(*options.target), limits.steps));
+
+    /// Goes the way again that led to the plan.
+    void add_dump() {
+        Attempt attempt(program_, graph_, clock_, way_, options_);
+        (void)attempt.run();
+        if (options_.dump_after == Pass::Trace && options_.dot) {
+            best_->dump = PassDump{dump(program_, graph_, clock_, {}, Pass::Trace, true), {}};
+            return;
         }
-        if (best->plan.channels > limits.channels) {
-            throw InputError(fmt::format("the plan needs {} channels; {} has {}", best->plan.channels,
-                                         name_of(*options.target), limits.channels));
-        }
+        if (options_.dump_after == Pass::Replicate) attempt.tell(best_->plan);
+        best_->dump = attempt.told();
     }
-    return std::move(*best);
+
+    const lang::Trace& program_;
+    const TraceOptions& options_;
+    const TraceJudge& judge_;
+    Graph graph_;
+    Clock clock_;
+    TraceResult frame_;
+    int best_possible_ = 3;
+
+    std::optional<TraceResult> best_;
+    Choice way_;  ///< to the best
+    int best_rank_ = 0;
+    std::int64_t best_time_ = 0;
+    plan::PlanClass last_{};
+    std::optional<Excess> excess_;  ///< the last one
+};
+
+}  // namespace
+
+TraceResult compile_trace(const lang::Trace& program, const TraceOptions& options, const TraceJudge& judge) {
+    return Search(program, options, judge).run();
 }
 
 }  // namespace tutti::compile

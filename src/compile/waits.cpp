@@ -29,13 +29,18 @@ std::vector<StepOf> Waits::next(std::uint32_t block, std::span<const std::size_t
     std::vector<StepOf> waits;
     for (const Moment& moment : touched(block, reads, writes)) {
         const StepOf& step = moment.step;
-        if (own.clocks.back()[step.block] >= step.step) continue;
+        const Clock& so_far = own.clocks.back();
+        if (!so_far.empty() && so_far[step.block] >= step.step) continue;
         if (waits.empty()) own.clocks.push_back(own.clocks.back());
+        if (own.clocks.back().empty()) own.clocks.back().assign(blocks_.size(), kNever);
         waits.push_back(step);
         const Block& other = blocks_[step.block];
         const Clock& known = other.clocks[other.clock_of[step.step]];
         Clock& clock = own.clocks.back();
-        std::ranges::transform(clock, known, clock.begin(), [](auto a, auto b) { return std::max(a, b); });
+        if (!known.empty()) {
+            std::ranges::transform(clock, known, clock.begin(),
+                                   [](auto a, auto b) { return std::max(a, b); });
+        }
         clock[step.block] = std::max<std::int64_t>(clock[step.block], step.step);
     }
     const Moment now{{block, static_cast<std::uint32_t>(own.clock_of.size())}, steps_++};

@@ -20,11 +20,12 @@ struct StepOf {
 /// known to be over: each block keeps, for every other, the last step that it knows has ended, learnt from
 /// those it waited for (a vector clock).
 ///
-/// Steps that do not wait share the clock of the step before, so the memory is blocks times waits.
+/// Steps that do not wait share the clock of the step before, so the memory is blocks times waits: most
+/// blocks of an all-to-all never wait, and have no clock at all.
 class Waits {
   public:
     Waits(std::size_t blocks, std::size_t places) : blocks_(blocks), places_(places) {
-        for (Block& block : blocks_) block.clocks.emplace_back(blocks, kNever);
+        for (Block& block : blocks_) block.clocks.emplace_back();
     }
 
     /// The next step, in the order of the rank, is the next one of that block. Returns what it waits for, the
@@ -34,7 +35,8 @@ class Waits {
 
   private:
     static constexpr std::int64_t kNever = -1;
-    using Clock = std::vector<std::int64_t>;  ///< by block: the last step that is known to have ended
+    /// By block the last step that is known to have ended; empty: nothing is known of any.
+    using Clock = std::vector<std::int64_t>;
 
     struct Block {
         std::vector<Clock> clocks{};            ///< each the one after another wait

@@ -42,6 +42,12 @@ plan::PlanClass judged(const TraceResult& result) {
     reading.strict_dependencies = true;
     return verify::verify(result.plan, reading).verdict;
 }
+plan::PlanClass executed(const TraceExecution& made) {
+    verify::PlanReading reading;
+    reading.condition = made.condition;
+    reading.target = plan::Target::Mscclpp;
+    return verify::verify(made.plan, reading).verdict;
+}
 TraceResult compiled(const lang::Trace& trace) { return compile_trace(trace, {}, judged); }
 
 std::map<StepType, int> steps_by_type(const plan::MscclPlan& plan) {
@@ -260,6 +266,95 @@ TEST_CASE("every edge of a program's graph leads forward") {
             for (const std::uint32_t b : graph.before(i)) CHECK(b < i);
         }
     }
+}
+
+TEST_CASE(
+    "random programs become execution plans that end as the program does, within the executor's limits") {
+    std::size_t direct = 0, landed = 0;
+    test::for_seeds(test::cases(1000), [&](Rng& rng, std::uint64_t seed) {
+        const Tracer tracer = random_program(rng, seed % 2 == 0);
+        lang::Trace trace = tracer.trace();
+        if (trace.verbs.empty()) return;
+        trace.instances = 1 + static_cast<std::uint32_t>(rng.below(2));
+        INFO(io::chunk_trace_text(trace));
+        for (const auto channel : {plan::ChannelType::Memory, plan::ChannelType::Port}) {
+            const TraceExecution made = compile_trace_to_execution(trace, {.channel = channel}, executed);
+            CHECK(made.plan.in_place == trace.shape.in_place);
+            if (made.condition->outputs.empty()) continue;
+            verify::PlanReading reading;
+            reading.condition = made.condition;
+            reading.target = plan::Target::Mscclpp;
+            const plan::PlanVerdict verdict = verify::verify(made.plan, reading);
+            CHECK(verdict.verdict == plan::PlanClass::Valid);
+            for (const auto& warning : verdict.warnings) CHECK_FALSE(warning.code.starts_with("limit"));
+            std::int64_t scratch = 0, declared = 0;
+            for (std::uint32_t r = 0; r < trace.shape.ranks; ++r) {
+                scratch += made.plan.gpus[r].scratch_chunks;
+                declared += std::int64_t{graph_of(trace, 71).scratch[r]} * trace.instances;
+            }
+            ++(scratch > declared ? landed : direct);
+        }
+    });
+    // Both happen: messages that go where they belong, and such that have to land elsewhere.
+    CHECK(direct > 0);
+    CHECK(landed > 0);
+}
+
+TEST_CASE("a copy is put where it belongs if its sender knows that the place is free") {
+    // Rank 1 sends its chunk away; only then may it be replaced.
+    const auto scratch_of = [](bool knows) {
+        Tracer tracer(heading(CollectiveKind::Custom, 3, 1, true));
+        lang::Trace head = tracer.trace();
+        head.shape.custom_inputs = head.shape.custom_outputs = 2;
+        for (std::uint32_t r = 0; r < 3; ++r) {
+            for (std::uint32_t i = 0; i < 2; ++i)
+                head.shape.initial.push_back({{r, kInput, i}, {Rank(r), i}});
+        }
+        Tracer program(head);
+        program.copy({1, kInput, 0}, {knows ? 2U : 0U, kInput, 1}, 1);
+        program.copy({2, kInput, 1}, {1, kInput, 0}, 1);
+        const TraceExecution made = compile_trace_to_execution(program.trace(), {}, executed);
+        return made.plan.gpus[1].scratch_chunks;
+    };
+    CHECK(scratch_of(true) == 0);
+    CHECK(scratch_of(false) == 1);
+}
+
+TEST_CASE("execution plans name the collectives that the format knows, others have a condition") {
+    const TraceExecution named =
+        compile_trace_to_execution(ring(3, CollectiveKind::ReduceScatter, true).trace(), {}, executed);
+    CHECK(named.plan.collective == "reducescatter");
+    CHECK_FALSE(named.condition.has_value());
+    Tracer tracer(heading(CollectiveKind::Broadcast, 2, 3, true));
+    tracer.copy({0, kInput, 0}, {1, kInput, 0}, 3);
+    const TraceExecution other = compile_trace_to_execution(tracer.trace(), {}, executed);
+    CHECK(other.plan.collective == "custom");
+    REQUIRE(other.condition.has_value());
+    CHECK(other.condition->inputs.at(Rank(0)) == std::vector<std::int64_t>{0, 1, 2});
+    CHECK(other.condition->inputs.at(Rank(1)).empty());
+    CHECK(other.condition->outputs.at(Rank(1)).size() == 3);
+    // Put, nop, signal; wait.
+    CHECK(operations_of(other.plan) == 4);
+
+    Tracer gather(heading(CollectiveKind::Gather, 2, 1, true));
+    gather.copy({1, kInput, 0}, {0, kOutput, 1}, 1);
+    CHECK_THROWS_WITH_AS((void)compile_trace_to_execution(gather.trace(), {}, executed),
+                         "an in-place gather is in place at the root only, which execution plans cannot say; "
+                         "expected one that is out of place",
+                         InputError);
+}
+
+TEST_CASE("where the judge tells times, the fastest plan is taken, not the one with the fewest steps") {
+    const lang::Trace trace = ring(4, CollectiveKind::AllReduce, true).trace();
+    std::size_t asked = 0;
+    const auto slow_if_fused = [&](const TraceResult& result) {
+        ++asked;
+        return Judgement(judged(result), steps_by_type(result.plan).contains(StepType::ReceiveCopySend));
+    };
+    const TraceResult result = compile_trace(trace, {.timed = true}, slow_if_fused);
+    CHECK_FALSE(steps_by_type(result.plan).contains(StepType::ReceiveCopySend));
+    CHECK(plan::steps_of(result.plan) > plan::steps_of(compiled(trace).plan));
+    CHECK(asked > 2);
 }
 
 TEST_CASE("random programs become plans that end as the program does, in every interleaving") {

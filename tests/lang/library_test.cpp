@@ -148,6 +148,43 @@ TEST_CASE("Swing on a torus has partners of one row or column, and so are right"
     }
 }
 
+TEST_CASE("every algorithm of the library becomes a valid execution plan of MSCCL++") {
+    for (const Algorithm& algorithm : algorithms()) {
+        for (const CollectiveKind kind : algorithm.kinds) {
+            for (const std::uint32_t ranks : {2U, 5U, 8U}) {
+                for (const bool in_place : {true, false}) {
+                    const AlgorithmRequest asked{
+                        .kind = kind, .ranks = ranks, .in_place = in_place, .root = ranks / 2};
+                    if (!why_not(algorithm, asked).empty()) continue;
+                    const bool rooted = kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter;
+                    if (rooted && in_place) continue;
+                    CAPTURE(algorithm.name);
+                    CAPTURE(name_of(kind));
+                    CAPTURE(ranks);
+                    CAPTURE(in_place);
+                    Trace trace = program_of(algorithm, asked);
+                    for (const std::uint32_t instances : {1U, 2U}) {
+                        trace.instances = instances;
+                        const auto channel =
+                            instances == 1 ? plan::ChannelType::Memory : plan::ChannelType::Port;
+                        plan::PlanVerdict verdict;
+                        (void)compile::compile_trace_to_execution(
+                            trace, {.channel = channel}, [&](const compile::TraceExecution& made) {
+                                verify::PlanReading reading;
+                                reading.condition = made.condition;
+                                reading.target = plan::Target::Mscclpp;
+                                verdict = verify::verify(made.plan, reading);
+                                return verdict.verdict;
+                            });
+                        CHECK(verdict.verdict == plan::PlanClass::Valid);
+                        for (const auto& warning : verdict.warnings) CHECK(warning.message == "");
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("PAT sends as few messages as its aggregation allows") {
     // A message is one verb between ranks: log2 n for each rank where all may be aggregated, else n - 1.
     for (const auto& [aggregation, messages] :

@@ -50,16 +50,49 @@ app::CompileOptions compile_options(const Values& values) {
     }
     options.output = values.text("output").value_or("");
     options.check_only = values.flag("check-only");
+    if (values.flag("dump-after")) {
+        options.dump_after = static_cast<compile::Pass>(values.choice("dump-after", compile::pass_names()));
+        options.dot = values.flag("dot");
+        if (options.output.empty()) options.check_only = true;
+        if (options.output == "-" || values.flag("json")) {
+            values.refuse("--dump-after wants standard output for itself; give the plan a file");
+        }
+    } else if (values.flag("dot")) {
+        values.refuse("--dot is for --dump-after PASS");
+    }
     if (options.output.empty() && !options.check_only)
         values.refuse("expected --output FILE, or --check-only");
     if (values.flag("to")) {
-        options.format = static_cast<app::CompileFormat>(values.choice("to", {"msccl-xml", "trace"}));
+        options.format =
+            static_cast<app::CompileFormat>(values.choice("to", {"msccl-xml", "trace", "mscclpp-json"}));
     } else if (options.output.ends_with(".chunks")) {
         options.format = app::CompileFormat::Trace;
+    } else if (options.output.ends_with(".json")) {
+        options.format = app::CompileFormat::MscclppJson;
     }
     if (values.flag("target")) {
         options.target = static_cast<plan::Target>(values.choice("target", plan::msccl_target_names()));
     }
+    const bool execution = options.format == app::CompileFormat::MscclppJson;
+    if (values.flag("protocol")) {
+        options.protocol = static_cast<plan::Protocol>(values.choice("protocol", {"Simple", "LL", "LL128"}));
+    }
+    if (values.flag("channel")) {
+        options.channel = static_cast<plan::ChannelType>(values.choice("channel", {"memory", "port"}));
+    }
+    for (const char* name : {"target", "protocol"}) {
+        if (execution && values.flag(name)) {
+            values.refuse(
+                fmt::format("--{} is for MSCCL plans; MSCCL++ has one executor and protocol", name));
+        }
+    }
+    if (options.format != app::CompileFormat::MscclXml && options.dump_after) {
+        values.refuse("--dump-after shows the passes to MSCCL plans (--to msccl-xml)");
+    }
+    if (!execution && values.flag("channel")) values.refuse("--channel is for --to mscclpp-json");
+    options.topology = values.text("topology");
+    if (values.flag("bytes")) options.bytes = byte_size(values, "bytes", 1);
+    if (options.bytes && !options.topology) values.refuse("--bytes is for --topology FILE");
     options.min_bytes = byte_size(values, "min-bytes", 0);
     options.max_bytes = byte_size(values, "max-bytes", 0);
     if (values.flag("instances")) options.instances = values.number<std::uint32_t>("instances", 1, 1, 1024);
@@ -79,9 +112,10 @@ void report(const app::CompiledPlan& plan, const Streams& streams) {
         streams.err.print("{}: {} of {} ranks, {} verbs\n", file, plan.collective, plan.ranks, plan.verbs);
         return;
     }
-    streams.err.print("{}: {} of {} ranks, {} steps in {} thread blocks on {} channel{}, {}\n", file,
+    streams.err.print("{}: {} of {} ranks, {} steps in {} thread blocks on {} channel{}, {}{}\n", file,
                       plan.collective, plan.ranks, plan.steps, plan.thread_blocks, plan.channels,
-                      plan.channels == 1 ? "" : "s", plan.verdict);
+                      plan.channels == 1 ? "" : "s", plan.verdict,
+                      plan.makespan ? fmt::format(", {} ticks", *plan.makespan) : "");
     if (!plan.condition_path.empty()) {
         streams.err.print("{}: what it must end with; tutti verify finds it there\n", plan.condition_path);
     }
@@ -102,6 +136,9 @@ ExitCode run_compile(const app::CompileOptions& options, const Talk& talk, const
                               finding.message);
         }
         if (!compilation.findings.empty()) return ExitCode::Failed;
+        for (const app::CompiledPlan& plan : compilation.plans) {
+            if (!plan.dump.empty()) streams.out.print("{}", text::SafeText::lines(plan.dump));
+        }
         if (!talk.quiet && !talk.json) {
             for (const app::CompiledPlan& plan : compilation.plans) report(plan, streams);
         }
@@ -137,13 +174,20 @@ Command compile_command() {
         "tutti compile allreduce_nvls.py -o nvls.json -- --name nvls --num_gpus 8\n"
         "tutti compile ring.chunks -o ring.xml --target msccl-executor\n"
         "tutti compile ring.chunks --check-only --json\n"
+        "tutti compile ring.chunks -o ring.json --topology dgx1.json --bytes 1M\n"
         "tutti compile ring --ranks 8 --set channels=2 -o ring.xml\n";
     OptionGroup output{"Output"};
     output.options.add_options()  //
         ("output,o", text_value("FILE"),
-         "where the plan goes; several plans of one program get numbers; - is standard output")          //
-        ("to", text_value("FORMAT"), "msccl-xml (default), or trace (default if FILE ends in .chunks)")  //
-        ("check-only", flag(), "trace, compile and verify, but write nothing");
+         "where the plan goes; several plans of one program get numbers; - is standard output")  //
+        ("to", text_value("FORMAT"),
+         "msccl-xml (default), mscclpp-json (default if FILE ends in .json), or trace (if in .chunks)")  //
+        ("check-only", flag(), "trace, compile and verify, but write nothing")                           //
+        ("dump-after", text_value("PASS"),
+         "print what there is after a pass of the compiler: trace, clock, lanes, blocks, order, sums, "
+         "channels, "
+         "steps or replicate (docs/chunk-programs.md)")  //
+        ("dot", flag(), "print it as a graph for Graphviz");
     OptionGroup library{"Algorithms of the library (tutti algorithms lists them)"};
     library.options.add_options()                                                             //
         ("ranks", text_value("N"), "PROGRAM is the name of an algorithm, for so many ranks")  //
@@ -158,7 +202,13 @@ Command compile_command() {
         ("target", text_value("NAME"),
          "msccl-executor, msccl or rccl (releases before 2026): whose limits must be kept")  //
         ("instances", text_value("M"),
-         "how many copies of the program share the data (default: the program's)")                    //
+         "how many copies of the program share the data (default: the program's)")        //
+        ("protocol", text_value("NAME"), "Simple, LL or LL128 (default: the program's)")  //
+        ("channel", text_value("TYPE"),
+         "of mscclpp-json: memory (default; one machine) or port (any network)")  //
+        ("topology", text_value("FILE"),
+         "take the plan that is the fastest on this network, by simulation")                          //
+        ("bytes", text_value("N"), "the size of the call that is simulated; 64K, 1M, ...")            //
         ("as", text_value("WHAT"), "custom: whatever the program ends with is what is wanted")        //
         ("min-bytes", text_value("N"), "the least message that it is for (default 0); 64K, 1M, ...")  //
         ("max-bytes", text_value("N"), "the largest (default: any)");

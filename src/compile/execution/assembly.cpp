@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-// Channels. A channel joins one thread block of a rank with one of another. Transfers from the one to the
+// Channels. A channel joins one thread block of a rank with one of another. Moves from the one to the
 // other share it as long as they are waited for in the order in which they are signalled; those that overtake
 // others get a second one. Both sides list the channels between two ranks in the same order, which is what
 // pairs them.
@@ -41,14 +41,14 @@ class Assembly {
         blocks_of_ = next;
     }
 
-    /// The position of each transfer among those that its block puts (signals follow in the same order), or
+    /// The position of each move among those that its block puts (signals follow in the same order), or
     /// waits for.
     [[nodiscard]] std::vector<std::uint32_t> positions(Kind kind) const {
-        std::vector<std::uint32_t> position(draft_.moves.transfers.size(), 0);
+        std::vector<std::uint32_t> position(draft_.moves.size(), 0);
         std::uint32_t next = 0;
         for (const Block& block : draft_.blocks) {
             for (const Task& task : block.tasks) {
-                if (task.kind == kind) position[task.transfer] = next++;
+                if (task.kind == kind) position[task.move] = next++;
             }
         }
         return position;
@@ -57,13 +57,13 @@ class Assembly {
     void choose_wires() {
         const std::vector<std::uint32_t> sent = positions(Kind::Put), taken = positions(Kind::Wait);
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> between;
-        for (std::uint32_t i = 0; i < draft_.moves.transfers.size(); ++i)
+        for (std::uint32_t i = 0; i < draft_.moves.size(); ++i)
             between[{draft_.sender[i], draft_.receiver[i]}].push_back(i);
-        wire_.resize(draft_.moves.transfers.size());
-        for (auto& [ends, transfers] : between) {
-            std::ranges::sort(transfers, {}, [&](std::uint32_t i) { return sent[i]; });
+        wire_.resize(draft_.moves.size());
+        for (auto& [ends, moves] : between) {
+            std::ranges::sort(moves, {}, [&](std::uint32_t i) { return sent[i]; });
             std::vector<std::uint32_t> last;  // taken on each wire
-            for (const std::uint32_t i : transfers) {
+            for (const std::uint32_t i : moves) {
                 const auto fits = std::ranges::find_if(last, [&](std::uint32_t at) { return at < taken[i]; });
                 const auto number = static_cast<std::uint32_t>(fits - last.begin());
                 if (fits == last.end()) last.push_back(0);
@@ -78,11 +78,9 @@ class Assembly {
     void add_gpu(std::uint32_t rank) {
         plan::ExecutionGpu gpu;
         gpu.id = Rank(rank);
-        // The executor finds the size of a chunk by dividing a rank's buffers, so relays have them too.
-        const std::uint32_t sized = rank < draft_.moves.places.members() ? rank : 0;
-        gpu.input_chunks = draft_.moves.places.input_chunks(sized);
-        gpu.output_chunks = draft_.moves.places.output_chunks(sized);
-        gpu.scratch_chunks = draft_.moves.scratch[rank];
+        gpu.input_chunks = draft_.of_rank[rank].inputs;
+        gpu.output_chunks = draft_.of_rank[rank].outputs;
+        gpu.scratch_chunks = draft_.of_rank[rank].scratch;
         gpu.semaphores.assign(static_cast<std::size_t>(draft_.semaphores[rank]), 0);
         plan::GpuChannels channels{draft_.channel, {}, {}, {}};
         channel_.emplace_back();
@@ -119,9 +117,7 @@ class Assembly {
         if (at == ids.end()) ids.push_back(id);
         return slot;
     }
-    plan::Slot channel(std::uint32_t transfer) {
-        return slot_in(channels_, channel_[rank_].at(wire_[transfer]));
-    }
+    plan::Slot channel(std::uint32_t move) { return slot_in(channels_, channel_[rank_].at(wire_[move])); }
     plan::Slot buffer(std::uint32_t rank, plan::Buffer of) {
         const plan::RemoteBuffer wanted{Rank(rank), of, {draft_.channel}};
         const auto at = std::ranges::find(gpu_->remote_buffers, wanted);
@@ -153,7 +149,7 @@ class Assembly {
             case Kind::Signal:
                 op.type = task.kind == Kind::Wait ? OperationType::Wait : OperationType::Signal;
                 op.channel_type = draft_.channel;
-                op.channels = {channel(task.transfer)};
+                op.channels = {channel(task.move)};
                 break;
             case Kind::Copy:
                 op.type = OperationType::Copy;
@@ -177,9 +173,9 @@ class Assembly {
         const bool port = draft_.channel == ChannelType::Port;
         op.type = port ? OperationType::PutSignal : OperationType::Put;
         op.channel_type = draft_.channel;
-        if (port) op.channels = {channel(task.transfer)};
+        if (port) op.channels = {channel(task.move)};
         op.src = {local(task.src, task.count)};
-        const plan::Slot id = buffer(draft_.transfer(task.transfer).to, task.dst.buffer);
+        const plan::Slot id = buffer(draft_.moves[task.move].to, task.dst.buffer);
         op.dst = {
             {plan::Operand::Kind::Remote, plan::Buffer::Input, id, (*task.dst.offset).value(), task.count}};
     }
@@ -188,7 +184,7 @@ class Assembly {
     plan::ExecutionPlan plan_;
     std::vector<plan::BlockId> id_;                                            ///< of each block in its GPU
     std::vector<std::int32_t> blocks_of_;                                      ///< how many, by rank
-    std::vector<Wire> wire_;                                                   ///< of each transfer
+    std::vector<Wire> wire_;                                                   ///< of each move
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<Wire>> wires_;  ///< of each pair of ranks
     std::vector<std::map<Wire, plan::ChannelId>> channel_;                     ///< by rank: the GPU's number
     // Of the block at hand:

@@ -1,27 +1,46 @@
 #pragma once
 
-#include "compile/execution_lowering.hpp"
-#include "compile/msccl/draft.hpp"
+#include "compile/msccl/locations.hpp"
+#include "plan/execution_plan.hpp"
 
 #include <cstdint>
 #include <vector>
 
-/// A plan in the making. What moves, where it lies and on which connection comes from the passes that MSCCL
-/// plans are made with (compile/msccl); the passes here fill the rest from top to bottom.
+/// A plan in the making. Schedules (schedule_draft) and programs (program_draft) fill the upper part: what
+/// moves, where it is put, and in which order and line of work each rank does what. The passes below them are
+/// one for both.
 namespace tutti::compile::execution {
 
-/// Where a transfer is put at its receiver.
-struct Landing {
-    plan::Address at{};
-    /// It lies where the receiver keeps its value; otherwise it is added or copied to that place.
-    bool direct = false;
+/// A message: the sender puts it into the receiver's memory.
+struct Move {
+    std::uint32_t from = 0, to = 0;
+    plan::Address source{};   ///< where the sender reads it
+    plan::Address landing{};  ///< where it is put; else than `target` it is added or copied from there
+    plan::Address operand{};  ///< what the receiver adds it to; only where it reduces
+    plan::Address target{};   ///< where the receiver keeps it
+    std::int32_t count = 0;   ///< chunks
+    bool reduces = false;
+};
+
+/// A copy within a rank's memory, or a sum with what is in `dst`.
+struct LocalMove {
+    plan::Address src{}, dst{};
+    std::int32_t count = 0;
+    bool reduces = false;
+};
+
+/// What a rank does for a move.
+struct Work {
+    enum class Kind : std::uint8_t { Receive, Send, Local } kind = Kind::Send;
+    std::uint32_t move = 0;  ///< of Local: in `locals`
+    std::uint32_t line = 0;  ///< works of one line are done by one thread block, one after the other
 };
 
 /// What a thread block does; becomes an operation.
 struct Task {
     enum class Kind : std::uint8_t { Put, Signal, Wait, Reduce, Copy, Nop, Barrier, Acquire, Release };
     Kind kind = Kind::Nop;
-    std::uint32_t transfer = 0;           ///< Put, Signal, Wait
+    std::uint32_t move = 0;               ///< Put, Signal, Wait
     plan::Address src{}, other{}, dst{};  ///< Reduce adds src and other; `dst` of a Put is at the receiver
     std::int32_t count = 0;               ///< chunks
     std::vector<plan::SemaphoreId> semaphores{};  ///< Acquire, Release
@@ -32,29 +51,37 @@ struct Block {
     std::vector<Task> tasks{};
 };
 
-struct Draft {
-    msccl::Draft& moves;  ///< transfers and lanes; `scratch` grows by the landings
-    bool in_place = true;
-    plan::ChannelType channel = plan::ChannelType::Memory;
-
-    std::vector<Landing> landings{};  ///< by transfer
-    std::vector<Block> blocks{};
-    std::vector<std::int32_t> semaphores{};           ///< how many, by rank
-    std::vector<std::uint32_t> sender{}, receiver{};  ///< block of each transfer
-
-    [[nodiscard]] std::uint32_t ranks() const { return moves.part.ranks; }
-    [[nodiscard]] const msccl::Transfer& transfer(std::uint32_t i) const { return moves.transfers[i]; }
+/// One rank of a plan in the making.
+struct RankDraft {
+    std::int64_t inputs = 0, outputs = 0, scratch = 0;  ///< chunks
+    msccl::Locations places;                            ///< without those where messages land
+    std::uint32_t lines = 0;
+    std::vector<Work> works{};             ///< in an order in which they can be done
+    std::vector<LocalMove> copies{};       ///< that nothing waits for, of what is there from the start
+    std::vector<LocalMove> last_copies{};  ///< that are made when everything else of the rank is done
 };
 
-/// The executor's limits of a thread block. Each transfer may need a channel and a remote buffer of its own.
-inline constexpr std::size_t kMostTransfers = 16;
+struct Draft {
+    bool in_place = true;
+    plan::ChannelType channel = plan::ChannelType::Memory;
+    std::vector<Move> moves{};
+    std::vector<LocalMove> locals{};
+    std::vector<RankDraft> of_rank{};
+
+    std::vector<Block> blocks{};
+    std::vector<std::int32_t> semaphores{};           ///< how many, by rank
+    std::vector<std::uint32_t> sender{}, receiver{};  ///< block of each move
+
+    [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(of_rank.size()); }
+};
+
+/// The executor's limits of a thread block. Each move may need a channel and a remote buffer of its own.
+inline constexpr std::size_t kMostMoves = 16;
 inline constexpr std::size_t kMostOperations = 64;
 inline constexpr std::size_t kMostSemaphores = 16;  ///< of one operation
 
-/// Where each transfer is put, so that nothing is overwritten that is still to be read.
-void choose_landings(Draft& draft);
-/// What the thread blocks of each rank do, in order of time. Throws InputError where a rank would need more
-/// of them than can run.
+/// What the thread blocks of each rank do. Throws InputError where a rank would need more of them than can
+/// run.
 void form_blocks(Draft& draft);
 /// Channels, remote buffers and operations.
 [[nodiscard]] plan::ExecutionPlan assemble(const Draft& draft);

@@ -1,4 +1,4 @@
-#include "compile/execution/draft.hpp"
+#include "compile/execution/schedule_draft.hpp"
 
 #include <boost/dynamic_bitset.hpp>
 
@@ -25,9 +25,10 @@ using Known = boost::dynamic_bitset<>;
 /// One reduced chunk. Plain chunks are never replaced.
 class ChunkLandings {
   public:
-    ChunkLandings(const Draft& draft, std::uint32_t chunk, std::vector<std::uint32_t> numbers)
-        : draft_(draft), chunk_(chunk), numbers_(std::move(numbers)) {
-        for (const std::uint32_t i : numbers_) messages_.push_back(draft.moves.part.messages[i]);
+    ChunkLandings(const msccl::Draft& draft, bool in_place, std::uint32_t chunk,
+                  std::vector<std::uint32_t> numbers)
+        : draft_(draft), in_place_(in_place), chunk_(chunk), numbers_(std::move(numbers)) {
+        for (const std::uint32_t i : numbers_) messages_.push_back(draft.part.messages[i]);
         over_.assign(messages_.size(), Known(messages_.size()));
     }
 
@@ -53,8 +54,8 @@ class ChunkLandings {
         const auto [at, fresh] = places_.try_emplace(rank);
         if (fresh) {
             at->second.over.resize(messages_.size());
-            const Places& places = draft_.moves.places;
-            at->second.used = draft_.in_place && places.input(rank, chunk_) && places.output(rank, chunk_);
+            const Places& places = draft_.places;
+            at->second.used = in_place_ && places.input(rank, chunk_) && places.output(rank, chunk_);
         }
         return at->second;
     }
@@ -79,7 +80,8 @@ class ChunkLandings {
         return messages_[i].op == Op::Copy && knows_writers && knows_readers;
     }
 
-    const Draft& draft_;
+    const msccl::Draft& draft_;
+    bool in_place_;
     std::uint32_t chunk_;
     std::vector<std::uint32_t> numbers_;  ///< in the part
     std::vector<RankMessage> messages_;
@@ -87,33 +89,35 @@ class ChunkLandings {
     std::unordered_map<std::uint32_t, Place> places_;
 };
 
-std::vector<bool> direct_messages(const Draft& draft) {
-    const auto& messages = draft.moves.part.messages;
-    std::vector<std::vector<std::uint32_t>> of_chunk(draft.moves.part.chunks);
+std::vector<bool> direct_messages(const msccl::Draft& draft, bool in_place) {
+    const auto& messages = draft.part.messages;
+    std::vector<std::vector<std::uint32_t>> of_chunk(draft.part.chunks);
     for (std::uint32_t i = 0; i < messages.size(); ++i) of_chunk[messages[i].chunk].push_back(i);
     std::vector<bool> direct(messages.size(), true);
     for (std::uint32_t chunk = 0; chunk < of_chunk.size(); ++chunk) {
-        if (!draft.moves.places.demand(chunk).reduction) continue;
-        ChunkLandings(draft, chunk, std::move(of_chunk[chunk])).run(direct);
+        if (!draft.places.demand(chunk).reduction) continue;
+        ChunkLandings(draft, in_place, chunk, std::move(of_chunk[chunk])).run(direct);
     }
     return direct;
 }
 
 }  // namespace
 
-void choose_landings(Draft& draft) {
-    const std::vector<bool> direct = direct_messages(draft);
-    for (const msccl::Transfer& transfer : draft.moves.transfers) {
+std::vector<plan::Address> landings_of(msccl::Draft& moves, bool in_place) {
+    const std::vector<bool> direct = direct_messages(moves, in_place);
+    std::vector<plan::Address> landings;
+    for (const msccl::Transfer& transfer : moves.transfers) {
         const bool all =
             std::ranges::all_of(transfer.messages, [&](std::uint32_t i) { return bool{direct[i]}; });
         if (all) {
-            draft.landings.push_back({transfer.target, true});
+            landings.push_back(transfer.target);
             continue;
         }
-        std::int32_t& scratch = draft.moves.scratch[transfer.to];
-        draft.landings.push_back({{plan::Buffer::Scratch, plan::id_of<plan::ChunkOffset>(scratch)}, false});
+        std::int32_t& scratch = moves.scratch[transfer.to];
+        landings.push_back({plan::Buffer::Scratch, plan::id_of<plan::ChunkOffset>(scratch)});
         scratch += transfer.count();
     }
+    return landings;
 }
 
 }  // namespace tutti::compile::execution

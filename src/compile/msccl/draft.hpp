@@ -1,5 +1,6 @@
 #pragma once
 
+#include "compile/excess.hpp"
 #include "compile/msccl_lowering.hpp"
 #include "compile/places.hpp"
 
@@ -82,13 +83,6 @@ struct Room {
     std::uint32_t paths = kNone;     ///< lanes for different paths between two ranks
     bool pack = false;               ///< lanes share thread blocks even where nothing can be fused
     std::optional<int> in_flight{};  ///< messages under way on a lane, by the schedule's clock
-};
-
-/// A limit that the draft does not keep.
-struct Excess {
-    enum class Of { Steps, Blocks, Channels, Nodes, Offset, WaitedBlock } of = Of::Steps;
-    std::int64_t needed = 0, limit = 0;
-    std::uint32_t rank = 0;
 };
 
 }  // namespace tutti::compile::msccl

@@ -9,6 +9,9 @@ namespace tutti::compile::msccl {
 class Locations {
   public:
     Locations(const Draft& draft, std::uint32_t rank);
+    /// Of memory in which every place has one name only.
+    Locations(std::int64_t inputs, std::int64_t outputs, std::int64_t scratch)
+        : inputs_(inputs), outputs_(outputs), scratch_(scratch) {}
 
     [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(inputs_ + outputs_ + scratch_); }
     [[nodiscard]] std::size_t of(const plan::Address& address) const;

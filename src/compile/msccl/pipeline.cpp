@@ -65,37 +65,14 @@ bool tighten(Room& room, const Excess& excess) {
     return false;
 }
 
-[[noreturn]] void refuse(const Excess& excess, const Draft& draft) {
-    const auto what = [&]() -> std::string {
-        switch (excess.of) {
-            case Excess::Of::Steps:
-                return "steps of a thread block";
-            case Excess::Of::Blocks:
-                return "thread blocks";
-            case Excess::Of::Channels:
-                return "channels";
-            case Excess::Of::Nodes:
-                return "XML elements";
-            case Excess::Of::Offset:
-                return "chunks of a buffer";
-            case Excess::Of::WaitedBlock:
-                return "thread blocks that others wait for";
-        }
-        return "";
-    }();
-    throw InputError(fmt::format(
-        "the plan needs {} {} on rank {}; {} has room for {}{}", excess.needed, what, excess.rank,
-        name_of(draft.target), excess.limit,
-        draft.target != plan::Target::Msccl ? " (--target msccl takes longer thread blocks)" : ""));
-}
-
 plan::MscclPlan fitted(const Draft& draft, MscclEffort effort) {
     Room room{.lane_length = static_cast<std::uint32_t>(draft.limits.steps)};
     if (effort == MscclEffort::Plain) room.in_flight = plan::fifo_capacity(draft.options.protocol);
     while (true) {
         auto result = attempt(draft, effort, room);
         if (auto* plan = std::get_if<plan::MscclPlan>(&result)) return std::move(*plan);
-        if (!tighten(room, std::get<Excess>(result))) refuse(std::get<Excess>(result), draft);
+        const Excess& excess = std::get<Excess>(result);
+        if (!tighten(room, excess)) throw InputError(text_of(excess, draft.target));
     }
 }
 

@@ -1,73 +1,44 @@
-// Lanes to channels. Joined lanes have one channel, and two lanes between the same ranks have different ones.
-// What the user asks for is placed first; then each chain of joined lanes takes the first channel that is
-// free on all its pairs of ranks.
+// The lanes of a program to channels (compile/channels.cpp says how). What the user asks for is kept.
 
+#include "compile/channels.hpp"
 #include "compile/trace/layout.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace tutti::compile::trace {
-namespace {
 
-/// The lanes of each chain: a path or a circle of joined lanes.
-std::vector<std::vector<std::uint32_t>> chains_of(const std::vector<Lane>& lanes) {
-    std::vector<std::vector<std::uint32_t>> chains;
-    std::vector<bool> seen(lanes.size(), false);
-    for (std::uint32_t first = 0; first < lanes.size(); ++first) {
-        if (seen[first]) continue;
-        std::vector<std::uint32_t> chain, open{first};
-        seen[first] = true;
-        while (!open.empty()) {
-            const std::uint32_t l = open.back();
-            open.pop_back();
-            chain.push_back(l);
-            for (const std::uint32_t next : {lanes[l].onward, lanes[l].inbound}) {
-                if (next != kNone && !seen[next]) {
-                    seen[next] = true;
-                    open.push_back(next);
-                }
-            }
-        }
-        chains.push_back(std::move(chain));
-    }
-    return chains;
-}
-
-}  // namespace
-
-void choose_channels(Layout& layout) {
+std::optional<Excess> choose_channels(std::uint32_t ranks, const MscclLimits* limits, Layout& layout) {
     auto& lanes = layout.lanes;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> taken;
-    auto chains = chains_of(lanes);
-    const auto wanted = [&](const std::vector<std::uint32_t>& chain) {
-        return lanes[chain[0]].wanted_channel;
-    };
-    std::ranges::stable_sort(chains, [&](const auto& a, const auto& b) {
-        if ((wanted(a) >= 0) != (wanted(b) >= 0)) return wanted(a) >= 0;
-        return a.size() > b.size();
-    });
-    layout.channels = 1;
-    for (const auto& chain : chains) {
-        std::uint32_t channel = 0;
-        if (wanted(chain) >= 0) {
-            channel = static_cast<std::uint32_t>(wanted(chain));
-        } else {
-            const auto is_free = [&] {
-                return std::ranges::none_of(chain, [&](std::uint32_t l) {
-                    return taken[{lanes[l].from, lanes[l].to}].contains(channel);
-                });
-            };
-            while (!is_free()) ++channel;
-        }
-        for (const std::uint32_t l : chain) {
-            lanes[l].channel = channel;
-            if (lanes[l].messages == 0) continue;
-            taken[{lanes[l].from, lanes[l].to}].insert(channel);
-            layout.channels = std::max(layout.channels, channel + 1);
-        }
+    // Lanes that have lost all their messages to others need no channel.
+    std::vector<std::uint32_t> number(lanes.size(), kNone), used;
+    for (std::uint32_t l = 0; l < lanes.size(); ++l) {
+        if (lanes[l].messages == 0) continue;
+        number[l] = static_cast<std::uint32_t>(used.size());
+        used.push_back(l);
     }
+    std::vector<ChannelLane> wants;
+    const auto of = [&](std::uint32_t lane) { return lane == kNone ? kNoLane : number[lane]; };
+    for (const std::uint32_t l : used) {
+        const Lane& lane = lanes[l];
+        wants.push_back({lane.from, lane.to, of(lane.onward), of(lane.inbound), lane.wanted_channel});
+    }
+    std::vector<std::uint32_t> others(ranks, 0);
+    for (const Block& block : layout.blocks) {
+        if (block.in == kNone && block.out == kNone) ++others[block.rank];
+    }
+    ChannelRoom room;
+    if (limits != nullptr) room = {limits->channels, limits->blocks_per_channel};
+    const auto chosen = channels_of(wants, others, room);
+    if (const auto* none = std::get_if<NoChannel>(&chosen)) {
+        return Excess{Excess::Of::Channels, none->needed, limits->channels, none->rank};
+    }
+    const auto& channels = std::get<std::vector<std::uint32_t>>(chosen);
+    layout.channels = 1;
+    for (std::size_t k = 0; k < used.size(); ++k) {
+        lanes[used[k]].channel = channels[k];
+        layout.channels = std::max(layout.channels, channels[k] + 1);
+    }
+    return std::nullopt;
 }
 
 }  // namespace tutti::compile::trace

@@ -186,6 +186,7 @@ class Former {
             ++ins;
             ++outs;
             split_off(chains, moved);
+            layout_.peeled = true;
         }
     }
     void split_off(Chains& chains, Meeting& moved) {

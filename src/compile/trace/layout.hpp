@@ -1,9 +1,11 @@
 #pragma once
 
+#include "compile/excess.hpp"
 #include "compile/graph.hpp"
 #include "lang/trace.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tutti::compile::trace {
@@ -38,6 +40,7 @@ struct Layout {
     std::vector<std::uint32_t> block_of{};  ///< by instruction
     std::vector<std::uint32_t> order{};     ///< all instructions but fused sends, as they can run
     std::uint32_t channels = 1;
+    bool peeled = false;  ///< some messages got lanes of their own to be fused
 };
 
 /// How the passes choose where there is a choice.
@@ -65,8 +68,9 @@ void form_blocks(const Graph& graph, Layout& layout);
 [[nodiscard]] bool find_order(const Graph& graph, const Clock& clock, const Choice& choice, Layout& layout);
 /// Sums that need not be stored.
 void drop_sums(const Graph& graph, Layout& layout);
-/// Lanes to channels. Throws InputError where the user's cannot be kept.
-void choose_channels(Layout& layout);
+/// Lanes to channels, within the limits if there are any.
+[[nodiscard]] std::optional<Excess> choose_channels(std::uint32_t ranks, const MscclLimits* limits,
+                                                    Layout& layout);
 /// Steps and what they wait for.
 [[nodiscard]] std::vector<plan::Gpu> steps_of(const Graph& graph, const lang::Shape& shape,
                                               const Layout& layout);

@@ -16,12 +16,6 @@
 namespace tutti::compile::trace {
 namespace {
 
-enum class Manner {
-    Stretches,  ///< i * length + c
-    Runs,       ///< c * m + i * count, for a step of count chunks
-    Singles     ///< c * m + i, a step for each chunk
-};
-
 class Copier {
   public:
     Copier(const plan::MscclPlan& plan, std::int64_t copies, Manner manner)
@@ -51,15 +45,10 @@ class Copier {
     [[nodiscard]] plan::Address moved(const plan::Address& address, const plan::Gpu& gpu, std::int64_t count,
                                       std::int64_t i) const {
         if (!address.offset) return address;
-        const std::int64_t c = (*address.offset).value();
         const std::int64_t length = address.buffer == plan::Buffer::Input    ? gpu.input_chunks
                                     : address.buffer == plan::Buffer::Output ? gpu.output_chunks
                                                                              : gpu.scratch_chunks;
-        const bool stretch = manner_ == Manner::Stretches || address.buffer == plan::Buffer::Scratch;
-        const std::int64_t place = stretch                   ? i * length + c
-                                   : manner_ == Manner::Runs ? c * copies_ + i * count
-                                                             : c * copies_ + i;
-        return {address.buffer, plan::id_of<plan::ChunkOffset>(place)};
+        return trace::moved(address, manner_, length, count, i, copies_);
     }
 
     [[nodiscard]] plan::ThreadBlock copy(const plan::ThreadBlock& block, const plan::Gpu& gpu,
@@ -135,26 +124,38 @@ bool has_ranges(const plan::MscclPlan& plan) {
     return false;
 }
 
-/// What a custom collective wants of m times as many chunks.
-plan::Condition copied(const plan::Condition& condition, std::int64_t m, Manner manner, std::int64_t inputs,
-                       std::int64_t outputs) {
-    const auto moved = [&](std::int64_t c, std::int64_t i, std::int64_t length) {
+}  // namespace
+
+plan::Address moved(const plan::Address& address, Manner manner, std::int64_t length, std::int64_t count,
+                    std::int64_t i, std::int64_t m) {
+    const std::int64_t c = (*address.offset).value();
+    const bool stretch = manner == Manner::Stretches || address.buffer == plan::Buffer::Scratch;
+    const std::int64_t place = stretch                  ? i * length + c
+                               : manner == Manner::Runs ? c * m + i * count
+                                                        : c * m + i;
+    return {address.buffer, plan::id_of<plan::ChunkOffset>(place)};
+}
+
+plan::Condition copied(const plan::Condition& condition, const lang::Shape& shape, std::int64_t m,
+                       Manner manner) {
+    const std::int64_t inputs = input_chunks(shape), outputs = output_chunks(shape);
+    const auto place = [&](std::int64_t c, std::int64_t i, std::int64_t length) {
         return manner == Manner::Stretches ? i * length + c : c * m + i;
     };
     plan::Condition made;
     for (const auto& [rank, chunks] : condition.inputs) {
         auto& into = made.inputs[rank];
         for (const std::int64_t c : chunks) {
-            for (std::int64_t i = 0; i < m; ++i) into.push_back(moved(c, i, inputs));
+            for (std::int64_t i = 0; i < m; ++i) into.push_back(place(c, i, inputs));
         }
         std::ranges::sort(into);
     }
     for (const auto& [rank, chunks] : condition.outputs) {
         for (const auto& [c, value] : chunks) {
             for (std::int64_t i = 0; i < m; ++i) {
-                auto& into = made.outputs[rank][moved(c, i, outputs)];
+                auto& into = made.outputs[rank][place(c, i, outputs)];
                 for (const plan::Contribution& one : value) {
-                    into.push_back({one.rank, moved(one.chunk, i, inputs)});
+                    into.push_back({one.rank, place(one.chunk, i, inputs)});
                 }
                 std::ranges::sort(into);
             }
@@ -163,32 +164,24 @@ plan::Condition copied(const plan::Condition& condition, std::int64_t m, Manner 
     return made;
 }
 
-}  // namespace
+std::vector<Manner> manners_of(const lang::Trace& program, bool has_ranges) {
+    const CollectiveKind kind = program.shape.kind;
+    const bool alike = kind == CollectiveKind::AllReduce || kind == CollectiveKind::Broadcast ||
+                       kind == CollectiveKind::Reduce;
+    if (!alike) return {Manner::Runs, Manner::Singles};
+    if (has_ranges || !program.interleaved) return {Manner::Stretches, Manner::Singles};
+    return {Manner::Singles, Manner::Stretches};
+}
 
 std::vector<TraceResult> replicated(const plan::MscclPlan& plan, const TraceResult& frame,
                                     const lang::Trace& program) {
     if (program.instances <= 1) return {{plan, frame.condition, frame.root}};
-    const CollectiveKind kind = program.shape.kind;
-    const bool alike = kind == CollectiveKind::AllReduce || kind == CollectiveKind::Broadcast ||
-                       kind == CollectiveKind::Reduce;
-    std::vector<Manner> manners;
-    if (alike) {
-        const bool ranges = has_ranges(plan);
-        if (ranges || !program.interleaved) {
-            manners = {Manner::Stretches, Manner::Singles};
-        } else {
-            manners = {Manner::Singles, Manner::Stretches};
-        }
-    } else {
-        manners = {Manner::Runs, Manner::Singles};
-    }
     std::vector<TraceResult> ways;
-    for (const Manner manner : manners) {
+    for (const Manner manner : manners_of(program, has_ranges(plan))) {
         const auto m = static_cast<std::int64_t>(program.instances);
         TraceResult way{Copier(plan, m, manner).run(), std::nullopt, frame.root};
         if (frame.condition) {
-            way.condition = copied(*frame.condition, m, manner, input_chunks(program.shape),
-                                   output_chunks(program.shape));
+            way.condition = copied(*frame.condition, program.shape, m, manner);
         }
         ways.push_back(std::move(way));
     }
