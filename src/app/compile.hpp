@@ -13,7 +13,7 @@
 
 namespace tutti::app {
 
-enum class CompileFormat { MscclXml, Trace };
+enum class CompileFormat { MscclXml, Trace, NcclP2p, MpiP2p, Goal };
 
 struct CompileOptions {
     std::string program{};                 ///< a Python program, a trace file, or an algorithm's name
@@ -23,6 +23,7 @@ struct CompileOptions {
     CompileFormat format = CompileFormat::MscclXml;
     std::optional<plan::Target> target{};
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
+    std::optional<std::int64_t> bytes{};       ///< of goal: the size of the call
     std::optional<std::uint32_t> instances{};  ///< instead of the program's
     bool check_only = false;                   ///< trace and compile, write nothing
     bool as_custom = false;                    ///< what the trace ends with is what is wanted
@@ -44,6 +45,7 @@ struct CompiledPlan {
     std::string name{}, collective{};
     std::uint32_t ranks = 0;
     std::size_t verbs = 0, steps = 0, thread_blocks = 0;
+    std::uint32_t rounds = 0;  ///< of plans that have rounds instead of thread blocks
     std::int32_t channels = 0;
     std::string verdict{};
     double trace_seconds = 0, compile_seconds = 0, verify_seconds = 0;

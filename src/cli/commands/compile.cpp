@@ -53,7 +53,8 @@ app::CompileOptions compile_options(const Values& values) {
     if (options.output.empty() && !options.check_only)
         values.refuse("expected --output FILE, or --check-only");
     if (values.flag("to")) {
-        options.format = static_cast<app::CompileFormat>(values.choice("to", {"msccl-xml", "trace"}));
+        options.format = static_cast<app::CompileFormat>(
+            values.choice("to", {"msccl-xml", "trace", "nccl-p2p", "mpi-p2p", "goal"}));
     } else if (options.output.ends_with(".chunks")) {
         options.format = app::CompileFormat::Trace;
     }
@@ -62,6 +63,17 @@ app::CompileOptions compile_options(const Values& values) {
     }
     options.min_bytes = byte_size(values, "min-bytes", 0);
     options.max_bytes = byte_size(values, "max-bytes", 0);
+    options.bytes = byte_size(values, "bytes", 1);
+    const bool is_goal = options.format == app::CompileFormat::Goal;
+    if (is_goal != options.bytes.has_value())
+        values.refuse(is_goal ? "--to goal needs --bytes N, the size of the call"
+                              : "--bytes is for --to goal");
+    const bool is_rounds = is_goal || options.format == app::CompileFormat::NcclP2p ||
+                           options.format == app::CompileFormat::MpiP2p;
+    for (const char* name : {"target", "instances", "min-bytes", "max-bytes"}) {
+        if (values.flag(name) && is_rounds)
+            values.refuse(fmt::format("--{} means nothing to rounds of messages", name));
+    }
     if (values.flag("instances")) options.instances = values.number<std::uint32_t>("instances", 1, 1, 1024);
     if (values.flag("as")) {
         (void)values.choice("as", {"custom"});
@@ -77,6 +89,11 @@ void report(const app::CompiledPlan& plan, const Streams& streams) {
     const std::string file = plan.path.empty() ? plan.name : plan.path;
     if (plan.steps == 0) {
         streams.err.print("{}: {} of {} ranks, {} verbs\n", file, plan.collective, plan.ranks, plan.verbs);
+        return;
+    }
+    if (plan.rounds > 0) {
+        streams.err.print("{}: {} of {} ranks, {} steps in {} round{}, {}\n", file, plan.collective,
+                          plan.ranks, plan.steps, plan.rounds, plan.rounds == 1 ? "" : "s", plan.verdict);
         return;
     }
     streams.err.print("{}: {} of {} ranks, {} steps in {} thread blocks on {} channel{}, {}\n", file,
@@ -125,6 +142,9 @@ Command compile_command() {
         "interleaving before the file appears. A program that does not do what its collective\n"
         "wants is refused with the first chunk that is wrong and the exit code 1; one that cannot\n"
         "be run or read ends with the exit code 2. Nothing is written then.\n"
+        "--to nccl-p2p and --to mpi-p2p write a C++ source with one function that runs the program by\n"
+        "ncclSend and ncclRecv (NCCL, RCCL) or by MPI, --to goal what network simulators read\n"
+        "(docs/writing-plans.md).\n"
         "docs/chunk-programs.md has the language and the trace file.\n";
     command.examples =
         "tutti compile allreduce_ring.py -o ring.xml -- 8 1 1\n"
@@ -135,8 +155,9 @@ Command compile_command() {
     OptionGroup output{"Output"};
     output.options.add_options()  //
         ("output,o", text_value("FILE"),
-         "where the plan goes; several plans of one program get numbers; - is standard output")          //
-        ("to", text_value("FORMAT"), "msccl-xml (default), or trace (default if FILE ends in .chunks)")  //
+         "where the plan goes; several plans of one program get numbers; - is standard output")  //
+        ("to", text_value("FORMAT"),
+         "msccl-xml (default), nccl-p2p, mpi-p2p, goal, or trace (default if FILE ends in .chunks)")  //
         ("check-only", flag(), "trace, compile and verify, but write nothing");
     OptionGroup library{"Algorithms of the library (tutti algorithms lists them)"};
     library.options.add_options()                                                             //
@@ -153,6 +174,7 @@ Command compile_command() {
          "msccl-executor, msccl or rccl (releases before 2026): whose limits must be kept")  //
         ("instances", text_value("M"),
          "how many copies of the program share the data (default: the program's)")                    //
+        ("bytes", text_value("N"), "of goal: the size of the call, as nccl-tests counts it")          //
         ("as", text_value("WHAT"), "custom: whatever the program ends with is what is wanted")        //
         ("min-bytes", text_value("N"), "the least message that it is for (default 0); 64K, 1M, ...")  //
         ("max-bytes", text_value("N"), "the largest (default: any)");
