@@ -16,6 +16,10 @@ namespace tutti::python {
 /// by its suffix if tutti/plans.py gives it one.
 inline constexpr std::array kCompileFormats{
     std::pair<std::string_view, app::CompileFormat>{"msccl-xml", app::CompileFormat::MscclXml},
+    std::pair<std::string_view, app::CompileFormat>{"mscclpp-json", app::CompileFormat::MscclppJson},
+    std::pair<std::string_view, app::CompileFormat>{"nccl-p2p", app::CompileFormat::NcclP2p},
+    std::pair<std::string_view, app::CompileFormat>{"mpi-p2p", app::CompileFormat::MpiP2p},
+    std::pair<std::string_view, app::CompileFormat>{"goal", app::CompileFormat::Goal},
     std::pair<std::string_view, app::CompileFormat>{"trace", app::CompileFormat::Trace},
 };
 

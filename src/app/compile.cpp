@@ -6,6 +6,8 @@
 #include "app/output_check.hpp"
 #include "app/plan_network.hpp"
 #include "app/python_program.hpp"
+#include "app/round_formats.hpp"
+#include "compile/round_lowering.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/chunk_trace.hpp"
@@ -92,6 +94,40 @@ struct Made {
     std::string text{}, condition{};
 };
 
+std::optional<RoundFormat> round_format(CompileFormat format) {
+    switch (format) {
+        case CompileFormat::NcclP2p:
+            return RoundFormat::NcclP2p;
+        case CompileFormat::MpiP2p:
+            return RoundFormat::MpiP2p;
+        case CompileFormat::Goal:
+            return RoundFormat::Goal;
+        default:
+            return std::nullopt;
+    }
+}
+
+/// The plan of a trace as rounds of messages; a program that cannot be verified leaves a trace file.
+void make_rounds_of(const lang::Trace& trace, RoundFormat format, const CompileOptions& options, Made& made) {
+    const auto start = Clock::now();
+    plan::RoundPlan plan = compile::lower_to_rounds(trace);
+    plan.name = fmt::format("{} {} {}", trace.name, name_of(plan.kind), plan.ranks);
+    const std::uint64_t block_bytes =
+        format == RoundFormat::Goal ? block_bytes_of(plan, options.bytes.value_or(0)) : 0;
+    try {
+        RoundFile file = round_file(std::move(plan), format, block_bytes);
+        made.facts.verify_seconds = file.verify_seconds;
+        made.facts.compile_seconds = seconds_since(start) - file.verify_seconds;
+        made.facts.verdict = std::string(name_of(file.verdict.verdict));
+        made.facts.steps = file.plan.size();
+        made.facts.rounds = file.plan.rounds;
+        made.text = std::move(file.text);
+    } catch (const InternalError& error) {
+        io::write_file("tutti-bug.chunks", io::chunk_trace_text(trace));
+        throw InternalError(fmt::format("{}; the program is in tutti-bug.chunks", error.what()));
+    }
+}
+
 /// The plan of a trace, or a finding.
 Made make(lang::Trace trace, const CompileOptions& options, const std::optional<PlanNetwork>& network,
           Compilation& compilation) {
@@ -119,6 +155,10 @@ Made make(lang::Trace trace, const CompileOptions& options, const std::optional<
     if (options.format == CompileFormat::Trace) {
         made.text = io::chunk_trace_text(trace);
         made.facts.verdict = "traced";
+        return made;
+    }
+    if (const auto rounds = round_format(options.format)) {
+        make_rounds_of(tracer.trace(), *rounds, options, made);
         return made;
     }
     const compile::TraceOptions wanted{.target = options.target,
@@ -264,22 +304,24 @@ io::Json json_of(const Compilation& compilation, const CompileOptions& options) 
         findings.push_back({{"code", finding.code}, {"message", finding.message}, {"place", finding.place}});
     }
     for (const CompiledPlan& plan : compilation.plans) {
-        plans.push_back(
-            {{"file", plan.path.empty() ? io::Json() : io::Json(plan.path)},
-             {"condition", plan.condition_path.empty() ? io::Json() : io::Json(plan.condition_path)},
-             {"name", plan.name},
-             {"collective", plan.collective},
-             {"ranks", plan.ranks},
-             {"verbs", plan.verbs},
-             {"verdict", plan.verdict},
-             {"steps", plan.steps},
-             {"thread_blocks", plan.thread_blocks},
-             {"channels", plan.channels},
-             {"scratch", plan.scratch},
-             {"makespan", plan.makespan ? io::Json(*plan.makespan) : io::Json()},
-             {"trace_seconds", plan.trace_seconds},
-             {"compile_seconds", plan.compile_seconds},
-             {"verify_seconds", plan.verify_seconds}});
+        io::Json line = {
+            {"file", plan.path.empty() ? io::Json() : io::Json(plan.path)},
+            {"condition", plan.condition_path.empty() ? io::Json() : io::Json(plan.condition_path)},
+            {"name", plan.name},
+            {"collective", plan.collective},
+            {"ranks", plan.ranks},
+            {"verbs", plan.verbs},
+            {"verdict", plan.verdict},
+            {"steps", plan.steps},
+            {"thread_blocks", plan.thread_blocks},
+            {"channels", plan.channels},
+            {"scratch", plan.scratch},
+            {"makespan", plan.makespan ? io::Json(*plan.makespan) : io::Json()},
+            {"trace_seconds", plan.trace_seconds},
+            {"compile_seconds", plan.compile_seconds},
+            {"verify_seconds", plan.verify_seconds}};
+        if (plan.rounds > 0) line["rounds"] = plan.rounds;
+        plans.push_back(std::move(line));
     }
     return {{"program", options.program},
             {"verdict", compilation.findings.empty() ? "compiled" : "refused"},

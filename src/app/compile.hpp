@@ -15,7 +15,7 @@
 
 namespace tutti::app {
 
-enum class CompileFormat { MscclXml, Trace, MscclppJson };
+enum class CompileFormat { MscclXml, MscclppJson, NcclP2p, MpiP2p, Goal, Trace };
 
 struct CompileOptions {
     std::string program{};                 ///< a Python program, a trace file, or an algorithm's name
@@ -29,7 +29,7 @@ struct CompileOptions {
     std::optional<plan::Protocol> protocol{};               ///< likewise
     plan::ChannelType channel = plan::ChannelType::Memory;  ///< of execution plans
     std::optional<std::string> topology{};                  ///< the plan that is the fastest there is taken
-    std::optional<std::int64_t> bytes{};        ///< of the call that is timed; only with a topology
+    std::optional<std::int64_t> bytes{};        ///< of the call: timed on the topology, or told by goal
     std::optional<compile::Pass> dump_after{};  ///< what there is after a pass is told
     bool dot = false;                           ///< as a graph for Graphviz
     bool check_only = false;                    ///< trace and compile, write nothing
@@ -52,6 +52,7 @@ struct CompiledPlan {
     std::string name{}, collective{};
     std::uint32_t ranks = 0;
     std::size_t verbs = 0, steps = 0, thread_blocks = 0;
+    std::uint32_t rounds = 0;                ///< of plans that have rounds instead of thread blocks
     std::int32_t channels = 0;               ///< of execution plans: the most of a rank
     std::int64_t scratch = 0;                ///< chunks: the most of a rank
     std::optional<std::int64_t> makespan{};  ///< ticks, on the topology

@@ -14,7 +14,18 @@ namespace tutti::app {
 using io::kStreamSuffix;  ///< of a file, by which a format is told
 
 /// The formats to which a schedule can be converted: our own, and plans for other runtimes.
-enum class ConvertFormat { Json, Stream, MscclXml, MscclppJson, ScclJson, Chakra, Perfetto };
+enum class ConvertFormat {
+    Json,
+    Stream,
+    MscclXml,
+    MscclppJson,
+    ScclJson,
+    Chakra,
+    Perfetto,
+    NcclP2p,
+    MpiP2p,
+    Goal
+};
 /// Which calls a plan serves.
 enum class CallMode { Both, InPlace, OutOfPlace };
 
@@ -30,7 +41,8 @@ struct ConvertOptions {
     plan::Protocol protocol = plan::Protocol::Simple;
     CallMode mode = CallMode::Both;
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
-    std::string plan_name{};  ///< where empty, of instance and collective
+    std::optional<std::int64_t> bytes{};  ///< of goal: the size of the call; else that of the instance
+    std::string plan_name{};              ///< where empty, of instance and collective
     friend bool operator==(const ConvertOptions&, const ConvertOptions&) = default;
 };
 

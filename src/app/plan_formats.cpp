@@ -1,7 +1,9 @@
 #include "app/plan_formats.hpp"
 
+#include "app/round_formats.hpp"
 #include "compile/execution_lowering.hpp"
 #include "compile/msccl_lowering.hpp"
+#include "compile/round_lowering.hpp"
 #include "io/msccl_xml.hpp"
 #include "io/mscclpp_json.hpp"
 #include "io/plan_condition_json.hpp"
@@ -33,6 +35,13 @@ std::string ranks_words(std::span<const NodeId> npus, std::uint32_t members) {
                        relays.size() == 1 ? "a relay, which contributes and gets nothing"
                                           : "relays, which contribute and get nothing");
 }
+
+/// The ranks of a plan without a file for its condition.
+struct RanksOf {
+    std::vector<NodeId> npus{};
+    std::uint32_t members = 0;
+    std::optional<plan::Condition> condition{};
+};
 
 /// What is common to the plans of all formats: the condition beside it, who is who.
 template <class Result>
@@ -186,9 +195,45 @@ MadePlan make_mscclpp(const Instance& instance, const Schedule& schedule, Collec
     return made;
 }
 
+/// The condition is in the plan, not in a file: nothing else reads the source that it becomes.
+template <RoundFormat Format>
+MadePlan make_rounds(const Instance& instance, const Schedule& schedule, CollectiveId collective,
+                     const ConvertOptions& options) {
+    const Collective& of = instance.collective(collective);
+    plan::RoundPlan rounds = compile::lower_to_rounds(instance, schedule, collective);
+    rounds.name =
+        options.plan_name.empty() ? fmt::format("{} {}", instance.name(), of.id) : options.plan_name;
+    std::uint64_t block_bytes = 0;
+    if (Format == RoundFormat::Goal) {
+        const auto chunk = static_cast<std::uint64_t>(of.chunk_bytes.count);
+        if (!options.bytes && chunk == 0)
+            throw InputError(
+                "the instance gives it no chunk_bytes; expected --bytes N, the size of the call");
+        block_bytes = options.bytes ? block_bytes_of(rounds, *options.bytes) : chunk * rounds.block_chunks;
+    }
+    const RoundFile file = round_file(std::move(rounds), Format, block_bytes);
+    const plan::RoundPlan& plan = file.plan;
+    MadePlan made;
+    made.text = file.text;
+    made.words = fmt::format("{} among {} ranks, {} steps in {} round{}, for {} calls, verified",
+                             name_with_relays(RanksOf{plan.npus, plan.members}, plan_name_of(plan.goal), of),
+                             plan.ranks, plan.size(), plan.rounds, plan.rounds == 1 ? "" : "s",
+                             plan.in_place ? "in-place and out-of-place" : "out-of-place");
+    made.facts = {{"collective", of.id},  {"coll", plan_name_of(plan.goal)}, {"ranks", plan.ranks},
+                  {"verdict", "valid"},   {"mode", file.verdict.mode},       {"steps", plan.size()},
+                  {"rounds", plan.rounds}};
+    describe_ranks(RanksOf{plan.npus, plan.members}, of, made);
+    made.collective = collective;
+    made.verdict = file.verdict;
+    return made;
+}
+
 constexpr std::array kFormats{
     PlanFormat{ConvertFormat::MscclppJson, "mscclpp-json", make_mscclpp},
     PlanFormat{ConvertFormat::MscclXml, "msccl-xml", make_msccl},
+    PlanFormat{ConvertFormat::NcclP2p, "nccl-p2p", make_rounds<RoundFormat::NcclP2p>},
+    PlanFormat{ConvertFormat::MpiP2p, "mpi-p2p", make_rounds<RoundFormat::MpiP2p>},
+    PlanFormat{ConvertFormat::Goal, "goal", make_rounds<RoundFormat::Goal>},
 };
 
 }  // namespace

@@ -63,8 +63,8 @@ app::CompileOptions compile_options(const Values& values) {
     if (options.output.empty() && !options.check_only)
         values.refuse("expected --output FILE, or --check-only");
     if (values.flag("to")) {
-        options.format =
-            static_cast<app::CompileFormat>(values.choice("to", {"msccl-xml", "trace", "mscclpp-json"}));
+        options.format = static_cast<app::CompileFormat>(
+            values.choice("to", {"msccl-xml", "mscclpp-json", "nccl-p2p", "mpi-p2p", "goal", "trace"}));
     } else if (options.output.ends_with(".chunks")) {
         options.format = app::CompileFormat::Trace;
     } else if (options.output.ends_with(".json")) {
@@ -91,10 +91,19 @@ app::CompileOptions compile_options(const Values& values) {
     }
     if (!execution && values.flag("channel")) values.refuse("--channel is for --to mscclpp-json");
     options.topology = values.text("topology");
-    if (values.flag("bytes")) options.bytes = byte_size(values, "bytes", 1);
-    if (options.bytes && !options.topology) values.refuse("--bytes is for --topology FILE");
     options.min_bytes = byte_size(values, "min-bytes", 0);
     options.max_bytes = byte_size(values, "max-bytes", 0);
+    options.bytes = byte_size(values, "bytes", 1);
+    const bool is_goal = options.format == app::CompileFormat::Goal;
+    if (is_goal && !options.bytes) values.refuse("--to goal needs --bytes N, the size of the call");
+    if (options.bytes && !is_goal && !options.topology)
+        values.refuse("--bytes is for --topology FILE, or --to goal");
+    const bool is_rounds = is_goal || options.format == app::CompileFormat::NcclP2p ||
+                           options.format == app::CompileFormat::MpiP2p;
+    for (const char* name : {"target", "protocol", "topology", "instances", "min-bytes", "max-bytes"}) {
+        if (values.flag(name) && is_rounds)
+            values.refuse(fmt::format("--{} means nothing to rounds of messages", name));
+    }
     if (values.flag("instances")) options.instances = values.number<std::uint32_t>("instances", 1, 1, 1024);
     if (values.flag("as")) {
         (void)values.choice("as", {"custom"});
@@ -110,6 +119,11 @@ void report(const app::CompiledPlan& plan, const Streams& streams) {
     const std::string file = plan.path.empty() ? plan.name : plan.path;
     if (plan.steps == 0) {
         streams.err.print("{}: {} of {} ranks, {} verbs\n", file, plan.collective, plan.ranks, plan.verbs);
+        return;
+    }
+    if (plan.rounds > 0) {
+        streams.err.print("{}: {} of {} ranks, {} steps in {} round{}, {}\n", file, plan.collective,
+                          plan.ranks, plan.steps, plan.rounds, plan.rounds == 1 ? "" : "s", plan.verdict);
         return;
     }
     streams.err.print("{}: {} of {} ranks, {} steps in {} thread blocks on {} channel{}, {}{}\n", file,
@@ -165,6 +179,9 @@ Command compile_command() {
         "interleaving before the file appears. A program that does not do what its collective\n"
         "wants is refused with the first chunk that is wrong and the exit code 1; one that cannot\n"
         "be run or read ends with the exit code 2. Nothing is written then.\n"
+        "--to nccl-p2p and --to mpi-p2p write a C++ source with one function that runs the program by\n"
+        "ncclSend and ncclRecv (NCCL, RCCL) or by MPI, --to goal what network simulators read\n"
+        "(docs/writing-plans.md).\n"
         "A program for MSCCL++ names its thread blocks and operations itself; its plan is JSON.\n"
         "docs/chunk-programs.md has the language and the trace file, docs/mscclpp-programs.md\n"
         "programs for MSCCL++.\n";
@@ -181,8 +198,10 @@ Command compile_command() {
         ("output,o", text_value("FILE"),
          "where the plan goes; several plans of one program get numbers; - is standard output")  //
         ("to", text_value("FORMAT"),
-         "msccl-xml (default), mscclpp-json (default if FILE ends in .json), or trace (if in .chunks)")  //
-        ("check-only", flag(), "trace, compile and verify, but write nothing")                           //
+         "msccl-xml (default), mscclpp-json (default if FILE ends in .json), nccl-p2p, mpi-p2p, goal, or "
+         "trace "
+         "(default if in .chunks)")                                             //
+        ("check-only", flag(), "trace, compile and verify, but write nothing")  //
         ("dump-after", text_value("PASS"),
          "print what there is after a pass of the compiler: trace, clock, lanes, blocks, order, sums, "
          "channels, "
@@ -207,8 +226,9 @@ Command compile_command() {
         ("channel", text_value("TYPE"),
          "of mscclpp-json: memory (default; one machine) or port (any network)")  //
         ("topology", text_value("FILE"),
-         "take the plan that is the fastest on this network, by simulation")                          //
-        ("bytes", text_value("N"), "the size of the call that is simulated; 64K, 1M, ...")            //
+         "take the plan that is the fastest on this network, by simulation")  //
+        ("bytes", text_value("N"),
+         "the size of the call that is simulated, or that goal tells; 64K, 1M, ...")                  //
         ("as", text_value("WHAT"), "custom: whatever the program ends with is what is wanted")        //
         ("min-bytes", text_value("N"), "the least message that it is for (default 0); 64K, 1M, ...")  //
         ("max-bytes", text_value("N"), "the largest (default: any)");

@@ -15,8 +15,9 @@ namespace {
 
 app::ConvertFormat convert_format(const Values& values, const app::ConvertOptions& options) {
     if (values.flag("to")) {
-        return static_cast<app::ConvertFormat>(values.choice(
-            "to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra", "perfetto"}));
+        return static_cast<app::ConvertFormat>(
+            values.choice("to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra",
+                                 "perfetto", "nccl-p2p", "mpi-p2p", "goal"}));
     }
     if (!options.folder.empty() || options.output.ends_with(".xml")) return app::ConvertFormat::MscclXml;
     return options.output.ends_with(app::kStreamSuffix) ? app::ConvertFormat::Stream
@@ -30,7 +31,13 @@ void check_convert_format(const Values& values, const app::ConvertOptions& optio
         if (values.flag(name) && !is_msccl) values.refuse(fmt::format("--{} is for --to msccl-xml", name));
     }
     const bool is_mscclpp = options.format == app::ConvertFormat::MscclppJson;
-    for (const char* name : {"mode", "min-bytes", "max-bytes", "collective"}) {
+    using enum app::ConvertFormat;
+    const bool is_goal = options.format == Goal;
+    const bool is_rounds = is_goal || options.format == NcclP2p || options.format == MpiP2p;
+    if (values.flag("bytes") && !is_goal) values.refuse("--bytes is for --to goal");
+    if (values.flag("collective") && !is_msccl && !is_mscclpp && !is_rounds)
+        values.refuse("--collective is for formats in which each collective is a plan of its own");
+    for (const char* name : {"mode", "min-bytes", "max-bytes"}) {
         if (values.flag(name) && !is_msccl && !is_mscclpp) {
             values.refuse(fmt::format("--{} is for --to msccl-xml and --to mscclpp-json", name));
         }
@@ -57,6 +64,7 @@ app::ConvertOptions convert_options(const Values& values) {
     options.mode = static_cast<app::CallMode>(values.choice("mode", {"both", "in-place", "out-of-place"}));
     options.min_bytes = byte_size(values, "min-bytes", 0);
     options.max_bytes = byte_size(values, "max-bytes", 0);
+    options.bytes = byte_size(values, "bytes", 1);
     if (options.folder.empty()) {
         if (options.files.size() != 2) values.refuse("expected an instance and a schedule");
         if (options.output.empty()) values.refuse("expected --output FILE, where the schedule shall go");
@@ -169,6 +177,10 @@ Command convert_command() {
         "  mscclpp-json  an execution plan for MSCCL++ 0.9\n"
         "  msccl-xml     thread blocks, channels, steps and dependencies for MSCCL's runtimes,\n"
         "                which are no longer developed\n"
+        "  nccl-p2p      a C++ source with one function that runs the plan by ncclSend and ncclRecv,\n"
+        "                for NCCL and RCCL\n"
+        "  mpi-p2p       the same with MPI_Isend and MPI_Irecv\n"
+        "  goal          sends, receives and what they wait for, for LogGOPSim and ATLAHS\n"
         "  sccl-json     steps of sends, as SCCL and TACCL write them; of all collectives\n"
         "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...; of all collectives\n"
         "  perfetto      a trace to look at: links as tracks, for ui.perfetto.dev and\n"
@@ -197,9 +209,8 @@ Command convert_command() {
         ("directory,d", text_value("DIR"),
          "write plans of several schedules, or of a batch's results, there")  //
         ("to", text_value("FORMAT"),
-         "json, stream, msccl-xml, mscclpp-json, sccl-json, chakra or perfetto (default: stream if FILE ends "
-         "in "
-         ".tsch, msccl-xml if it ends in .xml, else json)");
+         "json, stream, mscclpp-json, msccl-xml, nccl-p2p, mpi-p2p, goal, sccl-json, chakra or perfetto "
+         "(default: stream if FILE ends in .tsch, msccl-xml if it ends in .xml, else json)");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //
         ("collective", text_value("ID"),
@@ -213,7 +224,10 @@ Command convert_command() {
          "given "
          "up where it cannot be right")                                                               //
         ("min-bytes", text_value("N"), "the least message that it is for (default 0); 64K, 1M, ...")  //
-        ("max-bytes", text_value("N"), "the largest (default: any)");
+        ("max-bytes", text_value("N"), "the largest (default: any)")                                  //
+        ("bytes", text_value("N"),
+         "of goal: the size of the call, as nccl-tests counts it (default: what the instance's chunk_bytes "
+         "make)");
     command.groups = std::vector<OptionGroup>{output, plans, common_options()};
     command.positional = "files";
     command.parse = parsed_by(convert_options, run_convert);

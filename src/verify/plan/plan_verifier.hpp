@@ -7,6 +7,7 @@
 #include "plan/forestcoll_plan.hpp"
 #include "plan/msccl_plan.hpp"
 #include "plan/plan_verdict.hpp"
+#include "plan/round_plan.hpp"
 #include "plan/sccl_plan.hpp"
 #include "plan/tacos_plan.hpp"
 #include "plan/target.hpp"
@@ -42,5 +43,9 @@ struct PlanReading {
 [[nodiscard]] plan::PlanVerdict verify(const plan::TacosPlan& plan, const PlanReading& reading = {});
 [[nodiscard]] plan::PlanVerdict verify(const plan::ForestCollPlan& plan, const PlanReading& reading = {});
 [[nodiscard]] plan::PlanVerdict verify(const plan::EpochSchedule& schedule, const PlanReading& reading = {});
+
+/// Rounds of messages, which have their condition with them, for every interleaving. Near-linear in the
+/// chunks that all steps move.
+[[nodiscard]] plan::PlanVerdict verify(const plan::RoundPlan& plan, const PlanReading& reading = {});
 
 }  // namespace tutti::verify
