@@ -31,7 +31,8 @@ app::CompileFormat compile_format(const std::string& name) {
 }
 
 app::ConvertFormat convert_format(const std::string& name) {
-    const Names names{"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra", "perfetto"};
+    const Names names{"json",   "stream",   "msccl-xml", "mscclpp-json", "sccl-json",
+                      "chakra", "perfetto", "nccl-p2p",  "mpi-p2p",      "goal"};
     return static_cast<app::ConvertFormat>(position(name, names, "format"));
 }
 

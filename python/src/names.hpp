@@ -19,7 +19,6 @@ inline constexpr std::array kCompileFormats{
     std::pair<std::string_view, app::CompileFormat>{"mscclpp-json", app::CompileFormat::MscclppJson},
     std::pair<std::string_view, app::CompileFormat>{"nccl-p2p", app::CompileFormat::NcclP2p},
     std::pair<std::string_view, app::CompileFormat>{"mpi-p2p", app::CompileFormat::MpiP2p},
-    std::pair<std::string_view, app::CompileFormat>{"goal", app::CompileFormat::Goal},
     std::pair<std::string_view, app::CompileFormat>{"trace", app::CompileFormat::Trace},
 };
 

@@ -133,8 +133,8 @@ def convert(
     target: str | None = None, protocol: str = "Simple", mode: str = "both", min_bytes: Size | None = None, max_bytes: Size | None = None, name: str = "",
     progress: Progress | None = None,
 ) -> Conversion:
-    """A schedule as plans for a runtime ("msccl-xml", "mscclpp-json"), as steps ("sccl-json"), traces ("chakra", "perfetto"), or in our own formats
-    ("json", "stream"). Each plan is verified as such. Raises PlanError if the schedule is invalid, InputError for what a format cannot express.
+    """A schedule as plans for a runtime ("msccl-xml", "mscclpp-json"), as steps ("sccl-json"), traces ("chakra", "perfetto", "goal"), C++ sources
+    for NCCL and MPI ("nccl-p2p", "mpi-p2p"), or in our own formats ("json", "stream"). Each plan is verified as such. Raises PlanError if the schedule is invalid, InputError for what a format cannot express.
     """
     made_for = instance_of(instance)
     with scratch_folder(400 * len(schedule) if isinstance(schedule, Schedule) else None) as folder:
