@@ -110,12 +110,15 @@ std::optional<RoundFormat> round_format(CompileFormat format) {
 /// The plan of a trace as rounds of messages; a program that cannot be verified leaves a trace file.
 void make_rounds_of(const lang::Trace& trace, RoundFormat format, const CompileOptions& options, Made& made) {
     const auto start = Clock::now();
-    plan::RoundPlan plan = compile::lower_to_rounds(trace);
-    plan.name = fmt::format("{} {} {}", trace.name, name_of(plan.kind), plan.ranks);
+    const auto make = [&](bool in_place) {
+        plan::RoundPlan plan = compile::lower_to_rounds(trace, in_place);
+        plan.name = fmt::format("{} {} {}", trace.name, name_of(plan.kind), plan.ranks);
+        return plan;
+    };
     const std::uint64_t block_bytes =
-        format == RoundFormat::Goal ? block_bytes_of(plan, options.bytes.value_or(0)) : 0;
+        format == RoundFormat::Goal ? block_bytes_of(make(false), options.bytes.value_or(0)) : 0;
     try {
-        RoundFile file = round_file(std::move(plan), format, block_bytes);
+        RoundFile file = round_file(make, format, block_bytes);
         made.facts.verify_seconds = file.verify_seconds;
         made.facts.compile_seconds = seconds_since(start) - file.verify_seconds;
         made.facts.verdict = std::string(name_of(file.verdict.verdict));

@@ -200,18 +200,22 @@ template <RoundFormat Format>
 MadePlan make_rounds(const Instance& instance, const Schedule& schedule, CollectiveId collective,
                      const ConvertOptions& options) {
     const Collective& of = instance.collective(collective);
-    plan::RoundPlan rounds = compile::lower_to_rounds(instance, schedule, collective);
-    rounds.name =
-        options.plan_name.empty() ? fmt::format("{} {}", instance.name(), of.id) : options.plan_name;
+    const auto make = [&](bool in_place) {
+        plan::RoundPlan plan = compile::lower_to_rounds(instance, schedule, collective, in_place);
+        plan.name =
+            options.plan_name.empty() ? fmt::format("{} {}", instance.name(), of.id) : options.plan_name;
+        return plan;
+    };
     std::uint64_t block_bytes = 0;
     if (Format == RoundFormat::Goal) {
         const auto chunk = static_cast<std::uint64_t>(of.chunk_bytes.count);
         if (!options.bytes && chunk == 0)
             throw InputError(
                 "the instance gives it no chunk_bytes; expected --bytes N, the size of the call");
-        block_bytes = options.bytes ? block_bytes_of(rounds, *options.bytes) : chunk * rounds.block_chunks;
+        block_bytes =
+            options.bytes ? block_bytes_of(make(false), *options.bytes) : chunk * make(false).block_chunks;
     }
-    const RoundFile file = round_file(std::move(rounds), Format, block_bytes);
+    const RoundFile file = round_file(make, Format, block_bytes);
     const plan::RoundPlan& plan = file.plan;
     MadePlan made;
     made.text = file.text;

@@ -28,24 +28,22 @@ std::string round_text(const plan::RoundPlan& plan, RoundFormat format, std::uin
 
 }  // namespace
 
-RoundFile round_file(plan::RoundPlan plan, RoundFormat format, std::uint64_t block_bytes) {
+RoundFile round_file(const MakeRounds& make, RoundFormat format, std::uint64_t block_bytes) {
     using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
     RoundFile file;
-    plan.in_place = true;
-    file.verdict = verify::verify(plan);
-    if (file.verdict.verdict != plan::PlanClass::Valid) {
-        plan.in_place = false;
-        file.verdict = verify::verify(plan);
+    for (const bool in_place : {true, false}) {
+        file.plan = make(in_place);
+        const auto start = Clock::now();
+        file.verdict = verify::verify(file.plan);
+        file.verify_seconds += std::chrono::duration<double>(Clock::now() - start).count();
+        if (file.verdict.verdict == plan::PlanClass::Valid) break;
     }
-    file.verify_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (file.verdict.verdict != plan::PlanClass::Valid) {
         throw InternalError(
             fmt::format("the rounds are {}: {}", name_of(file.verdict.verdict),
                         file.verdict.violations.empty() ? "" : file.verdict.violations.front().message));
     }
-    file.text = round_text(plan, format, block_bytes);
-    file.plan = std::move(plan);
+    file.text = round_text(file.plan, format, block_bytes);
     return file;
 }
 

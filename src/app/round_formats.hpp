@@ -4,6 +4,7 @@
 #include "plan/round_plan.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace tutti::app {
@@ -19,10 +20,13 @@ struct RoundFile {
     std::string text{};
 };
 
-/// Judges the plan for every interleaving, for calls in place too where it can serve them, and writes it out:
-/// no other plan of rounds leaves the program. `block_bytes`: what Goal needs, the bytes of a block. Throws
-/// InternalError if the verifier rejects the plan.
-[[nodiscard]] RoundFile round_file(plan::RoundPlan plan, RoundFormat format, std::uint64_t block_bytes = 0);
+/// Makes a plan for calls in place too, or else for calls out of place only.
+using MakeRounds = std::function<plan::RoundPlan(bool in_place)>;
+
+/// Makes a plan, in place where that can be right, judges it for every interleaving and writes it out: no
+/// other plan of rounds leaves the program. `block_bytes`: what Goal needs, the bytes of a block. Throws
+/// InternalError if the verifier rejects both.
+[[nodiscard]] RoundFile round_file(const MakeRounds& make, RoundFormat format, std::uint64_t block_bytes = 0);
 
 /// The bytes of a block in a call of that size, as nccl-tests counts it: of a rank's larger buffer. Throws
 /// InputError if that is none.

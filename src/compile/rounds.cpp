@@ -60,7 +60,7 @@ Location Rounds::cell(std::uint32_t rank, RoundPlace place) {
     const auto [found, is_new] = known_[rank].try_emplace(key, static_cast<Location>(cells_.size()));
     if (!is_new) return found->second;
     // Places that are one in place share a line of time: they are called by their output chunk.
-    const auto shift = plan_.in_place_shift(rank);
+    const auto shift = plan_.in_place ? plan_.in_place_shift(rank) : std::nullopt;
     std::uint64_t line = key;
     if (shift) {
         const std::int64_t chunk = std::int64_t{place.chunk} + (place.buffer == Buffer::Input ? *shift : 0);

@@ -19,7 +19,7 @@ inline constexpr Location kNowhere = ~Location{0};
 /// happen in between.
 class Rounds {
   public:
-    /// `plan` has everything but steps, scratch and rounds.
+    /// `plan` has everything but steps, scratch and rounds; if it is for calls in place, their order is kept.
     explicit Rounds(plan::RoundPlan plan);
 
     [[nodiscard]] Location input(std::uint32_t rank, std::uint32_t chunk);

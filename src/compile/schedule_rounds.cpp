@@ -167,10 +167,12 @@ std::uint32_t longest_pair(const Part& part) {
 
 }  // namespace
 
-plan::RoundPlan lower_to_rounds(const Instance& instance, const Schedule& schedule, CollectiveId collective) {
+plan::RoundPlan lower_to_rounds(const Instance& instance, const Schedule& schedule, CollectiveId collective,
+                                bool in_place) {
     const Part part = part_of(instance, schedule, collective);
     const Places places(instance, part);
-    const plan::RoundPlan head = schedule_heading(instance, part, places);
+    plan::RoundPlan head = schedule_heading(instance, part, places);
+    head.in_place = in_place;
     const std::uint32_t longest = longest_pair(part);
     std::optional<Teller> best;
     double least = std::numeric_limits<double>::infinity();

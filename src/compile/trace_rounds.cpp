@@ -25,11 +25,12 @@ namespace {
 
 using plan::Buffer;
 
-plan::RoundPlan trace_heading(const lang::Trace& trace) {
+plan::RoundPlan trace_heading(const lang::Trace& trace, bool in_place) {
     using enum CollectiveKind;
     const lang::Shape& shape = trace.shape;
     plan::RoundPlan plan;
     plan.name = trace.name;
+    plan.in_place = in_place;
     plan.kind = plan.goal = shape.kind;
     if (plan.goal == Custom) plan.condition = lang::condition_of(trace);
     plan.root = shape.root;
@@ -47,7 +48,8 @@ plan::RoundPlan trace_heading(const lang::Trace& trace) {
 
 class TraceTeller {
   public:
-    explicit TraceTeller(const lang::Trace& trace) : trace_(trace), rounds_(trace_heading(trace)) {
+    TraceTeller(const lang::Trace& trace, bool in_place)
+        : trace_(trace), rounds_(trace_heading(trace, in_place)) {
         find_values();
         find_results();
         const Graph graph = graph_of(trace, 1);
@@ -167,6 +169,8 @@ class TraceTeller {
 
 }  // namespace
 
-plan::RoundPlan lower_to_rounds(const lang::Trace& trace) { return TraceTeller(trace).take(); }
+plan::RoundPlan lower_to_rounds(const lang::Trace& trace, bool in_place) {
+    return TraceTeller(trace, in_place).take();
+}
 
 }  // namespace tutti::compile
