@@ -1,7 +1,7 @@
 #include "app/library_schedules.hpp"
 
 #include "lang/library.hpp"
-#include "support/builders.hpp"
+#include "tests/support/builders.hpp"
 #include "verify/schedule_verifier.hpp"
 
 #include <doctest/doctest.h>
