@@ -17,12 +17,11 @@
 // Where thread blocks are scarce, lanes are joined though nothing can be fused (`pack`): steps stay in order
 // of their ticks, so all waits still lead back in time.
 
+#include "compile/lane_chains.hpp"
 #include "compile/msccl/passes.hpp"
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <set>
 
 namespace tutti::compile::msccl {
 namespace {
@@ -52,43 +51,12 @@ std::vector<std::uint32_t> feeders_of(const Draft& draft) {
     return feeders;
 }
 
-/// Lanes that must have the same channel, and the connections in each such set.
-class Chains {
-  public:
-    explicit Chains(const std::vector<Lane>& lanes) : parent_(lanes.size()), ends_(lanes.size()) {
-        std::iota(parent_.begin(), parent_.end(), 0u);
-        for (std::uint32_t i = 0; i < lanes.size(); ++i) ends_[i].insert({lanes[i].from, lanes[i].to});
-    }
-    /// False: two lanes between the same ranks would have one channel.
-    bool join(std::uint32_t a, std::uint32_t b) {
-        a = root(a);
-        b = root(b);
-        if (a == b) return true;
-        if (ends_[a].size() < ends_[b].size()) std::swap(a, b);
-        for (const auto& end : ends_[b]) {
-            if (ends_[a].contains(end)) return false;
-        }
-        ends_[a].insert(ends_[b].begin(), ends_[b].end());
-        ends_[b].clear();
-        parent_[b] = a;
-        return true;
-    }
-
-  private:
-    std::uint32_t root(std::uint32_t i) {
-        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-        return i;
-    }
-    std::vector<std::uint32_t> parent_;
-    std::vector<std::set<std::pair<std::uint32_t, std::uint32_t>>> ends_;
-};
-
 struct Match {
     std::size_t gain;
     std::uint32_t in, out;
 };
 
-bool join(std::vector<Lane>& lanes, Chains& chains, std::uint32_t in, std::uint32_t out) {
+bool join(std::vector<Lane>& lanes, LaneChains& chains, std::uint32_t in, std::uint32_t out) {
     const bool taken = lanes[in].onward != kNone || lanes[out].inbound != kNone;
     if (taken || !chains.join(in, out)) return false;
     lanes[in].onward = out;
@@ -96,7 +64,7 @@ bool join(std::vector<Lane>& lanes, Chains& chains, std::uint32_t in, std::uint3
     return true;
 }
 
-void join_lanes(Draft& draft, Chains& chains, std::vector<Match> matches) {
+void join_lanes(Draft& draft, LaneChains& chains, std::vector<Match> matches) {
     std::ranges::sort(matches, [](const Match& a, const Match& b) {
         return a.gain != b.gain ? a.gain > b.gain : std::pair(a.in, a.out) < std::pair(b.in, b.out);
     });
@@ -104,7 +72,7 @@ void join_lanes(Draft& draft, Chains& chains, std::vector<Match> matches) {
 }
 
 /// The lanes that are left, those into a rank with those out of it, in order.
-void join_the_rest(Draft& draft, Chains& chains) {
+void join_the_rest(Draft& draft, LaneChains& chains) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> leaving;
     for (std::uint32_t i = 0; i < draft.lanes.size(); ++i) {
         if (draft.lanes[i].inbound == kNone) leaving[draft.lanes[i].from].push_back(i);
@@ -153,7 +121,8 @@ void fuse(Draft& draft, bool fuse, bool pack) {
             std::min(draft.lanes[pair.first].transfers.size(), draft.lanes[pair.second].transfers.size());
         if (pack || 2 * gain >= shorter) matches.push_back({gain, pair.first, pair.second});
     }
-    Chains chains(draft.lanes);
+    LaneChains chains;
+    for (const Lane& lane : draft.lanes) chains.add(lane.from, lane.to);
     join_lanes(draft, chains, std::move(matches));
     if (pack) join_the_rest(draft, chains);
     for (const Lane& lane : draft.lanes) {

@@ -1,14 +1,11 @@
 // Thread blocks, steps, and what they wait for.
 //
 // The steps of a rank are taken in order of their ticks, arrivals before sends. What each has to wait for,
-// because it reads or writes what others do, is found by compile/waits.
-//
-// A step has room for one dependency. Others stand on nops directly before it, each with one; the step itself
-// keeps one, because runtimes drop the file otherwise.
+// because it reads or writes what others do, is found and written by compile/step_writer.
 
 #include "compile/msccl/locations.hpp"
 #include "compile/msccl/passes.hpp"
-#include "compile/waits.hpp"
+#include "compile/step_writer.hpp"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +13,6 @@
 namespace tutti::compile::msccl {
 namespace {
 
-using plan::Address;
 using plan::Step;
 using plan::StepType;
 
@@ -34,12 +30,11 @@ struct Work {
 struct Block {
     std::uint32_t in = kNone, out = kNone;  ///< lanes
     std::vector<Step> steps{};
-    std::vector<plan::StepId> works{};  ///< the steps that are no nops
 };
 
 class RankSteps {
   public:
-    RankSteps(const Draft& draft, std::uint32_t rank) : draft_(draft), rank_(rank), locations_(draft, rank) {}
+    RankSteps(const Draft& draft, std::uint32_t rank) : draft_(draft), rank_(rank) {}
 
     [[nodiscard]] std::optional<Excess> build(const std::vector<std::uint32_t>& lanes_in,
                                               const std::vector<std::uint32_t>& lanes_out,
@@ -54,8 +49,9 @@ class RankSteps {
             return excess(Excess::Of::Nodes, nodes, draft_.limits.nodes);
         }
         std::ranges::sort(works, {}, &Work::order);
-        Waits waits(blocks_.size(), locations_.size());
-        for (Work& work : works) append(work, waits);
+        StepWriter writer(blocks_.size(), Locations(draft_, rank_));
+        for (const Work& work : works) writer.add(work.block, work.step);
+        for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b].steps = writer.steps(b);
         return check();
     }
 
@@ -172,37 +168,6 @@ class RankSteps {
         return work;
     }
 
-    [[nodiscard]] std::vector<std::size_t> places(bool used, const Address& first, std::int32_t count) const {
-        std::vector<std::size_t> numbers;
-        for (std::int32_t k = 0; used && k < count; ++k) numbers.push_back(locations_.of(first.plus(k)));
-        return numbers;
-    }
-
-    void append(Work& work, Waits& waits) {
-        const Step& step = work.step;
-        const auto waited = waits.next(work.block, places(plan::uses_source(step.type), step.src, step.count),
-                                       places(plan::stores(step.type), step.dst, step.count));
-        for (std::size_t k = 0; k < waited.size(); ++k) {
-            Block& other = blocks_[waited[k].block];
-            const plan::StepId number = other.works[waited[k].step];
-            other.steps[number.index()].signals = true;
-            Step nop{.count = 0};
-            nop.dst.buffer = plan::Buffer::Output;
-            Step& bearer = k + 1 < waited.size() ? nop : work.step;
-            bearer.dep_block = plan::BlockId(waited[k].block);
-            bearer.dep_step = number;
-            if (&bearer == &nop) push(work.block, nop);
-        }
-        push(work.block, work.step);
-        blocks_[work.block].works.push_back(blocks_[work.block].steps.back().number);
-    }
-
-    void push(std::uint32_t b, Step step) {
-        Block& block = blocks_[b];
-        step.number = plan::StepId(block.steps.size());
-        block.steps.push_back(step);
-    }
-
     /// Those that somebody waits for first, if the target can only wait for the first ones.
     [[nodiscard]] std::vector<plan::BlockId> block_ids() const {
         std::vector<std::size_t> order(blocks_.size());
@@ -238,7 +203,6 @@ class RankSteps {
 
     const Draft& draft_;
     std::uint32_t rank_;
-    Locations locations_;
     std::vector<Block> blocks_;
     std::map<std::uint32_t, std::uint32_t> receiving_, sending_;  ///< block, by lane
 };

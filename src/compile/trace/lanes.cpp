@@ -11,12 +11,11 @@
 // fused with a lane that is joined elsewhere gets a lane of its own (`peel`), if that is at least half of the
 // shorter lane.
 
+#include "compile/lane_chains.hpp"
 #include "compile/trace/layout.hpp"
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -29,46 +28,6 @@ struct Meeting {
     std::vector<std::uint32_t> sends{};  ///< one for each receive
 };
 
-/// Chains of joined lanes: what they have in common is the channel.
-class Chains {
-  public:
-    explicit Chains(const std::vector<Lane>& lanes)
-        : parent_(lanes.size()), pairs_(lanes.size()), wanted_(lanes.size()) {
-        std::iota(parent_.begin(), parent_.end(), 0U);
-        for (std::uint32_t i = 0; i < lanes.size(); ++i) {
-            pairs_[i] = {{lanes[i].from, lanes[i].to}};
-            wanted_[i] = lanes[i].wanted_channel;
-        }
-    }
-    void add(const Lane& lane) {
-        parent_.push_back(static_cast<std::uint32_t>(parent_.size()));
-        pairs_.push_back({{lane.from, lane.to}});
-        wanted_.push_back(lane.wanted_channel);
-    }
-    bool join(std::uint32_t a, std::uint32_t b) {
-        a = root(a);
-        b = root(b);
-        if (a == b) return true;
-        if (wanted_[a] != wanted_[b]) return false;
-        if (pairs_[a].size() < pairs_[b].size()) std::swap(a, b);
-        for (const auto& pair : pairs_[b]) {
-            if (pairs_[a].contains(pair)) return false;
-        }
-        pairs_[a].merge(pairs_[b]);
-        parent_[b] = a;
-        return true;
-    }
-    std::uint32_t root(std::uint32_t i) {
-        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-        return i;
-    }
-
-  private:
-    std::vector<std::uint32_t> parent_;
-    std::vector<std::set<std::pair<std::uint32_t, std::uint32_t>>> pairs_;
-    std::vector<std::int32_t> wanted_;
-};
-
 class Former {
   public:
     Former(const Graph& graph, const Clock& clock, const Choice& choice, Layout& layout)
@@ -76,7 +35,8 @@ class Former {
 
     void run() {
         deal_out();
-        Chains chains(layout_.lanes);
+        LaneChains chains;
+        for (const Lane& lane : layout_.lanes) chains.add(lane.from, lane.to, lane.wanted_channel);
         if (choice_.fuse) {
             join(chains, meetings());
             if (choice_.peel) peel(chains);
@@ -143,7 +103,7 @@ class Former {
         return meeting.sends.size() * 2 >= shorter;
     }
 
-    void join(Chains& chains, const std::vector<Meeting>& all) {
+    void join(LaneChains& chains, const std::vector<Meeting>& all) {
         for (const Meeting& meeting : all) {
             Lane& in = layout_.lanes[meeting.in];
             Lane& out = layout_.lanes[meeting.out];
@@ -164,7 +124,7 @@ class Former {
 
     /// Lanes of their own for what comes in on a joined lane and goes out on another. A message that is
     /// fused at one end already stays where it is.
-    void peel(Chains& chains) {
+    void peel(LaneChains& chains) {
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> lanes;
         for (const Lane& lane : layout_.lanes) ++lanes[{lane.from, lane.to}];
         for (const Meeting& meeting : meetings()) {
@@ -189,11 +149,11 @@ class Former {
             layout_.peeled = true;
         }
     }
-    void split_off(Chains& chains, Meeting& moved) {
+    void split_off(LaneChains& chains, Meeting& moved) {
         const auto add = [&](std::uint32_t like) {
             const Lane& old = layout_.lanes[like];
             layout_.lanes.push_back({.from = old.from, .to = old.to});
-            chains.add(layout_.lanes.back());
+            chains.add(layout_.lanes.back().from, layout_.lanes.back().to);
             return static_cast<std::uint32_t>(layout_.lanes.size() - 1);
         };
         moved.in = add(moved.in);

@@ -1,11 +1,10 @@
 // Steps of thread blocks and what they wait for.
 //
-// A step waits for all earlier accesses of its places by other blocks of its rank (compile/waits); "earlier"
-// is the order that was played, which respects the program's. A step can name one other step; where it waits
-// for more, nops before it do.
+// A step waits for all earlier accesses of its places by other blocks of its rank (compile/step_writer);
+// "earlier" is the order that was played, which respects the program's.
 
+#include "compile/step_writer.hpp"
 #include "compile/trace/layout.hpp"
-#include "compile/waits.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -23,10 +22,8 @@ class RankSteps {
               const std::vector<std::uint32_t>& blocks, const std::vector<std::uint32_t>& numbers)
         : graph_(graph),
           layout_(layout),
-          rank_(rank),
           numbers_(numbers),
-          works_(blocks.size()),
-          waits_(blocks.size(), graph.inputs + graph.outputs + graph.scratch[rank]) {
+          writer_(blocks.size(), msccl::Locations(graph.inputs, graph.outputs, graph.scratch[rank])) {
         gpu_.id = Rank(rank);
         gpu_.input_chunks = static_cast<std::int32_t>(graph.inputs);
         gpu_.output_chunks = static_cast<std::int32_t>(graph.outputs);
@@ -47,30 +44,14 @@ class RankSteps {
     }
 
     void add(std::uint32_t i) {
-        const Instruction& one = graph_.instructions[i];
-        const std::uint32_t block = numbers_[layout_.block_of[i]];
-        Step step = step_of(i, one);
-        reads_.clear();
-        writes_.clear();
-        if (plan::uses_source(step.type)) list(step.src, step.count, reads_);
-        if (step.type == StepType::Reduce) list(step.dst, step.count, reads_);
-        if (plan::stores(step.type)) list(step.dst, step.count, writes_);
-        const auto waited = waits_.next(block, reads_, writes_);
-        for (std::size_t k = 0; k < waited.size(); ++k) {
-            const plan::StepId number = works_[waited[k].block][waited[k].step];
-            gpu_.blocks[waited[k].block].steps[number.index()].signals = true;
-            Step nop{.count = 0};
-            nop.dst.buffer = plan::Buffer::Output;
-            const bool last = k + 1 == waited.size();
-            Step& bearer = last ? step : nop;
-            bearer.dep_block = plan::BlockId(waited[k].block);
-            bearer.dep_step = number;
-            if (!last) push(block, nop);
-        }
-        push(block, step);
-        works_[block].push_back(gpu_.blocks[block].steps.back().number);
+        writer_.add(numbers_[layout_.block_of[i]], step_of(i, graph_.instructions[i]));
     }
-    plan::Gpu take() { return std::move(gpu_); }
+    plan::Gpu take() {
+        for (std::size_t b = 0; b < gpu_.blocks.size(); ++b) gpu_.blocks[b].steps = writer_.steps(b);
+        // A grid cannot be empty.
+        if (gpu_.blocks.empty()) gpu_.blocks.push_back({.id = plan::BlockId(0)});
+        return std::move(gpu_);
+    }
 
   private:
     static Address at(plan::Buffer buffer, std::uint32_t offset) {
@@ -107,26 +88,11 @@ class RankSteps {
         }
         return step;
     }
-    void list(const Address& first, std::int32_t count, std::vector<std::size_t>& places) const {
-        std::size_t place = (*first.offset).index();
-        if (first.buffer != plan::Buffer::Input) place += graph_.inputs;
-        if (first.buffer == plan::Buffer::Scratch) place += graph_.outputs;
-        for (std::int32_t k = 0; k < count; ++k) places.push_back(place + static_cast<std::size_t>(k));
-    }
-    void push(std::uint32_t block, Step step) {
-        auto& steps = gpu_.blocks[block].steps;
-        step.number = plan::StepId(steps.size());
-        steps.push_back(step);
-    }
-
     const Graph& graph_;
     const Layout& layout_;
-    std::uint32_t rank_;
     const std::vector<std::uint32_t>& numbers_;
-    std::vector<std::vector<plan::StepId>> works_;
-    Waits waits_;
+    StepWriter writer_;
     plan::Gpu gpu_;
-    std::vector<std::size_t> reads_, writes_;
 };
 
 }  // namespace
