@@ -249,7 +249,7 @@ std::vector<lang::Trace> traces_of(const CompileOptions& options, const Stop& st
                          options.program);
     }
     for (const PythonPlan& plan : traces.plans) {
-        CompiledExecution made = verified_execution(plan, options, stop);
+        JudgedExecution made = verified_execution(plan, options, stop);
         std::ranges::move(made.findings, std::back_inserter(compilation.findings));
         plans.push_back({std::move(made.facts), std::move(made.text), ""});
     }

@@ -79,8 +79,7 @@ void check_options(const CompileOptions& options) {
 
 }  // namespace
 
-CompiledExecution verified_execution(const PythonPlan& made, const CompileOptions& options,
-                                     const Stop& stop) {
+JudgedExecution verified_execution(const PythonPlan& made, const CompileOptions& options, const Stop& stop) {
     check_options(options);
     const Lines lines(made.lines, stop);
     const auto start = Clock::now();
@@ -98,7 +97,7 @@ CompiledExecution verified_execution(const PythonPlan& made, const CompileOption
     const auto read = Clock::now();
     const plan::PlanVerdict verdict = verify::verify(plan);
 
-    CompiledExecution done;
+    JudgedExecution done;
     done.facts.name = plan.name;
     const auto kind = kind_in_plan(plan.collective);
     done.facts.collective = kind ? std::string(name_of(*kind)) : plan.collective;

@@ -6,7 +6,7 @@
 namespace tutti::app {
 
 /// The plan of a program for MSCCL++, judged. With findings there is no text.
-struct CompiledExecution {
+struct JudgedExecution {
     CompiledPlan facts{};
     std::string text{};  ///< JSON
     std::vector<CompileFinding> findings{};
@@ -15,7 +15,7 @@ struct CompiledExecution {
 /// Reads the plan that the program has made, verifies it for every interleaving, and names the program's line
 /// of what is wrong. Throws InputError where the options do not fit such a program, or the plan cannot be
 /// read.
-[[nodiscard]] CompiledExecution verified_execution(const PythonPlan& made, const CompileOptions& options,
-                                                   const Stop& stop);
+[[nodiscard]] JudgedExecution verified_execution(const PythonPlan& made, const CompileOptions& options,
+                                                 const Stop& stop);
 
 }  // namespace tutti::app
