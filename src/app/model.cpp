@@ -105,9 +105,10 @@ class ModelOf {
     /// Why "infeasible" would prove nothing; empty if it is a proof.
     [[nodiscard]] std::string doubt(const models::Question& question) const {
         if (question.refutes) return {};
-        return routing_.incomplete().empty()
-                   ? "only schedules that are invariant under a symmetry are looked for"
-                   : routing_.incomplete();
+        if (!routing_.incomplete().empty()) return routing_.incomplete();
+        return options_.encoding == ModelEncoding::Intervals
+                   ? "only sums that take a link once, and are replaced once at a node, are looked for"
+                   : "only schedules that are invariant under a symmetry are looked for";
     }
 
   private:

@@ -179,9 +179,9 @@ Command compile_command() {
         "interleaving before the file appears. A program that does not do what its collective\n"
         "wants is refused with the first chunk that is wrong and the exit code 1; one that cannot\n"
         "be run or read ends with the exit code 2. Nothing is written then.\n"
-        "--to nccl-p2p and --to mpi-p2p write a C++ source with one function that runs the program by\n"
-        "ncclSend and ncclRecv (NCCL, RCCL) or by MPI, --to goal what network simulators read\n"
-        "(docs/writing-plans.md).\n"
+        "--to nccl-p2p and --to mpi-p2p write a C++ source with one function that runs the\n"
+        "program by ncclSend and ncclRecv (NCCL, RCCL) or by MPI, --to goal what network\n"
+        "simulators read (docs/writing-plans.md).\n"
         "A program for MSCCL++ names its thread blocks and operations itself; its plan is JSON.\n"
         "docs/chunk-programs.md has the language and the trace file, docs/mscclpp-programs.md\n"
         "programs for MSCCL++.\n";
