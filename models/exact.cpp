@@ -232,7 +232,7 @@ class HorizonSearch {
                 continue;
             }
             for (const AlonePairs pairs : {AlonePairs::Few, AlonePairs::Many}) {
-                const Answer answer = answer_alone(horizon, pairs, slice);
+                const Answer answer = answer_alone(horizon, pairs, 2 * slice);
                 if (answer.ended == Ended::Infeasible) {
                     return refute(alone_, "one chunk alone", answer, horizon, false);
                 }
