@@ -80,6 +80,8 @@ class Synthesis {
             heuristics_.is_too_large_to_hold())
             return;
         const auto left = stop_.remaining();
+        // An interrupt ends the search; only time that has run out is extended.
+        if (left && *left > Stop::Seconds(0) && stop_.requested()) return;
         const Stop stop = !left ? stop_
                           : *left * kProposalShare < kLeastProposalTime
                               ? Stop(kLeastProposalTime)
