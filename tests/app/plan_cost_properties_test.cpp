@@ -121,7 +121,7 @@ std::optional<RandomCall> random_call(Rng& rng, const Topology& topology) {
 TEST_SUITE("app: plan cost properties") {
     TEST_CASE("no plan is faster than the bound of its collective") {
         std::uint64_t bounded = 0, tight = 0;
-        const std::uint64_t count = test::cases(1500);
+        const std::uint64_t count = test::cases(800);
         test::for_seeds(count, [&](Rng& rng, std::uint64_t) {
             const Topology topology = random_topology(rng);
             std::vector<RandomCall> calls;
@@ -174,7 +174,7 @@ TEST_SUITE("app: plan cost properties") {
 
     TEST_CASE("a plan of MSCCL++ that always ends, ends when it is timed") {
         std::uint64_t timed = 0;
-        const std::uint64_t count = test::cases(1500);
+        const std::uint64_t count = test::cases(800);
         test::for_seeds(count, [&](Rng&, std::uint64_t seed) {
             const test::RandomExecution random = test::random_execution(seed);
             const plan::ExecutionPlan& plan = random.plan;
@@ -189,7 +189,7 @@ TEST_SUITE("app: plan cost properties") {
 
     TEST_CASE("no plan of sends is faster than the bound of its collective") {
         std::uint64_t bounded = 0, tight = 0;
-        const std::uint64_t count = test::cases(1500);
+        const std::uint64_t count = test::cases(800);
         test::for_seeds(count, [&](Rng& rng, std::uint64_t) {
             const Topology topology = random_topology(rng);
             const std::size_t nodes = 2 + rng.below(topology.npus() - 1);
@@ -209,7 +209,7 @@ TEST_SUITE("app: plan cost properties") {
 
     TEST_CASE("timing hangs with exactly the FIFOs with which the verifier says that a plan hangs") {
         std::uint64_t compared = 0, deep = 0;
-        const std::uint64_t count = test::cases(1500);
+        const std::uint64_t count = test::cases(800);
         test::for_seeds(count, [&](Rng& rng, std::uint64_t) {
             const auto origin = static_cast<test::PlanOrigin>(rng.below(test::kPlanOrigins));
             const plan::MscclPlan plan = test::random_plan(rng, origin);
