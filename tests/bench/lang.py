@@ -23,6 +23,7 @@ from unittest.mock import MagicMock
 HERE = Path(__file__).resolve().parent
 ROWS = ["ring 64", "ring 128", "halving-doubling 32", "all-to-all 64", "all-to-all 128", "all-to-all 256", "hierarchical 8 8", "all-pairs 16"]
 SHORT = 1  # second, below which a run is made five times
+MEASURABLE_BYTES = 2**20  # what a process takes more or less by chance
 
 
 def child(which, folder, row):
@@ -101,7 +102,8 @@ def compiled(tutti, row, folder):
     lines = [line.split() for line in Path(trace).read_text().splitlines()[2:]]
     found["instructions"] = sum(1 if words[1] == words[4] else 2 for words in lines)
     measurable = Path("/usr/bin/time").exists()
-    found["bytes"] = f"{(peak(trace) - peak(small)) / found['instructions']:.0f}" if measurable else "-"
+    more = peak(trace) - peak(small) if measurable else 0
+    found["bytes"] = f"{more / found['instructions']:.0f}" if more > MEASURABLE_BYTES else "-"
     return found
 
 
