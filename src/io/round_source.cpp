@@ -12,7 +12,6 @@
 namespace tutti::io {
 namespace {
 
-using plan::Buffer;
 using plan::RoundPlace;
 using plan::RoundPlan;
 using plan::RoundStep;

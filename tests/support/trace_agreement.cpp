@@ -21,7 +21,6 @@
 namespace tutti::test {
 namespace {
 
-using lang::kFirstScratch;
 using lang::kInput;
 using lang::kOutput;
 using lang::Slot;
