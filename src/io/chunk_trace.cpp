@@ -72,7 +72,7 @@ class Reader {
         const auto at = whole_line_.rfind(" @");
         const std::string program =
             at == whole_line_.npos ? "" : ", " + shown(whole_line_.substr(at + 2), 200);
-        throw InputError(message, fmt::format("line {}{}", number_, program));
+        throw InputError(message, fmt::format("line {}{}", std::max<std::size_t>(number_, 1), program));
     }
     static std::string shown(std::string_view word, std::size_t most = 40) {
         std::string text(word.substr(0, most));

@@ -53,7 +53,7 @@ TEST_CASE("a trace file is read as it was written") {
 }
 
 TEST_CASE("bad trace files are refused with their line") {
-    CHECK(refused("") == "x.chunks: at line 0: expected \"tutti_trace 1\"");
+    CHECK(refused("") == "x.chunks: at line 1: expected \"tutti_trace 1\"");
     CHECK(refused("tutti_trace 2\n") == "x.chunks: at line 1: expected \"tutti_trace 1\"");
     CHECK(refused("tutti_trace 1\ncopy 0 i 0 1 i 0 1\n") ==
           "x.chunks: at line 2: expected a line \"program …\" first");
