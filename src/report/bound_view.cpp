@@ -226,7 +226,7 @@ io::Json bound_view(const Instance& instance, const std::vector<Bound>& bounds,
         text = fmt::format("{}. {} {}", claim->proof.empty() ? words_for(instance, *claim) : claim->proof,
                            less, text);
     } else if (weaker) {
-        text = fmt::format("{}. {} {}", text, less, bound_sentence(instance, shown));
+        text = fmt::format("{} {} {}", text, less, bound_sentence(instance, shown));
     }
     return {{"lower_bound", claimed ? claim->value.count() : best.value.count()},
             {"bound_kind", claimed ? claim->kind : best.kind},
