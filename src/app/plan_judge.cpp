@@ -2,6 +2,7 @@
 
 #include "io/json_text.hpp"
 #include "plan/plan_error.hpp"
+#include "verify/plan/judged_program.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -113,6 +114,18 @@ JudgedPlan PlanJudge::judge_plan(const std::string& file, const AnyPlan& plan, s
     if (conditions_.empty() && !reading_.goal) judge_by_condition_beside(judged, plan);
     judged.right_as = right_as(plan, judged);
     return judged;
+}
+
+std::vector<verify::JudgedProgram> PlanJudge::programs_of(const JudgedPlan& judged) const {
+    std::vector<verify::JudgedProgram> programs;
+    const verify::PlanReading reading = with(reading_, judged.condition);
+    if (const auto* msccl = std::get_if<plan::MscclPlan>(&*judged.plan))
+        (void)verify::verify(*msccl, reading, programs);
+    if (const auto* execution = std::get_if<plan::ExecutionPlan>(&*judged.plan))
+        (void)verify::verify(*execution, reading, programs);
+    for (verify::JudgedProgram& program : programs)
+        program.postcondition.condition = judged.condition.condition.get();
+    return programs;
 }
 
 /// A plan whose file says what it is for is judged by that: a condition beside it may be left from another

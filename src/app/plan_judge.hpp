@@ -7,6 +7,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
+
+namespace tutti::verify {
+struct JudgedProgram;
+}
 
 namespace tutti::app {
 
@@ -46,6 +51,10 @@ class PlanJudge {
     /// LimitError when stopped while the file is read.
     [[nodiscard]] JudgedPlan judge(const std::string& file, std::size_t position,
                                    const Stop& stop = {}) const;
+
+    /// What it was judged as, for who executes it; empty for kinds of plans without thread blocks. The
+    /// programs refer to the judged plan's condition. Precondition: it was kept.
+    [[nodiscard]] std::vector<verify::JudgedProgram> programs_of(const JudgedPlan& judged) const;
 
   private:
     [[nodiscard]] JudgedPlan judge_plan(const std::string& file, const AnyPlan& plan,

@@ -9,6 +9,7 @@
     ROW(convert)            \
     ROW(compile)            \
     ROW(algorithms)         \
+    ROW(run)                \
     ROW(bound)              \
     ROW(batch)              \
     ROW(results)            \

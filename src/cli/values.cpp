@@ -19,10 +19,15 @@ std::optional<std::vector<std::int64_t>> sizes_of(std::string_view text) {
     const auto first = size_of(text.substr(0, colon), 1);
     if (!first) return std::nullopt;
     if (colon == text.npos) return std::vector{*first};
-    const auto last = size_of(text.substr(colon + 1), 1);
+    const std::string_view rest = text.substr(colon + 1);
+    const std::size_t second = rest.find(':');
+    const auto last = size_of(rest.substr(0, second), 1);
     if (!last || *last < *first) return std::nullopt;
+    std::optional<std::int64_t> factor = 2;
+    if (second != rest.npos) factor = whole_number<std::int64_t>(2, 1024)(rest.substr(second + 1));
+    if (!factor) return std::nullopt;
     std::vector<std::int64_t> sizes;
-    for (std::int64_t size = *first; size <= *last; size *= 2) sizes.push_back(size);
+    for (std::int64_t size = *first; size <= *last; size *= *factor) sizes.push_back(size);
     return sizes;
 }
 
@@ -50,7 +55,7 @@ std::optional<std::uint64_t> memory_limit(const Values& values) {
 
 std::vector<std::int64_t> byte_sizes(const Values& values, const char* name) {
     const auto lists = comma_list<std::vector<std::int64_t>>(
-        values, name, size_expected() + ", or from and to like 1K:1G", sizes_of);
+        values, name, size_expected() + ", or from and to like 1K:1G or 1K:1G:4", sizes_of);
     std::vector<std::int64_t> sizes;
     for (const auto& list : lists) sizes.insert(sizes.end(), list.begin(), list.end());
     return sizes;

@@ -164,7 +164,7 @@ inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 [[nodiscard]] std::optional<std::int64_t> byte_size(const Values& values, const char* name,
                                                     std::int64_t least);
 /// Several of them with commas, each at least 1. "1K:1G" is all from 1K on, each twice the one before, up to
-/// 1G.
+/// 1G; "1K:1G:4" each four times.
 [[nodiscard]] std::vector<std::int64_t> byte_sizes(const Values& values, const char* name);
 /// --chunks: several with commas.
 [[nodiscard]] std::vector<std::uint64_t> chunk_counts(const Values& values);

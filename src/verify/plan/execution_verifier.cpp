@@ -3,6 +3,7 @@
 
 #include "verify/plan/execution_limits.hpp"
 #include "verify/plan/execution_program.hpp"
+#include "verify/plan/judged_program.hpp"
 #include "verify/plan/plan_verifier.hpp"
 #include "verify/plan/program_verifier.hpp"
 #include "verify/plan/unfinished.hpp"
@@ -21,9 +22,11 @@ constexpr std::int32_t kMostRoots = 64;
 
 class ExecutionVerifier {
   public:
-    ExecutionVerifier(const plan::ExecutionPlan& plan, const PlanReading& reading)
+    ExecutionVerifier(const plan::ExecutionPlan& plan, const PlanReading& reading,
+                      std::vector<JudgedProgram>* programs)
         : plan_(plan),
           reading_(reading),
+          programs_(programs),
           violations_(reading.max_findings),
           warnings_(reading.max_findings),
           ranks_(static_cast<std::int32_t>(plan.gpus.size())) {}
@@ -109,13 +112,13 @@ class ExecutionVerifier {
         Findings later(reading_.max_findings);
         ExecutionFindings findings{found, later, warned, false};
         const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
-        const auto program = program_of(plan_, sizes, rooted_memory ? root : std::nullopt, findings);
+        auto program = program_of(plan_, sizes, rooted_memory ? root : std::nullopt, findings);
         too_large_ = too_large_ || findings.too_large;
         if (program) decide_on(*program, sizes, root, found, warned);
         add(later, found);
     }
 
-    void decide_on(const ExecutionProgram& lowered, const plan::CallSizes& sizes, std::optional<Rank> root,
+    void decide_on(ExecutionProgram& lowered, const plan::CallSizes& sizes, std::optional<Rank> root,
                    Findings& found, Findings& warned) {
         const plan::Program& program = lowered.ordered.program;
         ProgramQuestion question;
@@ -134,6 +137,12 @@ class ExecutionVerifier {
         found.add_all(std::move(answer.violations), answer.violation_count);
         warned.add_all(std::move(answer.warnings), answer.warning_count);
         warn_of_unfinished(lowered, question, warned);
+        if (programs_ == nullptr) return;
+        // Of several roots that are tried the last one counts: what is right ends the search.
+        programs_->assign(
+            1, {std::move(lowered.ordered.program), question.postcondition, plan_.in_place});
+        if (answer.root) programs_->front().postcondition.root = *answer.root;
+        programs_->front().postcondition.senders = std::move(answer.senders);
     }
 
     /// The file names neither senders nor receivers. "From the rank before" is what the name means; a plan
@@ -178,6 +187,7 @@ class ExecutionVerifier {
 
     const plan::ExecutionPlan& plan_;
     const PlanReading& reading_;
+    std::vector<JudgedProgram>* programs_;  ///< may be null
     Findings violations_, warnings_;
     std::int32_t ranks_;
     plan::PlanVerdict verdict_;
@@ -188,7 +198,12 @@ class ExecutionVerifier {
 }  // namespace
 
 plan::PlanVerdict verify(const plan::ExecutionPlan& plan, const PlanReading& reading) {
-    return ExecutionVerifier(plan, reading).run();
+    return ExecutionVerifier(plan, reading, nullptr).run();
+}
+
+plan::PlanVerdict verify(const plan::ExecutionPlan& plan, const PlanReading& reading,
+                         std::vector<JudgedProgram>& programs) {
+    return ExecutionVerifier(plan, reading, &programs).run();
 }
 
 }  // namespace tutti::verify

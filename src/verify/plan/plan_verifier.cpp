@@ -3,6 +3,8 @@
 
 #include "verify/plan/plan_verifier.hpp"
 
+#include "verify/plan/judged_program.hpp"
+
 #include "verify/plan/fifo.hpp"
 #include "verify/plan/findings.hpp"
 #include "verify/plan/msccl_layout.hpp"
@@ -39,9 +41,11 @@ Modes modes_of(const plan::MscclPlan& plan) {
 
 class MscclVerifier {
   public:
-    MscclVerifier(const plan::MscclPlan& plan, const PlanReading& reading)
+    MscclVerifier(const plan::MscclPlan& plan, const PlanReading& reading,
+                  std::vector<JudgedProgram>* programs)
         : plan_(plan),
           reading_(reading),
+          programs_(programs),
           violations_(reading.max_findings),
           warnings_(reading.max_findings) {}
 
@@ -151,7 +155,7 @@ class MscclVerifier {
         const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
         // Without a root, every rank of an out-of-place gather may have an output, until one is found.
         const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root : std::nullopt);
-        const auto program = program_of(structure, layout, reading_, found);
+        auto program = program_of(structure, layout, reading_, found);
         if (!program) return false;
         ProgramQuestion question;
         question.postcondition = {goal_, plan_.ranks, sizes.share, Rank(0), nullptr, 1};
@@ -169,9 +173,19 @@ class MscclVerifier {
             // Reports accesses to buffers that only the root has.
             (void)program_of(structure, by_root, reading_, found);
         }
+        keep(std::move(*program), question.postcondition, answer.root, in_place);
         found.add_all(std::move(answer.violations), answer.violation_count);
         warned.add_all(std::move(answer.warnings), answer.warning_count);
         return true;
+    }
+
+    /// Of a mode whose root is sought the last one that was tried is kept: what is right ends the search.
+    void keep(plan::Program program, const Postcondition& postcondition, std::optional<Rank> root,
+              bool in_place) {
+        if (programs_ == nullptr) return;
+        if (!programs_->empty() && programs_->back().in_place == in_place) programs_->pop_back();
+        programs_->push_back({std::move(program), postcondition, in_place});
+        if (root) programs_->back().postcondition.root = *root;
     }
 
     /// Where a plan has two modes, a finding says which one it is about.
@@ -235,6 +249,7 @@ class MscclVerifier {
 
     const plan::MscclPlan& plan_;
     const PlanReading& reading_;
+    std::vector<JudgedProgram>* programs_;  ///< may be null
     Findings violations_, warnings_;
     plan::PlanVerdict verdict_;
     CollectiveKind goal_ = CollectiveKind::Custom;
@@ -245,7 +260,12 @@ class MscclVerifier {
 }  // namespace
 
 plan::PlanVerdict verify(const plan::MscclPlan& plan, const PlanReading& reading) {
-    return MscclVerifier(plan, reading).run();
+    return MscclVerifier(plan, reading, nullptr).run();
+}
+
+plan::PlanVerdict verify(const plan::MscclPlan& plan, const PlanReading& reading,
+                         std::vector<JudgedProgram>& programs) {
+    return MscclVerifier(plan, reading, &programs).run();
 }
 
 }  // namespace tutti::verify

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "app/json.hpp"
+#include "app/judge_options.hpp"
+#include "app/watch.hpp"
+#include "run/element_type.hpp"
+#include "run/local_call.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::app {
+
+/// Plans to be run on data of this machine.
+struct RunOptions {
+    std::vector<std::string> files{};
+    PlanOptions plan{};  ///< how they are read and judged
+    /// Sizes of the call in bytes, as nccl-tests counts them; and in elements of a rank's share (of the whole
+    /// buffer, where the collective has no shares).
+    std::vector<std::int64_t> sizes{}, counts{};
+    std::vector<run::ElementType> types{run::ElementType::F32};
+    std::vector<run::Operator> operators{run::Operator::Sum};
+    std::optional<bool> in_place{};  ///< nothing: all modes that the plan has
+    run::Engine engine = run::Engine::Pieces;
+    unsigned workers = 0;          ///< 0: as many as the machine has cores
+    std::int64_t piece_bytes = 0;  ///< 0: what suits
+    std::uint32_t iterations = 0;  ///< 0: as many as are worth it
+    bool anyway = false;           ///< plans that are not acceptable, too
+    std::uint32_t orders = 0;  ///< run in so many random orders, to see what a race does, instead of timing
+    std::uint64_t seed = 1;
+    friend bool operator==(const RunOptions&, const RunOptions&) = default;
+};
+
+/// One line of the table.
+struct RunRow {
+    std::string file{}, collective{};
+    std::int64_t bytes = 0;  ///< of the call
+    std::int64_t count = 0;  ///< elements of a share
+    run::ElementType type{};
+    run::Operator op{};
+    std::optional<Rank> root{};
+    bool in_place = false;
+    std::uint32_t rounds = 0;                       ///< that were timed
+    double median_us = 0, low_us = 0, high_us = 0;  ///< 10 % and 90 %
+    std::optional<double> algbw_GBps{}, busbw_GBps{};
+    std::uint64_t compared = 0, wrong = 0;
+    std::optional<run::TestData::Difference> difference{};
+    std::string skipped{};  ///< why it was not run
+};
+
+/// A plan that was not run at all.
+struct RefusedPlan {
+    std::string file{}, verdict{}, reason{};
+};
+
+struct RunResult {
+    std::vector<RunRow> rows{};
+    std::vector<RefusedPlan> refused{};
+    bool complete = false;  ///< false: interrupted
+    [[nodiscard]] bool any_wrong() const;
+};
+
+/// Callbacks while plans run, all called from the calling thread.
+struct RunListener {
+    std::function<void(const RunRow&)> row = [](const RunRow&) {};
+    std::function<void(const RefusedPlan&)> refused = [](const RefusedPlan&) {};
+};
+
+/// Judges each plan, runs it on data at every size, type and operator, compares every element with what the
+/// collective demands, and times it. Throws InputError.
+[[nodiscard]] RunResult run_plans(const RunOptions& options, const Watch& watch, const RunListener& listener);
+
+[[nodiscard]] io::Json json_of(const RunRow& row);
+[[nodiscard]] io::Json json_of(const RunResult& result);
+
+}  // namespace tutti::app

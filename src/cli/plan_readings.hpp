@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/judge_options.hpp"
+#include "cli/command.hpp"
+
+namespace tutti::cli {
+
+/// How plans of other tools are read and judged: --as, --root, --condition, --operand, --copy,
+/// --strict-dependencies, --strict-descriptors, --target.
+[[nodiscard]] OptionGroup plan_readings();
+[[nodiscard]] app::PlanOptions plan_reading_options(const Values& values);
+
+}  // namespace tutti::cli
