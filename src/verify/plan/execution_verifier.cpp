@@ -139,8 +139,7 @@ class ExecutionVerifier {
         warn_of_unfinished(lowered, question, warned);
         if (programs_ == nullptr) return;
         // Of several roots that are tried the last one counts: what is right ends the search.
-        programs_->assign(
-            1, {std::move(lowered.ordered.program), question.postcondition, plan_.in_place});
+        programs_->assign(1, {std::move(lowered.ordered.program), question.postcondition, plan_.in_place});
         if (answer.root) programs_->front().postcondition.root = *answer.root;
         programs_->front().postcondition.senders = std::move(answer.senders);
     }
