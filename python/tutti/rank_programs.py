@@ -443,7 +443,7 @@ class Writer:
         return self.write("transpose", [tensor], tensor.dtype, [tensor.shape[dim] for dim in perm], layout, perm=list(perm))
 
     def reshape(self, value: Value, shape: tuple[int, ...]) -> Value:
-        """`shape` is what a rank sees. Dimensions of one element come and go; others are split and merged where no axis slices them."""
+        """`shape` is what a rank sees. Dimensions of one element come and go; others are split and merged where no axis slices the value."""
         if isinstance(value, Outside):
             return Outside(value.reason, value.dtype, shape, value.axes)
         if isinstance(value, Known):
@@ -457,6 +457,8 @@ class Writer:
             if all(dim in where for dim in value.dims):
                 return View(value.source, tuple(where[dim] for dim in value.dims), shape)
             value = self.tensor(value)
+        if any(len(was) > 1 or len(now) > 1 for was, now in blocks):
+            value = self.uncut(value, self.axes)
         whole = list(shape)
         layout: Layout = {axis: where for axis, where in value.layout.items() if where == LOCAL}
         for was, now in blocks:
