@@ -46,7 +46,7 @@ def child(which, folder, row):
         write()
     found = {"trace": time.process_time() - started}
     if which == "tutti":
-        found["verbs"] = len(program._verbs)
+        found["verbs"] = len(list(program.verbs()))
     else:
         started = time.process_time()
         lowered = program.lower()

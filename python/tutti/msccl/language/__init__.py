@@ -14,15 +14,18 @@ from urllib.parse import quote
 
 from tutti.command import command
 from tutti.errors import ProgramError
+from tutti.msccl.topologies.topology import Topology
 
 from .buffer import *
 from .chunk import *
 from .ir import *
+from .lowered import Lowered
+from .reference import *
 
 _current_program = None
 _folder = None
 _written = 0
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_VERB_WORDS = 8  # of the list of verbs: whether it reduces, source, target, sendtb, recvtb, ch, code, position in it
 
 
 def _command():
@@ -48,17 +51,37 @@ def _name(text):
     return quote(str(text), safe="_-./+,()=") or "%"
 
 
-def _place():
-    """The line of the program that called, as a trace file has it."""
-    frame = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
-        frame = frame.f_back
-    return "" if frame is None else f" @{_file(frame.f_code.co_filename)}:{frame.f_lineno}"
-
-
 @functools.lru_cache(maxsize=None)
 def _file(path):
     return _name(os.path.relpath(path) if os.path.isabs(path) else path)
+
+
+def _line(code, position):
+    return next((line for first, end, line in code.co_lines() if first <= position < end and line is not None), code.co_firstlineno)
+
+
+def _called_at(code, position):
+    """The line of the program, as a trace file has it."""
+    return f"{_file(code.co_filename)}:{_line(code, position)}"
+
+
+def _matrix(topo):
+    """The links, if they can be looked up as links[dst][src]; else None."""
+    plain = type(topo).link is Topology.link and not any(isinstance(row, dict) for row in topo.links)
+    return topo.links if plain else None
+
+
+def lines_of_caller(routine):
+    """For routines of this package: the verbs that they call are told with the line that called the routine."""
+    @functools.wraps(routine)
+    def wrapped(*arguments, **keywords):
+        verbs = _curr()._verbs
+        first, frame = len(verbs), sys._getframe(1)
+        routine(*arguments, **keywords)
+        count = (len(verbs) - first) // _VERB_WORDS
+        verbs[first + 6::_VERB_WORDS] = [frame.f_code] * count
+        verbs[first + 7::_VERB_WORDS] = [frame.f_lasti] * count
+    return wrapped
 
 
 class MSCCLProgram:
@@ -77,10 +100,15 @@ class MSCCLProgram:
         self.instr_fusion = instr_fusion
         self.check_xml = check_xml
         self.dependence_nop = dependence_nop
-        self.buffers = collective.init_buffers()
+        self._buffers = collective.init_buffers()
         self._initial = [[[place for place, value in enumerate(buffers.get(buffer, ())) if value is not None]
-                          for buffer in (Buffer.input, Buffer.output)] for buffers in self.buffers]
+                          for buffer in (Buffer.input, Buffer.output)] for buffers in self._buffers]
         self._verbs = []
+        self._record = self._verbs.extend
+        self._valued = 0  # of the list of verbs: what has been done to the values in `_buffers`
+        self._places = [self._held(buffers) for buffers in self._buffers]
+        self._renamed = collective.renamed_buffers()
+        self._links = _matrix(topo)
 
     def __enter__(self):
         global _current_program
@@ -92,42 +120,117 @@ class MSCCLProgram:
         global _current_program
         _current_program = None
 
+    @staticmethod
+    def _held(buffers):
+        """For each place of a rank None where it holds nothing, else the reference to it, or True while nobody has asked for that. Lists that are one stay one."""
+        lists = {id(values): [None if value is None else True for value in values] for values in buffers.values()}
+        return {buffer: lists[id(values)] for buffer, values in buffers.items()}
+
+    def verbs(self):
+        """For each verb so far whether it reduces, its source, and its target."""
+        return zip(*(self._verbs[word::_VERB_WORDS] for word in range(3)))
+
+    @property
+    def buffers(self):
+        """What is in the places now, by rank, buffer and index."""
+        verbs, first = self._verbs, self._valued
+        self._valued = len(verbs)
+        for at in range(first, len(verbs), _VERB_WORDS):
+            reduces, source, target = verbs[at:at + 3]
+            from_, to = self._buffers[source.rank][source.buffer], self._buffers[target.rank][target.buffer]
+            for i in range(target.size):
+                value, into = from_[source.index + i], target.index + i
+                if reduces and (value is None or to[into] is None):
+                    raise ProgramError(f"{target} += {source}: a chunk holds nothing", place=_called_at(*verbs[at + 6:at + 8]))
+                to[into] = to[into].reduce(target.rank, value) if reduces else value
+        return self._buffers
+
     def get_ref(self, rank, buffer, index, size):
         buffer, index = self.collective.get_buffer_index(rank, buffer, index)
-        return Ref(rank, buffer, index, size, self)
+        if size != 1:
+            return Ref(rank, buffer, index, size, self)
+        places = self._places[rank][buffer]
+        if places[index].__class__ is not Ref:
+            places[index] = Ref(rank, buffer, index, size, self)
+        return places[index]
 
     def get_chunks(self, rank, buffer, index, size=1):
         places = self.buffers[rank][buffer]
         return [places[i] if i < len(places) else None for i in range(index, index + size)]
 
     def check_buffer_exists(self, rank, name):
-        if name not in self.buffers[rank]:
-            self.buffers[rank][name] = BufferSlice(Buffer.scratch, name)
+        if name not in self._buffers[rank]:
+            self._buffers[rank][name] = BufferSlice(Buffer.scratch, name)
+            self._places[rank][name] = []
 
     def check(self):
         return self.collective.check(self)
 
-    def _slot(self, rank, buffer, index):
-        word = buffer.value if isinstance(buffer, Buffer) else "s:" + _name(buffer)
-        return f"{rank} {word} {index}"
+    def _next_place(self, ref, rank, buffer):
+        """Where a copy without an index goes: to the same place, or behind the end of a scratch buffer."""
+        if buffer is None:
+            return ref.buffer, ref.index
+        if buffer in (Buffer.input, Buffer.output):
+            raise ProgramError("expected an index; only in a scratch buffer there is a next place")
+        self.check_buffer_exists(rank, buffer)
+        return buffer, len(self._places[rank][buffer])
 
-    def _record(self, verb, source, target, count, sendtb, recvtb, ch):
-        self._verbs.append(f"{verb} {source} {target} {count} sendtb {sendtb} recvtb {recvtb} ch {ch}{_place()}\n")
+    def _with_room(self, rank, buffer, index):
+        """The places of a buffer; scratch grows as it is written."""
+        self.check_buffer_exists(rank, buffer)
+        places = self._places[rank][buffer]
+        if index >= len(places):
+            if not isinstance(self._buffers[rank][buffer], BufferSlice):
+                raise ProgramError(f"index {index} is outside of the {buffer.name} buffer of rank {rank}, which has {len(places)} chunks")
+            places += [None] * (index + 1 - len(places))
+        return places
+
+    def _written(self, ref, rank, buffer, index):
+        """A reference to what a copy writes, for all kinds of copies."""
+        if rank < 0 or index < 0:
+            raise ProgramError(f"expected a rank and an index of 0 or more, found {rank} and {index}")
+        self.check_buffer_exists(rank, buffer)
+        # With the sender's rank: programs for in-place all-gathers lean on it.
+        buffer, index = self.collective.get_buffer_index(ref.rank, buffer, index)
+        buffer, index = self.collective.get_buffer_index(rank, buffer, index)
+        places = self._with_room(rank, buffer, index + ref.size - 1)
+        end = index + ref.size
+        if None in places[index:end]:
+            places[index:end] = [place or True for place in places[index:end]]
+        return self.get_ref(rank, buffer, index, ref.size)
+
+    @staticmethod
+    def _slot(ref):
+        word = ref.buffer.value if isinstance(ref.buffer, Buffer) else "s:" + _name(ref.buffer)
+        return f" {ref.rank} {word} {ref.index}"
+
+    def _verb_lines(self):
+        """Most verbs differ from others in their places only."""
+        tails, words = {}, [iter(self._verbs)] * _VERB_WORDS
+        for reduces, source, target, sendtb, recvtb, ch, code, position in zip(*words):
+            key = (reduces, target.size, sendtb, recvtb, ch, id(code), position)
+            verb, tail = tails.get(key) or tails.setdefault(key, (
+                "reduce" if reduces else "copy", f" {target.size} sendtb {sendtb} recvtb {recvtb} ch {ch} @{_called_at(code, position)}\n"))
+            if source._text is None:
+                source._text = self._slot(source)
+            if target._text is None:
+                target._text = self._slot(target)
+            yield verb + source._text + target._text + tail
 
     def trace(self):
         """The program as a trace file."""
         kind = getattr(type(self.collective), "kind", "") or "custom"
         custom = kind == "custom"
         in_place = self.collective.inplace
-        first = self.buffers[0]
+        first = self._buffers[0]
         if custom:  # the flag alone says nothing
-            in_place = all(b.get(Buffer.input) is b.get(Buffer.output) for b in self.buffers)
+            in_place = all(b.get(Buffer.input) is b.get(Buffer.output) for b in self._buffers)
         words = [f"program {_name(self.name)} collective {kind} ranks {self.num_ranks} chunks {self.collective.chunk_factor} in_place {int(bool(in_place))}"]
         if kind == "broadcast":
             words.append(f"root {self.collective.root}")
         if custom:
-            inputs = max(len(b.get(Buffer.input, ())) for b in self.buffers)
-            outputs = max(len(b.get(Buffer.output, ())) for b in self.buffers)
+            inputs = max(len(b.get(Buffer.input, ())) for b in self._buffers)
+            outputs = max(len(b.get(Buffer.output, ())) for b in self._buffers)
             words.append(f"inputs {inputs} outputs {outputs}")
         words.append(f"protocol {self.protocol} instances {max(int(self.instances), 1)} interleaved {int(bool(self.interleaved_replication))}")
         words.append(f"policy {self.threadblock_policy} fusion {int(bool(self.instr_fusion))}")
@@ -137,7 +240,8 @@ class MSCCLProgram:
                 lines += [f"init {rank} i {index} {rank} {index}\n" for index in inputs]
                 if not in_place:
                     lines += [f"init {rank} o {index} {rank} {len(first[Buffer.input]) + index}\n" for index in outputs]
-        return "".join(lines + self._verbs)
+        lines.extend(self._verb_lines())
+        return "".join(lines)
 
     def generate_xml(self):
         """The plan, verified. Raises ProgramError where the program is wrong."""
@@ -147,8 +251,12 @@ class MSCCLProgram:
             trace.write_text(self.trace())
             done = subprocess.run([_command(), "compile", str(trace), "-o", "-", "--quiet"], capture_output=True, text=True)
         if done.returncode != 0:
-            raise ProgramError(done.stderr.strip().removeprefix("error: "), "check-failed" if done.returncode == 1 else "program-error")
+            raise ProgramError(done.stderr.strip().removeprefix("error: ").removeprefix(f"{trace}: "), "check-failed" if done.returncode == 1 else "program-error")
         return done.stdout
+
+    def lower(self):
+        """The verified plan as objects: `gpus[i].threadblocks[j].ops`."""
+        return Lowered(self.generate_xml())
 
     def _check_custom(self):
         """tutti checks the collectives that it knows; what a custom one wants only its own check knows."""
@@ -157,9 +265,14 @@ class MSCCLProgram:
 
 
 def chunk(rank, buffer, index, size=1):
-    program = _curr()
-    if program.buffers[rank][buffer][index] is None:
-        return None
+    program = _current_program or _curr()
+    if rank < 0 or index < 0:
+        raise ProgramError(f"expected a rank and an index of 0 or more, found {rank} and {index}")
+    place = program._places[rank][buffer][index]
+    if place is None or size == 1 and place is not True:
+        return place
+    if size != 1 and buffer not in program._renamed:
+        return Ref(rank, buffer, index, size, program)
     return program.get_ref(rank, buffer, index, size)
 
 
@@ -180,90 +293,3 @@ def Check():
 
 def Print():
     print(_curr().trace())
-
-
-class Ref:
-    """Neighbouring chunks of a buffer of a rank."""
-
-    __slots__ = ("rank", "buffer", "index", "size", "prog")
-
-    def __init__(self, rank, buffer, index, size, prog):
-        self.rank = rank
-        self.buffer = buffer
-        self.index = index
-        self.size = size
-        self.prog = prog
-
-    def __eq__(self, other):
-        return isinstance(other, Ref) and (self.rank, self.buffer, self.index, self.size) == (other.rank, other.buffer, other.index, other.size)
-
-    def __hash__(self):
-        return hash((self.rank, self.buffer, self.index, self.size))
-
-    def __repr__(self):
-        return f"Ref(Buffer:{self.buffer}, Index:{self.index}, Size:{self.size}, Rank:{self.rank})"
-
-    def split(self, num):
-        if self.size % num != 0:
-            raise ProgramError(f"{self.size} chunks cannot be split into {num} equal parts")
-        size = self.size // num
-        return [self.prog.get_ref(self.rank, self.buffer, self.index + i * size, size) for i in range(num)]
-
-    def group(self, other):
-        if (self.rank, self.buffer) != (other.rank, other.buffer):
-            raise ProgramError(f"{self} and {other} are not in one buffer")
-        first = min(self.index, other.index)
-        end = max(self.index + self.size, other.index + other.size)
-        return Ref(self.rank, self.buffer, first, end - first, self.prog)
-
-    def _check_link(self, src, dst):
-        if src != dst and not self.prog.topo.link(src, dst):
-            raise ProgramError(f"there is no link from rank {src} to rank {dst}")
-
-    def copy(self, dst, buffer=None, index=-1, sendtb=-1, recvtb=-1, ch=-1):
-        program = self.prog
-        if buffer is None and index == -1:
-            buffer, index = self.buffer, self.index
-        program.check_buffer_exists(dst, buffer)
-        if index == -1 and buffer not in (Buffer.input, Buffer.output):
-            index = program.buffers[dst][buffer].instance_size()
-        # With the sender's rank: programs for in-place all-gathers lean on it.
-        buffer, index = program.collective.get_buffer_index(self.rank, buffer, index)
-        self._check_link(self.rank, dst)
-        made = program.get_ref(dst, buffer, index, self.size)
-        if made == self:
-            return None
-        source, target = program.buffers[self.rank][self.buffer], program.buffers[dst][made.buffer]
-        for i in range(self.size):
-            target[made.index + i] = source[self.index + i]
-        program._record("copy", program._slot(self.rank, self.buffer, self.index), program._slot(dst, made.buffer, made.index), self.size,
-                        sendtb, recvtb, ch)
-        return made
-
-    def reduce(self, other_chunkref, sendtb=-1, recvtb=-1, ch=-1):
-        program, other = self.prog, other_chunkref
-        self._check_link(other.rank, self.rank)
-        source, target = program.buffers[other.rank][other.buffer], program.buffers[self.rank][self.buffer]
-        for i in range(self.size):
-            target[self.index + i] = target[self.index + i].reduce(self.rank, source[other.index + i])
-        program._record("reduce", program._slot(other.rank, other.buffer, other.index), program._slot(self.rank, self.buffer, self.index),
-                        self.size, sendtb, recvtb, ch)
-        return self
-
-    def _chunk(self, index):
-        return self.prog.buffers[self.rank][self.buffer][self.index + index]
-
-    def get_origin_index(self, index=0):
-        return self._chunk(index).origin_index
-
-    def get_origin_rank(self, index=0):
-        return self._chunk(index).origin_rank
-
-    def get_dst_index(self, index=0):
-        return self._chunk(index).dst_index
-
-    def get_dst_rank(self, index=0):
-        return self._chunk(index).dst_rank
-
-    def print_chunk_info(self, index=0):
-        print(self._chunk(index))

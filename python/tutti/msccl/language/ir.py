@@ -8,6 +8,8 @@ __all__ = ["Buffer", "ThreadblockPolicy", "ReplicationPolicy", "Instruction", "d
 
 
 class _Named(Enum):
+    __hash__ = object.__hash__  # not in Python: buffers are keys of what every verb looks up
+
     def __str__(self):
         return self.value
 
