@@ -3,6 +3,8 @@
 Runs under pytest, and by itself: python3 msccl_test.py
 """
 
+# mypy: allow-untyped-calls
+
 from __future__ import annotations
 
 import contextlib

@@ -138,9 +138,16 @@ Made make(lang::Trace trace, const CompileOptions& options, const std::optional<
     if (options.instances) trace.instances = *options.instances;
     if (options.as_custom) trace = as_custom(std::move(trace));
     Made made;
+    const bool writes_trace = options.format == CompileFormat::Trace && !options.check_only;
+    const bool tells_trace = options.dump_after == compile::Pass::Trace && !options.dot;
+    const std::string as_written = writes_trace || tells_trace ? io::chunk_trace_text(trace) : "";
     const auto start = Clock::now();
-    const lang::Tracer tracer = lang::traced(trace);
-    const auto wrong = tracer.first_wrong();
+    const auto wrong = [&] {
+        lang::Tracer tracer = lang::traced(std::move(trace));
+        auto found = tracer.first_wrong();
+        trace = std::move(tracer).take();
+        return found;
+    }();
     made.facts.trace_seconds = seconds_since(start);
     made.facts.name = trace.name;
     made.facts.collective = std::string(name_of(trace.shape.kind));
@@ -156,12 +163,12 @@ Made make(lang::Trace trace, const CompileOptions& options, const std::optional<
         return made;
     }
     if (options.format == CompileFormat::Trace) {
-        made.text = io::chunk_trace_text(trace);
+        made.text = as_written;
         made.facts.verdict = "traced";
         return made;
     }
     if (const auto rounds = round_format(options.format)) {
-        make_rounds_of(tracer.trace(), *rounds, options, made);
+        make_rounds_of(trace, *rounds, options, made);
         return made;
     }
     const compile::TraceOptions wanted{.target = options.target,
@@ -188,27 +195,27 @@ Made make(lang::Trace trace, const CompileOptions& options, const std::optional<
         }
     };
     if (options.format == CompileFormat::MscclppJson) {
-        const CompiledExecution plan = compile_verified_execution(tracer.trace(), wanted, where);
+        const CompiledExecution plan = compile_verified_execution(trace, wanted, where);
         finish(plan);
         made.facts.steps = operations_of(plan.result.plan);
         for (const plan::ExecutionGpu& gpu : plan.result.plan.gpus) {
             made.facts.channels = std::max(made.facts.channels,
                                            static_cast<std::int32_t>(peers_of(gpu, options.channel).size()));
         }
-        made.text = io::mscclpp_json_text(plan.result.plan);
+        if (!options.check_only) made.text = io::mscclpp_json_text(plan.result.plan);
         return made;
     }
-    const CompiledTrace plan = compile_verified(tracer.trace(), wanted, where);
+    const CompiledTrace plan = compile_verified(trace, wanted, where);
     finish(plan);
-    if (options.dump_after == compile::Pass::Trace && !options.dot) {
-        made.facts.dump = io::chunk_trace_text(trace);
+    if (tells_trace) {
+        made.facts.dump = as_written;
     } else if (plan.result.dump) {
         const compile::PassDump& dump = *plan.result.dump;
         made.facts.dump = dump.plan ? io::msccl_xml_text(*dump.plan) : dump.text;
     }
     made.facts.steps = plan::steps_of(plan.result.plan);
     made.facts.channels = plan.result.plan.channels;
-    made.text = io::msccl_xml_text(plan.result.plan);
+    if (!options.check_only) made.text = io::msccl_xml_text(plan.result.plan);
     return made;
 }
 

@@ -10,13 +10,14 @@
 
 #include <chrono>
 #include <memory>
+#include <vector>
 
 namespace tutti::app {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// Judges candidates and times them; keeps the last verdict, and how long judging took.
+/// Judges candidates and times them; keeps the verdicts, and how long judging took.
 template <class Candidate>
 class Judge {
   public:
@@ -28,15 +29,15 @@ class Judge {
     compile::Judgement operator()(const Candidate& candidate) {
         const auto began = std::chrono::steady_clock::now();
         reading_.condition = candidate.condition;
-        verdict_ = verify::verify(candidate.plan, reading_);
-        time_.reset();
-        if (network_ != nullptr && verdict_.acceptable()) {
-            CostJob job{&candidate.plan, verdict_, network_->bytes};
+        Told& told = told_.emplace_back();
+        told.verdict = verify::verify(candidate.plan, reading_);
+        if (network_ != nullptr && told.verdict.acceptable()) {
+            CostJob job{&candidate.plan, told.verdict, network_->bytes};
             if (candidate.condition) job.condition = std::make_shared<plan::Condition>(*candidate.condition);
-            time_ = timing_of(std::span(&job, 1), network_->topology).makespan.count();
+            told.time = timing_of(std::span(&job, 1), network_->topology).makespan.count();
         }
         seconds_ += Seconds(std::chrono::steady_clock::now() - began).count();
-        return {verdict_.verdict, time_.value_or(0)};
+        return {told.verdict.verdict, told.time.value_or(0)};
     }
 
     /// Compiles with it: the best plan, its verdict, its time. An internal error names a reproducer.
@@ -47,15 +48,15 @@ class Judge {
         try {
             made.result = compile();
         } catch (const InternalError& error) {
+            const bool says_why = !told_.empty() && !told_.back().verdict.violations.empty();
             const std::string first =
-                verdict_.violations.empty() ? "" : ": " + verdict_.violations.front().message;
+                says_why ? ": " + told_.back().verdict.violations.front().message : std::string();
             io::write_file("tutti-bug.chunks", io::chunk_trace_text(trace));
             throw InternalError(fmt::format("{}{}; the program is in tutti-bug.chunks", error.what(), first));
         }
         made.compile_seconds = Seconds(std::chrono::steady_clock::now() - start).count() - seconds_;
-        (void)(*this)(made.result);  // the last candidate need not have been the best
-        made.verdict = std::move(verdict_);
-        made.time = time_;
+        made.verdict = std::move(told_[made.result.judged].verdict);
+        made.time = told_[made.result.judged].time;
         made.verify_seconds = seconds_;
         return made;
     }
@@ -63,8 +64,11 @@ class Judge {
   private:
     verify::PlanReading reading_;
     const TraceNetwork* network_;
-    plan::PlanVerdict verdict_;
-    std::optional<std::int64_t> time_;
+    struct Told {
+        plan::PlanVerdict verdict{};
+        std::optional<std::int64_t> time{};
+    };
+    std::vector<Told> told_;  ///< by call
     double seconds_ = 0;
 };
 

@@ -111,6 +111,7 @@ class ExecutionCompiler {
                     graph, *layout,
                     {.direct = direct, .instances = std::int64_t{program_.instances}, .manner = manner});
                 const Judgement judgement = judge_(made);
+                made.judged = calls_++;
                 last_ = judgement.verdict;
                 time_ = judgement.time;
                 const bool nothing_to_judge = condition_ && condition_->outputs.empty();
@@ -148,6 +149,7 @@ class ExecutionCompiler {
     std::optional<plan::Condition> condition_;
     plan::PlanClass last_{};
     std::int64_t time_ = 0;  ///< of the plan that was judged last
+    std::uint32_t calls_ = 0;
 };
 
 }  // namespace

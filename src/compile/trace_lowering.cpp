@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -143,11 +144,7 @@ int rank_of(plan::PlanClass verdict) {
 class Search {
   public:
     Search(const lang::Trace& program, const TraceOptions& options, const TraceJudge& judge)
-        : program_(program),
-          options_(options),
-          judge_(judge),
-          graph_(graph_of(program, kMostInAStep)),
-          clock_(clock_of(graph_)) {
+        : program_(program), options_(options), judge_(judge) {
         frame_.root = program.shape.root;
         if (spelled(program.shape.kind, options.target) == "custom")
             frame_.condition = lang::condition_of(program);
@@ -207,20 +204,28 @@ class Search {
             const bool late = choice.trace_order || choice.fifo == kNone || !choice.fuse;
             if (!options_.timed && best_rank_ >= best_possible_ && late) break;
             if (choice.fuse && !choice.peel && !peeled) continue;  // it would be the same again
-            Attempt attempt(program_, graph_, clock_, choice, options_);
-            Outcome outcome = attempt.run();
-            if (choice.peel) peeled = attempt.layout().peeled;
+            Outcome outcome = attempt(choice, peeled);
             if (const auto* excess = std::get_if<Excess>(&outcome)) excess_ = *excess;
-            if (const auto* plan = std::get_if<plan::MscclPlan>(&outcome)) take(*plan, choice);
+            if (auto* plan = std::get_if<plan::MscclPlan>(&outcome)) take(std::move(*plan), choice);
         }
     }
+    Outcome attempt(const Choice& choice, bool& peeled) {
+        if (!graph_) graph_.emplace(graph_of(program_, kMostInAStep));
+        const Clock clock = clock_of(*graph_);
+        Attempt attempt(program_, *graph_, clock, choice, options_);
+        Outcome outcome = attempt.run();
+        if (choice.peel) peeled = attempt.layout().peeled;
+        // If the plan is accepted, it mostly is the last attempt: what judging needs is not needed twice.
+        if (!choice.peel || !peeled) graph_.reset();
+        return outcome;
+    }
 
-    void take(const plan::MscclPlan& plan, const Choice& choice) {
+    void take(plan::MscclPlan plan, const Choice& choice) {
         const bool cannot_win =
             best_ && best_rank_ >= best_possible_ && size_of(best_->plan) <= size_of(plan);
         if (!options_.timed && cannot_win) return;
         const MscclLimits* const limits = Attempt::limits(options_);
-        for (TraceResult& made : replicated(plan, frame_, program_)) {
+        for (TraceResult& made : replicated(std::move(plan), frame_, program_)) {
             if (limits != nullptr) {
                 if (const auto excess = excess_of(made.plan, *limits)) {
                     excess_ = excess;
@@ -228,6 +233,7 @@ class Search {
                 }
             }
             const Judgement judgement = judge_(made);
+            made.judged = calls_++;
             last_ = judgement.verdict;
             const int rank = rank_of(last_);
             if (rank == 0) continue;
@@ -246,10 +252,12 @@ class Search {
 
     /// Goes the way again that led to the plan.
     void add_dump() {
-        Attempt attempt(program_, graph_, clock_, way_, options_);
+        const Graph graph = graph_of(program_, kMostInAStep);
+        const Clock clock = clock_of(graph);
+        Attempt attempt(program_, graph, clock, way_, options_);
         (void)attempt.run();
         if (options_.dump_after == Pass::Trace && options_.dot) {
-            best_->dump = PassDump{dump(program_, graph_, clock_, {}, Pass::Trace, true), {}};
+            best_->dump = PassDump{dump(program_, graph, clock, {}, Pass::Trace, true), {}};
             return;
         }
         if (options_.dump_after == Pass::Replicate) attempt.tell(best_->plan);
@@ -259,8 +267,7 @@ class Search {
     const lang::Trace& program_;
     const TraceOptions& options_;
     const TraceJudge& judge_;
-    Graph graph_;
-    Clock clock_;
+    std::optional<Graph> graph_;  ///< while it is needed
     TraceResult frame_;
     int best_possible_ = 3;
 
@@ -268,6 +275,7 @@ class Search {
     Choice way_;  ///< to the best
     int best_rank_ = 0;
     std::int64_t best_time_ = 0;
+    std::uint32_t calls_ = 0;  ///< of the judge
     plan::PlanClass last_{};
     std::optional<Excess> excess_;  ///< the last one
 };

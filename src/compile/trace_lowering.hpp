@@ -8,6 +8,7 @@
 #include "plan/plan_verdict.hpp"
 #include "plan/target.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -29,6 +30,7 @@ struct TraceResult {
     std::optional<plan::Condition> condition{};  ///< of a custom collective
     std::optional<Rank> root{};
     std::optional<PassDump> dump{};  ///< of the way that led to the plan, where asked for
+    std::uint32_t judged = 0;        ///< which call of the judge was about it, from 0
 };
 
 /// What a judge says of a plan: its verdict, and what it takes where that decides between accepted plans.
@@ -52,6 +54,7 @@ using TraceJudge = std::function<Judgement(const TraceResult&)>;
 struct TraceExecution {
     plan::ExecutionPlan plan{};
     std::optional<plan::Condition> condition{};  ///< where the format has no name for what the plan does
+    std::uint32_t judged = 0;                    ///< which call of the judge was about it, from 0
 };
 using ExecutionJudge = std::function<Judgement(const TraceExecution&)>;
 

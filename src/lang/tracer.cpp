@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace tutti::lang {
 namespace {
@@ -189,11 +190,10 @@ std::optional<Wanted> Tracer::first_wrong() const {
     return std::nullopt;
 }
 
-Tracer traced(const Trace& trace) {
-    Trace header = trace;
-    header.verbs.clear();
-    Tracer tracer(std::move(header));
-    for (const Verb& verb : trace.verbs) {
+Tracer traced(Trace trace) {
+    const std::vector<Verb> verbs = std::exchange(trace.verbs, {});
+    Tracer tracer(std::move(trace));
+    for (const Verb& verb : verbs) {
         if (verb.kind == Verb::Kind::Copy) {
             tracer.copy(verb.from, verb.to, verb.count, verb.directive, verb.place);
         } else {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tutti::lang {
@@ -45,6 +46,8 @@ class Tracer {
                 std::uint32_t place = 0);
 
     [[nodiscard]] const Trace& trace() const { return trace_; }
+    /// The trace, of which every place has its one name (Shape). Nothing is left here.
+    [[nodiscard]] Trace take() && { return std::move(trace_); }
     /// The first place that does not hold what the collective wants.
     [[nodiscard]] std::optional<Wanted> first_wrong() const;
 
@@ -66,6 +69,6 @@ class Tracer {
 };
 
 /// Runs all verbs of a trace again. Throws InputError as the verbs did.
-[[nodiscard]] Tracer traced(const Trace& trace);
+[[nodiscard]] Tracer traced(Trace trace);
 
 }  // namespace tutti::lang

@@ -12,6 +12,7 @@
 #include "compile/trace/replicate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti::compile::trace {
 namespace {
@@ -173,10 +174,13 @@ std::vector<Manner> manners_of(const lang::Trace& program, bool has_ranges) {
     return {Manner::Singles, Manner::Stretches};
 }
 
-std::vector<TraceResult> replicated(const plan::MscclPlan& plan, const TraceResult& frame,
+std::vector<TraceResult> replicated(plan::MscclPlan plan, const TraceResult& frame,
                                     const lang::Trace& program) {
-    if (program.instances <= 1) return {{plan, frame.condition, frame.root}};
     std::vector<TraceResult> ways;
+    if (program.instances <= 1) {
+        ways.push_back({std::move(plan), frame.condition, frame.root});
+        return ways;
+    }
     for (const Manner manner : manners_of(program, has_ranges(plan))) {
         const auto m = static_cast<std::int64_t>(program.instances);
         TraceResult way{Copier(plan, m, manner).run(), std::nullopt, frame.root};
