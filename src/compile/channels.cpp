@@ -8,48 +8,98 @@
 #include "compile/channels.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
-#include <set>
-#include <tuple>
+#include <numeric>
+#include <unordered_set>
+#include <utility>
 
 namespace tutti::compile {
 namespace {
 
-using LaneChain = std::vector<std::uint32_t>;
+/// Lanes that follow each other, in ChainList::members.
+struct LaneChain {
+    std::uint32_t first = 0, lanes = 0;
+    bool wants = false;  ///< the user says on which channel
+};
 
-/// The lanes in chains, in the order in which they are placed.
-std::vector<LaneChain> lane_chains(std::span<const ChannelLane> lanes) {
+/// All lanes in chains, these in the order in which they are placed.
+struct ChainList {
+    std::vector<std::uint32_t> members;
     std::vector<LaneChain> chains;
-    std::vector<bool> seen(lanes.size(), false);
-    for (std::uint32_t i = 0; i < lanes.size(); ++i) {
-        if (seen[i]) continue;
-        std::uint32_t first = i;  // of the chain, unless it is a ring
-        while (lanes[first].inbound != kNoLane && lanes[first].inbound != i) first = lanes[first].inbound;
-        chains.emplace_back();
-        for (std::uint32_t lane = first; lane != kNoLane && !seen[lane]; lane = lanes[lane].onward) {
-            seen[lane] = true;
-            chains.back().push_back(lane);
+
+    explicit ChainList(std::span<const ChannelLane> lanes) {
+        std::vector<bool> seen(lanes.size(), false);
+        members.reserve(lanes.size());
+        for (std::uint32_t i = 0; i < lanes.size(); ++i) {
+            if (seen[i]) continue;
+            std::uint32_t first = i;  // of the chain, unless it is a ring
+            while (lanes[first].inbound != kNoLane && lanes[first].inbound != i) first = lanes[first].inbound;
+            LaneChain chain{static_cast<std::uint32_t>(members.size()), 0, lanes[first].wanted >= 0};
+            for (std::uint32_t lane = first; lane != kNoLane && !seen[lane]; lane = lanes[lane].onward) {
+                seen[lane] = true;
+                members.push_back(lane);
+                ++chain.lanes;
+            }
+            chains.push_back(chain);
+        }
+        std::ranges::stable_sort(chains, [](const LaneChain& a, const LaneChain& b) {
+            return a.wants != b.wants ? a.wants : a.lanes > b.lanes;
+        });
+    }
+    [[nodiscard]] std::span<const std::uint32_t> of(const LaneChain& chain) const {
+        return std::span(members).subspan(chain.first, chain.lanes);
+    }
+};
+
+/// Which channels the lanes between two ranks have. Mostly there is one lane between two ranks, or a few.
+class ChannelsTaken {
+  public:
+    explicit ChannelsTaken(std::span<const ChannelLane> lanes) : pair_(lanes.size(), 0) {
+        std::vector<std::uint32_t> order(lanes.size());
+        std::iota(order.begin(), order.end(), 0U);
+        const auto ends = [&](std::uint32_t i) { return std::pair(lanes[i].from, lanes[i].to); };
+        std::ranges::sort(order, {}, ends);
+        std::uint32_t pairs = 0;
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            if (k == 0 || ends(order[k]) != ends(order[k - 1])) ++pairs;
+            pair_[order[k]] = pairs - 1;
+        }
+        first_.assign(pairs, kNoLane);
+    }
+    [[nodiscard]] bool contain(std::uint32_t lane, std::uint32_t channel) const {
+        return first_[pair_[lane]] == channel || others_.contains(key(lane, channel));
+    }
+    void add(std::uint32_t lane, std::uint32_t channel) {
+        std::uint32_t& first = first_[pair_[lane]];
+        if (first == kNoLane) {
+            first = channel;
+        } else {
+            others_.insert(key(lane, channel));
         }
     }
-    std::ranges::stable_sort(chains, [&](const LaneChain& a, const LaneChain& b) {
-        const bool wants_a = lanes[a.front()].wanted >= 0, wants_b = lanes[b.front()].wanted >= 0;
-        return wants_a != wants_b ? wants_a : a.size() > b.size();
-    });
-    return chains;
-}
+
+  private:
+    [[nodiscard]] std::uint64_t key(std::uint32_t lane, std::uint32_t channel) const {
+        return std::uint64_t{pair_[lane]} << 32U | channel;
+    }
+    std::vector<std::uint32_t> pair_;           ///< by lane
+    std::vector<std::uint32_t> first_;          ///< by pair: the first channel that was taken
+    std::unordered_set<std::uint64_t> others_;  ///< those after it
+};
 
 class ChannelChoice {
   public:
     ChannelChoice(std::span<const ChannelLane> lanes, std::span<const std::uint32_t> others,
                   const ChannelRoom& room)
-        : lanes_(lanes), room_(room), channels_(lanes.size(), 0) {
-        for (std::uint32_t r = 0; r < others.size(); ++r) {
-            if (others[r] > 0) blocks_[{0, r}] = others[r];
-        }
+        : lanes_(lanes), room_(room), ranks_(others.size()), channels_(lanes.size(), 0), taken_(lanes) {
+        std::ranges::copy(others, blocks(0).begin());
     }
 
     std::variant<std::vector<std::uint32_t>, NoChannel> run() {
-        for (const LaneChain& chain : lane_chains(lanes_)) {
+        const ChainList list(lanes_);
+        for (const LaneChain& one : list.chains) {
+            const std::span<const std::uint32_t> chain = list.of(one);
             const std::int32_t wanted = lanes_[chain.front()].wanted;
             std::uint32_t channel = wanted >= 0 ? static_cast<std::uint32_t>(wanted) : 0;
             while (wanted < 0 && channel < room_.channels && !fits(chain, channel)) ++channel;
@@ -63,34 +113,39 @@ class ChannelChoice {
     }
 
   private:
-    struct Use {
-        std::uint32_t channel, from, to;
-        auto operator<=>(const Use&) const = default;
-    };
+    using Chain = std::span<const std::uint32_t>;
 
-    void put(const LaneChain& chain, std::uint32_t channel) {
+    /// By rank its thread blocks on that channel.
+    std::vector<std::int64_t>& blocks(std::uint32_t channel) {
+        return blocks_.try_emplace(channel, ranks_, 0).first->second;
+    }
+    /// Calls use(rank) for each thread block of the chain.
+    template <class Use>
+    void each_block(Chain chain, Use use) const {
         for (const std::uint32_t i : chain) {
             const ChannelLane& lane = lanes_[i];
-            channels_[i] = channel;
-            taken_.insert({channel, lane.from, lane.to});
             // A thread block that also receives on another lane is counted there.
-            if (lane.inbound == kNoLane) ++blocks_[{channel, lane.from}];
-            ++blocks_[{channel, lane.to}];
+            if (lane.inbound == kNoLane) use(lane.from);
+            use(lane.to);
         }
     }
-    [[nodiscard]] bool fits(const LaneChain& chain, std::uint32_t channel) const {
-        std::map<std::uint32_t, std::int64_t> more;
+
+    void put(Chain chain, std::uint32_t channel) {
         for (const std::uint32_t i : chain) {
-            const ChannelLane& lane = lanes_[i];
-            if (taken_.contains({channel, lane.from, lane.to})) return false;
-            if (lane.inbound == kNoLane) ++more[lane.from];
-            ++more[lane.to];
+            channels_[i] = channel;
+            taken_.add(i, channel);
         }
-        return std::ranges::all_of(more, [&](const auto& rank_and_count) {
-            const auto found = blocks_.find({channel, rank_and_count.first});
-            const std::int64_t there = found == blocks_.end() ? 0 : found->second;
-            return there + rank_and_count.second <= room_.blocks_per_channel;
-        });
+        std::vector<std::int64_t>& there = blocks(channel);
+        each_block(chain, [&](std::uint32_t rank) { ++there[rank]; });
+    }
+    [[nodiscard]] bool fits(Chain chain, std::uint32_t channel) {
+        const auto taken = [&](std::uint32_t lane) { return taken_.contain(lane, channel); };
+        if (std::ranges::any_of(chain, taken)) return false;
+        std::vector<std::int64_t>& there = blocks(channel);
+        bool room = true;
+        each_block(chain, [&](std::uint32_t rank) { room = ++there[rank] <= room_.blocks_per_channel && room; });
+        each_block(chain, [&](std::uint32_t rank) { --there[rank]; });
+        return room;
     }
     /// What the thread blocks of a rank would take, and the lanes between two ranks.
     [[nodiscard]] std::int64_t channels_wanted(std::uint32_t rank) const {
@@ -107,9 +162,10 @@ class ChannelChoice {
 
     std::span<const ChannelLane> lanes_;
     const ChannelRoom& room_;
+    std::size_t ranks_;
     std::vector<std::uint32_t> channels_;
-    std::set<Use> taken_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> blocks_;  ///< by channel and rank
+    ChannelsTaken taken_;
+    std::map<std::uint32_t, std::vector<std::int64_t>> blocks_;  ///< by channel, by rank
 };
 
 }  // namespace

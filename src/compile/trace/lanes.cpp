@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
@@ -47,14 +48,19 @@ class Former {
     /// Every message to the lane of its ranks and channel, or to the next one of several.
     void deal_out() {
         layout_.lane_of.assign(graph_.size(), kNone);
-        using Key = std::tuple<std::uint32_t, std::uint32_t, std::int32_t>;
-        std::map<Key, std::vector<std::uint32_t>> sends;
+        std::vector<std::uint32_t> sends;
         for (std::uint32_t i = 0; i < graph_.size(); ++i) {
-            const Instruction& s = graph_.instructions[i];
-            if (s.sends()) sends[{s.rank, s.peer, s.channel}].push_back(i);
+            if (graph_.instructions[i].sends()) sends.push_back(i);
         }
-        for (const auto& [key, all] : sends) {
-            const auto [from, to, channel] = key;
+        const auto key = [&](std::uint32_t i) {
+            const Instruction& s = graph_.instructions[i];
+            return std::tuple(s.rank, s.peer, s.channel);
+        };
+        std::ranges::stable_sort(sends, {}, key);
+        for (std::size_t begin = 0, end = 0; begin < sends.size(); begin = end) {
+            const auto [from, to, channel] = key(sends[begin]);
+            while (end < sends.size() && key(sends[end]) == std::tuple(from, to, channel)) ++end;
+            const std::span all(sends.data() + begin, end - begin);
             const std::size_t turns = (all.size() + choice_.lane_length - 1) / choice_.lane_length;
             const std::size_t first = layout_.lanes.size();
             // The user's channel has one lane only.

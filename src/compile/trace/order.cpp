@@ -14,7 +14,6 @@
 
 #include "compile/trace/layout.hpp"
 
-#include <deque>
 #include <queue>
 #include <tuple>
 
@@ -36,6 +35,7 @@ class Play {
             for (const std::uint32_t b : graph.before(i)) afters_[next[b]++] = i;
         }
         lanes_.resize(layout.lanes.size());
+        next_.assign(graph.size(), kNone);
     }
 
     bool run() {
@@ -45,7 +45,7 @@ class Play {
         }
         std::size_t ran = 0;
         while (!ready_.empty()) {
-            const std::uint32_t i = std::get<3>(ready_.top());
+            const std::uint32_t i = std::get<2>(ready_.top());
             ready_.pop();
             if (!has_room(i)) {
                 lanes_[sending_lane(i)].blocked.push_back(i);
@@ -64,7 +64,9 @@ class Play {
 
   private:
     struct LaneState {
-        std::deque<std::uint32_t> queue{};     ///< receives, as their messages were sent
+        // Receives, as their messages were sent: a list through `next_`.
+        std::uint32_t first = kNone, last = kNone;
+        std::uint32_t held = 0;
         std::vector<std::uint32_t> blocked{};  ///< what waits for room
     };
 
@@ -72,16 +74,15 @@ class Play {
         if (layout_.is_fused[i]) return;  // runs with its receive
         const Instruction& one = graph_.instructions[i];
         if (one.receives()) {
-            const LaneState& lane = lanes_[layout_.lane_of[i]];
-            if (lane.queue.empty() || lane.queue.front() != i) return;  // offered when it is the first
+            if (lanes_[layout_.lane_of[i]].first != i) return;  // offered when it is
         }
         push(i);
     }
     void push(std::uint32_t i) {
         if (choice_.trace_order) {
-            ready_.emplace(0, 0, i, i);
+            ready_.emplace(0, 0, i);
         } else {
-            ready_.emplace(clock_.level[i], ~clock_.height[i], i, i);
+            ready_.emplace(clock_.level[i], ~clock_.height[i], i);
         }
     }
     /// The lane on which it sends, itself or fused; none if it does not.
@@ -93,16 +94,20 @@ class Play {
     }
     [[nodiscard]] bool has_room(std::uint32_t i) const {
         const std::uint32_t lane = sending_lane(i);
-        return lane == kNone || lanes_[lane].queue.size() < choice_.fifo;
+        return lane == kNone || lanes_[lane].held < choice_.fifo;
     }
 
     void finish(std::uint32_t i) {
         const Instruction& one = graph_.instructions[i];
-        if (one.sends()) lanes_[layout_.lane_of[i]].queue.push_back(one.match);
+        if (one.sends()) {
+            LaneState& lane = lanes_[layout_.lane_of[i]];
+            (lane.held++ == 0 ? lane.first : next_[lane.last]) = one.match;
+            lane.last = one.match;
+        }
         if (one.receives()) {
             LaneState& lane = lanes_[layout_.lane_of[i]];
-            lane.queue.pop_front();
-            if (!lane.queue.empty() && waits_[lane.queue.front()] == 0) push(lane.queue.front());
+            lane.first = --lane.held == 0 ? kNone : next_[i];
+            if (lane.first != kNone && waits_[lane.first] == 0) push(lane.first);
             for (const std::uint32_t b : lane.blocked) push(b);
             lane.blocked.clear();
         }
@@ -117,7 +122,8 @@ class Play {
     Layout& layout_;
     std::vector<std::uint32_t> waits_, first_after_, afters_;
     std::vector<LaneState> lanes_;
-    using Turn = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+    std::vector<std::uint32_t> next_;  ///< by receive: the next one on its lane
+    using Turn = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> ready_;
 };
 
