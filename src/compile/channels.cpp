@@ -143,7 +143,8 @@ class ChannelChoice {
         if (std::ranges::any_of(chain, taken)) return false;
         std::vector<std::int64_t>& there = blocks(channel);
         bool room = true;
-        each_block(chain, [&](std::uint32_t rank) { room = ++there[rank] <= room_.blocks_per_channel && room; });
+        each_block(chain,
+                   [&](std::uint32_t rank) { room = ++there[rank] <= room_.blocks_per_channel && room; });
         each_block(chain, [&](std::uint32_t rank) { --there[rank]; });
         return room;
     }

@@ -45,7 +45,9 @@ class LaneChains {
   private:
     using Ends = std::pair<std::uint32_t, std::uint32_t>;
 
-    [[nodiscard]] std::size_t length(std::uint32_t root) const { return ends_[root] ? ends_[root]->size() : 1; }
+    [[nodiscard]] std::size_t length(std::uint32_t root) const {
+        return ends_[root] ? ends_[root]->size() : 1;
+    }
     std::uint32_t root(std::uint32_t i) {
         while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
         return i;
