@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/judge.hpp"
+#include "app/judge_calls.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {
@@ -19,5 +20,8 @@ namespace tutti::cli {
 [[nodiscard]] ExitCode verify_folders(const app::FilesToJudge& files, const app::JudgeOptions& options,
                                       const std::optional<app::PlanNetwork>& network, const Talk& talk,
                                       const Process& process);
+/// The calls of the ranks of a job: whether they fit together and all end.
+[[nodiscard]] ExitCode verify_calls(const app::CallOptions& options, const Talk& talk,
+                                    const Process& process);
 
 }  // namespace tutti::cli

@@ -90,6 +90,23 @@ ExitCode run_verify(const app::JudgeOptions& options, const Talk& talk, const Pr
     return worst;
 }
 
+app::CallOptions call_options(const Values& values) {
+    app::CallOptions options;
+    options.files = values.list("calls");
+    const auto more = values.list("files");
+    options.files.insert(options.files.end(), more.begin(), more.end());
+    options.max_violations = values.number<std::size_t>("max-violations", 20, 1);
+    for (const std::string& file : options.files) {
+        if (file.empty()) values.refuse("option --calls has an empty value");
+    }
+    return options;
+}
+
+Call parsed(const Values& values) {
+    return values.flag("calls") ? parsed_by(call_options, verify_calls)(values)
+                                : parsed_by(verify_options, run_verify)(values);
+}
+
 OptionGroup plan_timing() {
     OptionGroup group{"Plans: on a network"};
     group.options.add_options()  //
@@ -133,6 +150,9 @@ Command verify_command() {
         "A schedule is VALID, or INVALID with every broken rule in words: its number (V1 to V18,\n"
         "see src/verify/README.md), the tick and the sends. Streams (.tsch) of any length are\n"
         "judged without being held.\n\n"
+        "With --calls it judges the order in which the ranks of a job issue collectives on groups\n"
+        "that overlap (docs/call-order.md): deadlocks, with the circle of waits, calls that are\n"
+        "missing, and counts, types, roots and members in which ranks differ.\n\n"
         "With --json there is one object per file, a line each. The exit code is 2 if any file is\n"
         "malformed, else 1 if any is invalid, else 0; plans that need buffers, and those whose\n"
         "result nobody states, are not invalid.\n";
@@ -144,17 +164,22 @@ Command verify_command() {
         "tutti verify schedules/ --json\n"
         "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
         "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n"
-        "tutti verify dgx1.json big.schedule.json --bytes 64M --chunks 4\n";
+        "tutti verify dgx1.json big.schedule.json --bytes 64M --chunks 4\n"
+        "tutti verify --calls calls.json\n"
+        "tutti verify --calls traces/ --json\n";
     OptionGroup verify{"Verification"};
     verify.options.add_options()                                                            //
         ("instance", text_value("FILE"), "the instance, if all other files are schedules")  //
         ("max-violations", text_value("N"),
-         "spell out at most N violations (default 20); all are counted")                     //
+         "spell out at most N violations (default 20); all are counted")  //
+        ("calls", text_value("FILE-OR-DIR"),
+         "judge what the ranks issue, in this file or in these execution traces (Chakra, PyTorch; one for "
+         "each rank, or a folder of them)")                                                  //
         ("threads", text_value("N"), "plans judged at a time (default: one for each core)")  //
         ("expand", flag(), "judge schedules in generator form send by send, not by their symmetry");
     command.groups = std::vector<OptionGroup>{verify, plan_readings(), plan_timing(), common_options()};
     command.positional = "files";
-    command.parse = parsed_by(verify_options, run_verify);
+    command.parse = parsed;
     return command;
 }
 
