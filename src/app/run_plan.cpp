@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "run/executable.hpp"
 #include "run/layout.hpp"
+#include "run/process_call.hpp"
 #include "text/format.hpp"
 
 #include <fmt/format.h>
@@ -82,6 +83,8 @@ class Runner {
                 run(judge.judge(options_.files[at], at, watch_.stop()), judge);
             result_.complete = true;
         } catch (const Interrupted&) {
+        } catch (const run::LostPeerError& error) {
+            result_.lost = error.what();
         }
         return std::move(result_);
     }
@@ -168,10 +171,17 @@ class Runner {
                 check_once(call, run::TestData(shuffled, same, type, op, options_.seed + order), row);
                 check_interrupt();
             }
+        } else if (options_.processes > 0) {
+            const run::TestData data(executable, layout, type, op, options_.seed);
+            run::ProcessCall call(executable, layout, type, op, data, process_options(executable));
+            call.fill();
+            call.run();
+            enter(call.check(), row);
+            measure([&](std::uint32_t rounds) { return call.time(rounds); }, executable.ranks(), row);
         } else {
             run::LocalCall call(executable, layout, type, op, workers_, local);
             check_once(call, run::TestData(executable, layout, type, op, options_.seed), row);
-            measure(call, row);
+            measure([&](std::uint32_t rounds) { return times_of(call, rounds); }, executable.ranks(), row);
         }
         add(std::move(row));
     }
@@ -183,17 +193,47 @@ class Runner {
     static void check_once(run::LocalCall& call, const run::TestData& data, RunRow& row) {
         call.fill(data);
         call.run();
-        const run::TestData::Check check = call.check(data);
+        enter(call.check(data), row);
+    }
+
+    static void enter(const run::TestData::Check& check, RunRow& row) {
         row.compared += check.compared;
         row.wrong += check.wrong;
         if (!row.difference) row.difference = check.first;
     }
 
-    void measure(run::LocalCall& call, RunRow& row) const {
+    [[nodiscard]] run::ProcessOptions process_options(const run::Executable& executable) const {
+        const auto ranks = static_cast<std::uint32_t>(executable.ranks());
+        if (options_.processes > ranks || (options_.private_arrays && options_.processes != ranks)) {
+            throw InputError(fmt::format("its {} ranks cannot be spread over {} processes{}", ranks,
+                                         options_.processes,
+                                         options_.private_arrays ? " with arrays of their own" : ""));
+        }
+        return {.processes = options_.processes,
+                .engine = options_.engine,
+                .piece_bytes = static_cast<std::size_t>(options_.piece_bytes),
+                .private_arrays = options_.private_arrays,
+                .check = [this] { check_interrupt(); }};
+    }
+
+    /// Microseconds of each of so many rounds.
+    static std::vector<double> times_of(run::LocalCall& call, std::uint32_t rounds) {
         using Clock = std::chrono::steady_clock;
+        std::vector<double> times;
+        for (std::uint32_t round = 0; round < rounds; ++round) {
+            const auto start = Clock::now();
+            call.run();
+            times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+        }
+        return times;
+    }
+
+    /// `time`: runs so many rounds and returns their times.
+    template <class Time>
+    void measure(const Time& time, std::int32_t ranks, RunRow& row) const {
         constexpr std::uint32_t kWarmUp = 3, kLeast = 5, kMost = 1000;
         constexpr double kEnoughMicroseconds = 3e5;
-        for (std::uint32_t round = 0; round < kWarmUp; ++round) call.run();
+        (void)time(kWarmUp);
         std::vector<double> times;
         double total = 0;
         const auto wanted = [&] {
@@ -202,10 +242,16 @@ class Runner {
         };
         while (wanted()) {
             check_interrupt();
-            const auto start = Clock::now();
-            call.run();
-            times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-            total += times.back();
+            // In one go where a round is short, so that who measures does not disturb.
+            const double each = times.empty() ? 1e9 : total / static_cast<double>(times.size());
+            const std::uint32_t most = options_.iterations > 0
+                                           ? options_.iterations - static_cast<std::uint32_t>(times.size())
+                                           : kMost - static_cast<std::uint32_t>(times.size());
+            const auto fitting = static_cast<std::uint32_t>(std::min(2e4 / each, 100.0));
+            for (const double microseconds : time(std::clamp(fitting, 1U, most))) {
+                times.push_back(microseconds);
+                total += microseconds;
+            }
         }
         std::ranges::sort(times);
         row.rounds = static_cast<std::uint32_t>(times.size());
@@ -215,8 +261,7 @@ class Runner {
         if (row.median_us <= 0) return;
         row.algbw_GBps = static_cast<double>(row.bytes) / row.median_us / 1e3;
         const auto kind = kind_in_plan(row.collective);
-        const auto ranks = static_cast<std::size_t>(call.ranks());
-        if (const auto factor = kind ? bus_factor(*kind, ranks) : std::nullopt)
+        if (const auto factor = kind ? bus_factor(*kind, static_cast<std::size_t>(ranks)) : std::nullopt)
             row.busbw_GBps = *row.algbw_GBps * *factor;
     }
 

@@ -26,6 +26,8 @@ struct RunOptions {
     std::optional<bool> in_place{};  ///< nothing: all modes that the plan has
     run::Engine engine = run::Engine::Pieces;
     unsigned workers = 0;          ///< 0: as many as the machine has cores
+    std::uint32_t processes = 0;   ///< 0: all in this process
+    bool private_arrays = false;   ///< of processes: each has its arrays for itself
     std::int64_t piece_bytes = 0;  ///< 0: what suits
     std::uint32_t iterations = 0;  ///< 0: as many as are worth it
     bool anyway = false;           ///< plans that are not acceptable, too
@@ -60,6 +62,7 @@ struct RunResult {
     std::vector<RunRow> rows{};
     std::vector<RefusedPlan> refused{};
     bool complete = false;  ///< false: interrupted
+    std::string lost{};     ///< why it ended early: a process that took part was lost
     [[nodiscard]] bool any_wrong() const;
 };
 

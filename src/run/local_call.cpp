@@ -5,9 +5,6 @@
 namespace tutti::run {
 namespace {
 
-/// Below so many bytes waking others costs more than they can save.
-constexpr std::size_t kAlone = std::size_t{64} << 10U;
-
 /// The streams of a worker: ranks take turns, so that all workers have as much to do.
 [[nodiscard]] std::vector<std::uint32_t> streams_of(const Executable& executable, std::size_t worker,
                                                     std::size_t workers) {

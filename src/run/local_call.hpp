@@ -18,6 +18,9 @@ namespace tutti::run {
 
 enum class Engine { Pieces, Streams };
 
+/// Below so many bytes of all memories, sharing a call out costs more than it saves.
+inline constexpr std::size_t kAlone = std::size_t{64} << 10U;
+
 /// How a call in this process is run.
 struct LocalOptions {
     Engine engine = Engine::Pieces;

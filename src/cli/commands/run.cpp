@@ -34,6 +34,15 @@ app::RunOptions run_options(const Values& values) {
     if (values.flag("mode")) options.in_place = values.choice("mode", {"in-place", "out-of-place"}) == 0;
     options.engine = static_cast<run::Engine>(values.choice("engine", {"pieces", "streams"}));
     options.workers = values.number<unsigned>("threads", 0, 1, kMostThreads);
+    options.processes = values.number<std::uint32_t>("processes", 0, 1, 1024);
+    options.private_arrays = values.flag("arrays") && values.choice("arrays", {"shared", "private"}) == 1;
+    if (options.private_arrays && options.processes == 0)
+        values.refuse("option --arrays: expected --processes with it, which have the arrays");
+    if (options.private_arrays && options.engine != run::Engine::Pieces)
+        values.refuse("option --arrays: expected --engine pieces with private arrays");
+    if (options.processes > 0 && (options.workers > 0 || options.orders > 0)) {
+        values.refuse("option --processes: expected neither --threads nor --orders with it");
+    }
     options.piece_bytes = byte_size(values, "piece", 1).value_or(0);
     options.iterations = values.number<std::uint32_t>("iterations", 0, 1, 1'000'000);
     options.orders = values.number<std::uint32_t>("orders", 0, 1, 1'000'000);
@@ -58,6 +67,10 @@ ExitCode run_run(const app::RunOptions& options, const Talk& talk, const Process
         streams.out.print("{}\n", io::json_line(app::json_of(result)));
     } else {
         table.end(result);
+    }
+    if (!result.lost.empty()) {
+        streams.err.print("error: {}\n", result.lost);
+        return ExitCode::Failed;
     }
     if (!result.complete) {
         streams.err.print("error: interrupted\n");
@@ -106,6 +119,11 @@ Command run_command() {
          "memory is "
          "shared; streams: each thread block by itself, as on GPUs")                    //
         ("threads", text_value("N"), "threads that work (default: one for each core)")  //
+        ("processes", text_value("N"),
+         "run in N new processes, each with one or more of the ranks, that share memory")  //
+        ("arrays", text_value("WHERE"),
+         "of processes: shared (default): in the memory that they share; private: each rank's process has "
+         "its own, and they are copied piece by piece")  //
         ("piece", text_value("BYTES"),
          "how much of each chunk is worked on at a time (default: what suits the caches)");
     command.groups = std::vector<OptionGroup>{calls, engine, plan_readings(), common_options()};
