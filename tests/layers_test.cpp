@@ -31,11 +31,12 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"heuristics", {"heuristics", "core", "symmetry"}},
     {"models", {"models", "core", "symmetry", "bounds"}},
     {"src/synth", {"synth", "core", "symmetry", "bounds", "heuristics", "models", "verify"}},
+    {"src/tune", {"tune", "core", "tensor", "rewrite", "synth", "verify", "bounds"}},
     {"src/batch", {"batch", "text", "synth", "io", "core", "plan", "timing", "verify", "bounds"}},
     {"src/report", {"report", "text", "symmetry", "io", "core", "verify", "bounds"}},
     {"src/app",
      {"app", "run", "batch", "report", "compile", "lang", "synth", "io", "text", "symmetry", "core", "plan",
-      "timing", "verify", "bounds", "models", "tensor"}},
+      "timing", "verify", "bounds", "models", "tensor", "rewrite", "tune"}},
     {"src/cli", {"cli", "app", "text"}},
     {"python/src", {"app", "lang", "io", "text", "symmetry", "core", "plan"}},
 };

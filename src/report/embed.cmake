@@ -25,6 +25,10 @@ embed(html ${page_dir}/index.html)
 embed(style ${page_styles})
 embed(script ${page_scripts})
 embed(charts ${page_charts})
+set(timeline_dir ${CMAKE_CURRENT_SOURCE_DIR}/report/timeline_page)
+embed(timeline_html ${timeline_dir}/index.html)
+embed(timeline_style ${timeline_dir}/style.css)
+embed(timeline_script ${timeline_dir}/timeline.js)
 string(APPEND embedded_text "    .section .note.GNU-stack,\"\",%progbits\n")
 
 set(embedded_file ${CMAKE_CURRENT_BINARY_DIR}/page_parts.S)
@@ -32,4 +36,4 @@ file(CONFIGURE OUTPUT ${embedded_file} CONTENT "${embedded_text}" @ONLY)
 add_library(tutti_page_parts OBJECT ${embedded_file})  # apart: the warnings of C++ mean nothing to an assembler
 target_sources(tutti_report PRIVATE $<TARGET_OBJECTS:tutti_page_parts>)
 set_source_files_properties(${embedded_file} PROPERTIES
-  OBJECT_DEPENDS "${page_dir}/index.html;${page_styles};${page_scripts};${page_charts}")
+  OBJECT_DEPENDS "${page_dir}/index.html;${page_styles};${page_scripts};${page_charts};${timeline_dir}/index.html;${timeline_dir}/style.css;${timeline_dir}/timeline.js")

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "tensor/dtype.hpp"
+
+#include <array>
+#include <string>
+
+namespace tutti::tensor {
+
+/// What the devices of a cluster compute in a second. Zero where nothing is said for a type.
+struct Device {
+    /// By type of the elements.
+    using Rates = std::array<double, kDTypeNames.size()>;
+
+    std::string name{};
+    Rates matmul_tflops{}, pointwise_tflops{}, memory_GBps{};
+    double launch_us = 0;  ///< of every kernel and every call
+
+    friend bool operator==(const Device&, const Device&) = default;
+};
+
+}  // namespace tutti::tensor

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "tensor/device.hpp"
+#include "tensor/program.hpp"
+#include "tune/collective_cost.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::tune {
+
+/// What a rank is busy with: a kernel or a piece of one, on its compute stream, its network stream or both.
+struct Bar {
+    std::string kernel{};
+    bool computes = false, communicates = false;
+    double start_us = 0, end_us = 0;
+    std::int64_t piece = -1;           ///< of an overlap: which; else -1
+    std::vector<std::size_t> calls{};  ///< positions in Prediction::calls
+};
+
+/// What one step of a program takes on a device and a network.
+struct Prediction {
+    double us = 0;
+    std::int64_t state_bytes = 0;  ///< of a rank
+    std::uint64_t wire_bytes = 0;  ///< over all links
+    std::size_t kernels = 0;
+    std::vector<Call> calls{};  ///< each once; of overlaps those of a piece
+    std::vector<Bar> bars{};    ///< in order of start
+    /// Of the overlaps: how many are faster by one schedule for all pieces than piece by piece.
+    std::size_t joint = 0;
+};
+
+struct PredictOptions {
+    bool bars = false;   ///< make them
+    bool joint = false;  ///< try one schedule for all pieces of an overlap (joint.hpp); takes long
+};
+
+/// The makespan of the program's kernels in their order on two streams, compute and network: each starts when
+/// its operands are there and its stream is free. A kernel with collectives needs both; it takes its calls,
+/// and an eighth of its computation, because all but the last piece is done while others are on the wires. So
+/// do the kernels of an overlap: with k pieces they take the sum of a piece of each, and k - 1 times what the
+/// busiest of the streams is needed for a piece.
+[[nodiscard]] Prediction predict(const tensor::Program& program, const tensor::Device& device,
+                                 CallSchedules& calls, const PredictOptions& options = {});
+
+}  // namespace tutti::tune
