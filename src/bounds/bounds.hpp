@@ -46,6 +46,9 @@ class Families {
     /// most. None: it would take longer.
     [[nodiscard]] std::optional<Bound> pairs(const Stop& stop);
     [[nodiscard]] std::optional<Bound> exits(const Stop& stop);
+    /// What cannot start early enough ends late, one by one: some tenths of a second at the most. None: it
+    /// would take longer.
+    [[nodiscard]] std::optional<Bound> deadlines(const Stop& stop);
     /// The dual of a multicommodity flow, by multiplicative weights: about half a second at the most.
     [[nodiscard]] Bound flow(const Stop& stop);
 

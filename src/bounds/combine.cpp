@@ -86,6 +86,10 @@ std::optional<Bound> Families::exits(const Stop& stop) {
     return timed([&] { return bounds::exits(*traffic_, stop); });
 }
 
+std::optional<Bound> Families::deadlines(const Stop& stop) {
+    return timed([&] { return bounds::deadlines(*traffic_, stop); });
+}
+
 Bound Families::flow(const Stop& stop) {
     return timed([&] { return lengths(*traffic_, stop); });
 }
@@ -115,6 +119,7 @@ std::vector<Bound> all_bounds(const Instance& instance, const Stop& stop) {
     add(families.contributions(stop));
     add(families.pairs(stop));
     add(families.exits(stop));
+    add(families.deadlines(stop));
     add(families.flow(stop));
     return sorted(std::move(bounds));
 }

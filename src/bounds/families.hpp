@@ -61,6 +61,10 @@ namespace tutti::bounds {
 /// O(ends of links between parts * links log nodes).
 [[nodiscard]] std::optional<Bound> exits(const Traffic& traffic, const Stop& stop);
 
+/// What must start at sources in time, against the last messages to sinks; none where that would take too
+/// long. O(NPUs * links * paces log nodes + sums * NPUs * holders).
+[[nodiscard]] std::optional<Bound> deadlines(const Traffic& traffic, const Stop& stop);
+
 /// The room of every link for any chunk at all (docs/bounds.md, "The room of all links together").
 [[nodiscard]] std::vector<struct LinkWindow> rooms_of_all_links(const Traffic& traffic);
 

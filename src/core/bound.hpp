@@ -137,6 +137,15 @@ struct ExitsCertificate {
     ChunkId chunk;                    ///< reductions like this one count: holders, receivers, size
 };
 
+/// What sources must start, each for one sink, against what can end at the sinks: what cannot start early
+/// enough at its source ends in the last ticks, and then in a message of its own. Forwards: sources hold,
+/// and sinks want. Backwards, in time left to the end: sources are receivers, sinks the only holders.
+struct DeadlinesCertificate {
+    bool backwards = false;
+    Ticks window;  ///< how many ticks are the last ones
+    Bytes bytes;   ///< chunks of at least that size count
+};
+
 /// A solver's claim that no schedule has makespan <= horizon. Solving again is the only check.
 struct SolverProof {
     std::string solver;      ///< "OR-Tools CP-SAT 9.15.6755"
@@ -149,12 +158,12 @@ using Certificate =
     std::variant<std::monostate, PathCertificate, CutCertificate, VolumeCertificate, LengthsCertificate,
                  TimedLengthsCertificate, WaveCertificate, TreesCertificate, GrowthCertificate,
                  SumCertificate, ContributionsCertificate, SharedContributionsCertificate, PairsCertificate,
-                 ExitsCertificate, SolverProof>;
+                 ExitsCertificate, DeadlinesCertificate, SolverProof>;
 
 struct Bound {
     std::string kind;  ///< "latency", "ingress", "egress", "cut", "volume", "flow", "time-expanded",
                        ///< "wave", "trees", "growth", "sum", "contributions", "pairs",
-                       ///< "exits", "solver", "trivial"
+                       ///< "exits", "deadlines", "solver", "trivial"
     Ticks value;
     Certificate certificate;
     double seconds = 0;  ///< what finding it took

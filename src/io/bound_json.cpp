@@ -103,6 +103,13 @@ Json certificate_json(const ExitsCertificate& exits) {
     return Json{{"type", "exits"}, {"part", exits.part}, {"chunk", exits.chunk.value()}};
 }
 
+Json certificate_json(const DeadlinesCertificate& deadlines) {
+    return Json{{"type", "deadlines"},
+                {"backwards", deadlines.backwards},
+                {"window", deadlines.window.count()},
+                {"bytes", deadlines.bytes.count}};
+}
+
 Json certificate_json(const SolverProof& proof) {
     return Json{{"type", "solver"},
                 {"solver", proof.solver},

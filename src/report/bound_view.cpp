@@ -127,6 +127,11 @@ class Sentence {
             "have no room for that before {}.",
             time(value_));
     }
+    std::string operator()(const DeadlinesCertificate& deadlines) const {
+        return fmt::format("More must {} in the {} {} than links have room for, if all is to end before {}.",
+                           deadlines.backwards ? "start" : "arrive", deadlines.backwards ? "first" : "last",
+                           time(deadlines.window), time(value_));
+    }
     std::string operator()(const SolverProof& proof) const {
         return fmt::format("{} found that no schedule ends by {}.", proof.solver, time(proof.horizon));
     }

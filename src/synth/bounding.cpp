@@ -1,9 +1,9 @@
 // Which bounds are worth their time. `latency`, `ingress`, `egress`, `volume` and the regular cuts take
-// milliseconds. `cut`, `wave`, `trees`, `growth`, `sum`, `contributions`, `pairs`, `exits` and the quick
-// `flow` are bounded in their work: a few seconds together on any instance, tenths of a second up to some
-// hundred NPUs, so they are computed wherever the others leave a gap. The linear programs can take for ever;
-// what bounds them is the number of entries of their matrices, so that every machine computes the same ones.
-// Once a bound meets the makespan that is known, it is the optimum, and no other can be larger.
+// milliseconds. `cut`, `wave`, `trees`, `growth`, `sum`, `contributions`, `pairs`, `exits`, `deadlines` and
+// the quick `flow` are bounded in their work: a few seconds together on any instance, tenths of a second up
+// to some hundred NPUs, so they are computed wherever the others leave a gap. The linear programs can take
+// for ever; what bounds them is the number of entries of their matrices, so that every machine computes the
+// same ones. Once a bound meets the makespan that is known, it is the optimum, and no other can be larger.
 
 #include "synth/bounding.hpp"
 
@@ -68,6 +68,7 @@ Bounding::Bounding(const Instance& instance, const SearchOptions& options)
               {"contributions", &Bounding::contributions},
               {"pairs", &Bounding::pairs},
               {"exits", &Bounding::exits},
+              {"deadlines", &Bounding::deadlines},
               {"flow", &Bounding::flow},
               {"flow (linear program)", &Bounding::flow_program, false},
               {"time-expanded", &Bounding::time_expanded, false}} {}
@@ -158,6 +159,7 @@ void Bounding::contributions(Stage& stage, const Stop& stop) {
 }
 void Bounding::pairs(Stage& stage, const Stop& stop) { enter_if_any(stage, families().pairs(stop)); }
 void Bounding::exits(Stage& stage, const Stop& stop) { enter_if_any(stage, families().exits(stop)); }
+void Bounding::deadlines(Stage& stage, const Stop& stop) { enter_if_any(stage, families().deadlines(stop)); }
 void Bounding::flow(Stage& /*stage*/, const Stop& stop) { enter(families().flow(stop)); }
 
 void Bounding::flow_program(Stage& stage, const Stop& stop) {

@@ -58,6 +58,7 @@ class Bounding {
     void contributions(Stage& stage, const Stop& stop);
     void pairs(Stage& stage, const Stop& stop);
     void exits(Stage& stage, const Stop& stop);
+    void deadlines(Stage& stage, const Stop& stop);
     void flow(Stage& stage, const Stop& stop);
     [[nodiscard]] bounds::Families& families();
     void flow_program(Stage& stage, const Stop& stop);

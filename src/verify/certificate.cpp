@@ -38,6 +38,9 @@ struct CertificateCheck {
     }
     Objection operator()(const PairsCertificate& pairs) const { return check_pairs(instance, pairs, value); }
     Objection operator()(const ExitsCertificate& exits) const { return check_exits(instance, exits, value); }
+    Objection operator()(const DeadlinesCertificate& deadlines) const {
+        return check_deadlines(instance, deadlines, value);
+    }
     Objection operator()(const SolverProof& proof) const { return check_solver_proof(proof, value); }
 };
 

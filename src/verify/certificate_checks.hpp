@@ -30,6 +30,8 @@ using Objection = std::optional<std::string>;
                                                    const SharedContributionsCertificate& shared, Ticks value);
 [[nodiscard]] Objection check_pairs(const Instance& instance, const PairsCertificate& pairs, Ticks value);
 [[nodiscard]] Objection check_exits(const Instance& instance, const ExitsCertificate& exits, Ticks value);
+[[nodiscard]] Objection check_deadlines(const Instance& instance, const DeadlinesCertificate& deadlines,
+                                        Ticks value);
 [[nodiscard]] Objection check_solver_proof(const SolverProof& proof, Ticks value);
 
 }  // namespace tutti::verify

@@ -98,6 +98,9 @@ TEST_CASE("a bound is written with its certificate") {
     CHECK(json_line(bound_json({"exits", Ticks(9), ExitsCertificate{{0, 1}, ChunkId(2)}})) ==
           R"({"kind":"exits","value":9,"certificate":{"type":"exits","part":[0,1],"chunk":2}})");
     CHECK(
+        json_line(bound_json({"deadlines", Ticks(9), DeadlinesCertificate{true, Ticks(4), Bytes{8}}})) ==
+        R"({"kind":"deadlines","value":9,"certificate":{"type":"deadlines","backwards":true,"window":4,"bytes":8}})");
+    CHECK(
         json_line(bound_json({"pairs", Ticks(9), PairsCertificate{{NodeId(1)}, true, Bytes{8}}})) ==
         R"({"kind":"pairs","value":9,"certificate":{"type":"pairs","inside":[1],"reductions":true,"bytes":8}})");
     CHECK(

@@ -23,8 +23,17 @@ std::vector<std::string> kinds_of(const std::vector<SkippedBound>& skipped, std:
 }
 
 using Kinds = std::vector<std::string>;
-const Kinds kNotLinear{"cut",           "wave",  "trees", "growth", "sum",
-                       "contributions", "pairs", "exits", "flow",   "flow (linear program)",
+const Kinds kNotLinear{"cut",
+                       "wave",
+                       "trees",
+                       "growth",
+                       "sum",
+                       "contributions",
+                       "pairs",
+                       "exits",
+                       "deadlines",
+                       "flow",
+                       "flow (linear program)",
                        "time-expanded"};
 
 /// Two cliques of four NPUs and a bridge, over which four chunks must go each way.

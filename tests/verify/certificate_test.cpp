@@ -325,6 +325,11 @@ std::vector<Certificate> attempts(const Instance& instance, Rng& rng, std::int64
         all.emplace_back(SharedContributionsCertificate{Ticks(split), smallest});
     }
     all.emplace_back(SumCertificate{smallest});
+    for (int i = 0; i < 4; ++i) {
+        const auto window =
+            static_cast<std::int64_t>(1 + rng.below(static_cast<std::uint64_t>(makespan) + 2));
+        all.emplace_back(DeadlinesCertificate{i % 2 == 0, Ticks(window), smallest});
+    }
     for (int i = 0; i < 12; ++i) {
         WaveCertificate some;
         for (std::size_t v = 0; v < topology.nodes(); ++v) {

@@ -116,6 +116,12 @@ class InWords {
         return fmt::format("out of {}, as whole sums or more often", text::count_text(parts, "part"));
     }
 
+    std::string operator()(const DeadlinesCertificate& deadlines) const {
+        return fmt::format("what must {} in the {} {}", deadlines.backwards ? "start" : "arrive",
+                           deadlines.backwards ? "first" : "last",
+                           text::count_text(static_cast<std::uint64_t>(deadlines.window.count()), "tick"));
+    }
+
     std::string operator()(const SolverProof& proof) const {
         return fmt::format("{}: no schedule by {}", proof.solver, proof.horizon.count());
     }
