@@ -26,6 +26,7 @@
 // each kind of source O(different distances squared * links).
 
 #include "bounds/families.hpp"
+#include "bounds/link_window.hpp"
 #include "bounds/paced_paths.hpp"
 #include "core/least_tick.hpp"
 
