@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -453,7 +454,10 @@ class Comparison {
                     only_b.erase(std::ranges::find(only_b, arg));
                 }
             }
-            if (only_a.size() != 1 || only_b.size() != 1) break;
+            const auto is_one = [](const std::vector<TermId>& args) {
+                return !args.empty() && std::ranges::count(args, args[0]) == std::ssize(args);
+            };
+            if (!is_one(only_a) || !is_one(only_b)) break;
             one = only_a[0];
             other = only_b[0];
         }
@@ -471,7 +475,12 @@ class Comparison {
     [[nodiscard]] std::string text_of(TermId id, const Program& program, const Eraser& eraser) const {
         const Term& term = terms_[id];
         std::vector<std::string> args;
-        for (const TermId arg : term.args) args.push_back(name_of(arg, program, eraser));
+        const auto value = eraser.value_of(id);
+        if (value && static_cast<std::uint32_t>(program[*value].op) == term.does) {
+            for (const ValueId arg : program[*value].args) args.push_back("'" + program[arg].name + "'");
+        } else {
+            for (const TermId arg : term.args) args.push_back(name_of(arg, program, eraser));
+        }
         std::string does;
         if (term.does == kTotal || term.does == kPart) {
             does = fmt::format(

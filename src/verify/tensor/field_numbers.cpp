@@ -36,6 +36,11 @@ Element FieldNumbers::random(std::uint64_t function, Element x, Element y) const
     return reduced(mixed(mixed(mixed(salt_, function), x), y));
 }
 
+bool FieldNumbers::less(Element x, Element y) const {
+    constexpr std::uint64_t kClasses = 8;
+    return mixed(salt_, x) % kClasses < mixed(salt_, y) % kClasses;
+}
+
 bool FieldNumbers::before(Element x, Element y) const {
     const std::uint64_t a = mixed(salt_, x), b = mixed(salt_, y);
     return a != b ? a < b : x < y;
@@ -73,13 +78,13 @@ Element FieldNumbers::binary(Op op, DType dtype, Element x, Element y) const {
         case Op::Min:
             return combine(Reduction::Min, dtype, x, y);
         case Op::Lt:
-            return before(x, y) ? 1 : 0;
+            return less(x, y) ? 1 : 0;
         case Op::Gt:
-            return before(y, x) ? 1 : 0;
+            return less(y, x) ? 1 : 0;
         case Op::Le:
-            return before(y, x) ? 0 : 1;
+            return less(y, x) ? 0 : 1;
         case Op::Ge:
-            return before(x, y) ? 0 : 1;
+            return less(x, y) ? 0 : 1;
         case Op::Eq:
             return x == y ? 1 : 0;
         case Op::Ne:

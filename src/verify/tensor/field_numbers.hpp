@@ -30,6 +30,9 @@ class FieldNumbers final : public Numbers {
 
   private:
     [[nodiscard]] Element random(std::uint64_t function, Element x, Element y = 0) const;
+    /// For comparisons: an order with ties, so that < and <= differ.
+    [[nodiscard]] bool less(Element x, Element y) const;
+    /// For max and min: one without.
     [[nodiscard]] bool before(Element x, Element y) const;
 
     std::uint64_t salt_;
