@@ -21,6 +21,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"src/symmetry", {"symmetry", "core"}},
     {"src/plan", {"plan", "core"}},
     {"src/tensor", {"tensor", "core"}},
+    {"src/rewrite", {"rewrite", "core", "tensor"}},
     {"src/verify", {"verify", "core", "symmetry", "plan", "tensor"}},
     {"src/bounds", {"bounds", "core"}},
     {"src/lang", {"lang", "core", "plan"}},

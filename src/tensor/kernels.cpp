@@ -6,34 +6,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace tutti::tensor {
 namespace {
 
 /// Kernels as nodes, by number: fused ones first, then single values.
 struct Graph {
-    std::vector<Kernel> nodes;
-    std::vector<std::size_t> node_of;  ///< by value
-    std::vector<std::vector<std::size_t>> needs;
+    std::vector<std::size_t> node_of;                        ///< by value
+    std::vector<ValueId> single;                             ///< of nodes behind the fused ones: their value
+    std::vector<std::pair<std::size_t, std::size_t>> edges;  ///< a node, and one that it needs
+    std::vector<std::size_t> begin, needs;                   ///< the same, of each node together
+
+    [[nodiscard]] std::size_t nodes(const Program& program) const {
+        return program.fused().size() + single.size();
+    }
+    [[nodiscard]] const std::string& name(const Program& program, std::size_t node) const {
+        const std::size_t fused = program.fused().size();
+        return node < fused ? program.fused()[node].name : program[single[node - fused]].name;
+    }
 };
 
 Graph nodes_of(const Program& program) {
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    Graph graph{{}, std::vector<std::size_t>(program.slots(), kNone), {}};
-    for (const Fused& fused : program.fused()) {
-        for (const ValueId id : fused.values) graph.node_of[id.index()] = graph.nodes.size();
-        graph.nodes.push_back({fused.name, {}, true});
+    Graph graph;
+    graph.node_of.assign(program.slots(), kNone);
+    for (std::size_t k = 0; k < program.fused().size(); ++k) {
+        for (const ValueId id : program.fused()[k].values) graph.node_of[id.index()] = k;
     }
     for (const ValueId id : program.order()) {
         std::size_t& node = graph.node_of[id.index()];
-        if (node == kNone) {
-            node = graph.nodes.size();
-            graph.nodes.push_back({program[id].name, {}, false});
-        }
-        graph.nodes[node].values.push_back(id);
+        if (node != kNone) continue;
+        node = graph.nodes(program);
+        graph.single.push_back(id);
     }
-    graph.needs.resize(graph.nodes.size());
     return graph;
+}
+
+void add_data_edges(const Program& program, Graph& graph) {
+    for (const ValueId id : program.order()) {
+        const std::size_t node = graph.node_of[id.index()];
+        for (const ValueId arg : program[id].args) {
+            const std::size_t from = graph.node_of[arg.index()];
+            if (from != node) graph.edges.emplace_back(node, from);
+        }
+    }
 }
 
 [[noreturn]] void refuse_reader(const Program& program, ValueId update, ValueId reader) {
@@ -60,7 +78,7 @@ void add_storage_edges(const Program& program, Graph& graph) {
                 if (kind_of(value.op) == OpKind::Placement) same_memory.push_back(reader);
                 const std::size_t from = graph.node_of[reader.index()];
                 if (from != node) {
-                    graph.needs[node].push_back(from);
+                    graph.edges.emplace_back(node, from);
                 } else if (!is_pointwise(value.op) && value.op != Op::Reduce &&
                            kind_of(value.op) != OpKind::Placement && value.op != Op::Update) {
                     refuse_reader(program, update, reader);
@@ -70,7 +88,17 @@ void add_storage_edges(const Program& program, Graph& graph) {
     }
 }
 
-std::string circle_text(const Graph& graph, const std::vector<std::size_t>& path, std::size_t again) {
+void gather_edges(const Program& program, Graph& graph) {
+    graph.begin.assign(graph.nodes(program) + 1, 0);
+    for (const auto& [node, from] : graph.edges) ++graph.begin[node + 1];
+    for (std::size_t i = 1; i < graph.begin.size(); ++i) graph.begin[i] += graph.begin[i - 1];
+    graph.needs.resize(graph.edges.size());
+    std::vector<std::size_t> next(graph.begin.begin(), graph.begin.end() - 1);
+    for (const auto& [node, from] : graph.edges) graph.needs[next[node]++] = from;
+}
+
+std::string circle_text(const Program& program, const Graph& graph, const std::vector<std::size_t>& path,
+                        std::size_t again) {
     const auto begin = std::ranges::find(path, again);
     std::string text;
     std::size_t shown = 0;
@@ -79,32 +107,34 @@ std::string circle_text(const Graph& graph, const std::vector<std::size_t>& path
             text += "… needs ";
             break;
         }
-        text += fmt::format("'{}' needs ", graph.nodes[*node].name);
+        text += fmt::format("'{}' needs ", graph.name(program, *node));
     }
-    return text + fmt::format("'{}'", graph.nodes[again].name);
+    return text + fmt::format("'{}'", graph.name(program, again));
 }
 
 /// Node numbers, each after all that it needs.
-std::vector<std::size_t> sorted(const Graph& graph, const std::vector<std::size_t>& first) {
+std::vector<std::size_t> sorted(const Program& program, const Graph& graph) {
     enum class State : char { New, Open, Done };
-    std::vector<State> state(graph.nodes.size(), State::New);
-    std::vector<std::size_t> next(graph.nodes.size()), path, order;
-    for (const std::size_t start : first) {
+    std::vector<State> state(graph.nodes(program), State::New);
+    std::vector<std::size_t> next(graph.begin.begin(), graph.begin.end() - 1), path, order;
+    for (const ValueId id : program.order()) {
+        const std::size_t start = graph.node_of[id.index()];
         if (state[start] != State::New) continue;
         path.push_back(start);
         state[start] = State::Open;
         while (!path.empty()) {
             const std::size_t node = path.back();
-            if (next[node] == graph.needs[node].size()) {
+            if (next[node] == graph.begin[node + 1]) {
                 state[node] = State::Done;
                 order.push_back(node);
                 path.pop_back();
                 continue;
             }
-            const std::size_t needed = graph.needs[node][next[node]++];
+            const std::size_t needed = graph.needs[next[node]++];
             if (state[needed] == State::Open) {
-                throw Refusal("cycle", "each would wait for the other: " + circle_text(graph, path, needed),
-                              graph.nodes[needed].name);
+                throw Refusal("cycle",
+                              "each would wait for the other: " + circle_text(program, graph, path, needed),
+                              graph.name(program, needed));
             }
             if (state[needed] == State::New) {
                 state[needed] = State::Open;
@@ -113,6 +143,14 @@ std::vector<std::size_t> sorted(const Graph& graph, const std::vector<std::size_
         }
     }
     return order;
+}
+
+Graph graph_of(const Program& program) {
+    Graph graph = nodes_of(program);
+    add_data_edges(program, graph);
+    add_storage_edges(program, graph);
+    gather_edges(program, graph);
+    return graph;
 }
 
 }  // namespace
@@ -128,21 +166,19 @@ bool does_work(const Value& value) {
     }
 }
 
+void check_kernel_order(const Program& program) { (void)sorted(program, graph_of(program)); }
+
 Kernels::Kernels(const Program& program) : of_(program.slots()) {
-    Graph graph = nodes_of(program);
-    std::vector<std::size_t> in_program_order;
-    for (const ValueId id : program.order()) {
-        const std::size_t node = graph.node_of[id.index()];
-        in_program_order.push_back(node);
-        for (const ValueId arg : program[id].args) {
-            const std::size_t from = graph.node_of[arg.index()];
-            if (from != node) graph.needs[node].push_back(from);
-        }
+    const Graph graph = graph_of(program);
+    const std::size_t fused = program.fused().size();
+    std::vector<KernelId> place(graph.nodes(program));
+    for (const std::size_t node : sorted(program, graph)) {
+        place[node] = KernelId(kernels_.size());
+        kernels_.push_back({graph.name(program, node), {}, node < fused});
     }
-    add_storage_edges(program, graph);
-    for (const std::size_t node : sorted(graph, in_program_order)) {
-        for (const ValueId id : graph.nodes[node].values) of_[id.index()] = KernelId(kernels_.size());
-        kernels_.push_back(std::move(graph.nodes[node]));
+    for (const ValueId id : program.order()) {
+        of_[id.index()] = place[graph.node_of[id.index()]];
+        kernels_[of_[id.index()].index()].values.push_back(id);
     }
 }
 

@@ -23,6 +23,9 @@ struct Kernel {
     bool fused = false;
 };
 
+/// Throws Refusal `cycle`, with the names on the circle, where Kernels would.
+void check_kernel_order(const Program& program);
+
 /// The kernels of a program in an order in which they can be executed: each after those that make what it
 /// reads, and every reader of a state before its update, because storage is shared. Linear time.
 class Kernels {
