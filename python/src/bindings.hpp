@@ -14,5 +14,6 @@ void bind_synthesis(nb::module_& module);
 void bind_judging(nb::module_& module);
 void bind_plans(nb::module_& module);
 void bind_programs(nb::module_& module);
+void bind_running(nb::module_& module);
 
 }  // namespace tutti::python

@@ -67,6 +67,19 @@ class Plan:
         """What it takes on a topology; `tutti.cost` takes several sizes."""
         return cost_of(self, topology, bytes=bytes, group=group)
 
+    def run(
+        self, arrays: Sequence[Any], op: str = "sum", *, out: Sequence[Any] | None = None, engine: str = "pieces", threads: int | None = None,
+    ) -> None:
+        """Calls the plan here, on numpy arrays of all its ranks: rank r's is `arrays[r]`.
+
+        Without `out` the call is in place, and the arrays are the larger of a rank's two buffers: an all-gather's has room for all ranks. With `out` the arrays
+        are the inputs and `out` gets the results. All are contiguous and of one type: float16, ml_dtypes.bfloat16, float32, float64, int8, uint8, int32, int64 or
+        uint64. `op` is sum, prod, min, max or avg. Other threads of Python run meanwhile. Raises PlanError if the plan is wrong, InputError if arrays do not fit.
+        """
+        from tutti.running import run_on_arrays
+
+        run_on_arrays(self, arrays, op, out, engine, threads)
+
     def file_in(self, folder: Path) -> str:
         """A file with it, for calls that take one."""
         file = folder / f"plan{suffix_of(self.format)}"

@@ -7,6 +7,7 @@
 #include "app/plan_network.hpp"
 #include "app/python_program.hpp"
 #include "app/round_formats.hpp"
+#include "app/scratch_folder.hpp"
 #include "compile/round_lowering.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
@@ -34,32 +35,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// A folder for the traces of a program, for as long as this lives.
-class ScratchFolder {
-  public:
-    ScratchFolder() {
-        std::error_code error;
-        const fs::path folder = fs::temp_directory_path(error);
-        std::string name = (folder / "tutti-compile-XXXXXX").string();
-        if (error) throw OutputError("TMPDIR names no folder; temporary files need one");
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw OutputError(
-                fmt::format("no folder can be made in {} (TMPDIR names another)", folder.string()));
-        }
-        path_ = name;
-    }
-    ~ScratchFolder() {
-        std::error_code error;
-        fs::remove_all(path_, error);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 /// "plan.xml" and 2: "plan.2.xml"; the first keeps its name.
 std::string numbered(const std::string& path, std::size_t number) {
@@ -245,7 +220,7 @@ std::vector<lang::Trace> traces_of(const CompileOptions& options, const Stop& st
     }
     if (!options.program.ends_with(".py")) return read_traces({options.program}, stop);
     if (!fs::exists(options.program)) throw InputError("there is no such file", "", options.program);
-    const ScratchFolder scratch;
+    const ScratchFolder scratch("tutti-compile");
     const PythonTraces traces = trace_python(options.program, options.arguments, scratch.path(), stop);
     if (!traces.failed_check.empty()) {
         compilation.findings.push_back({"check-failed", traces.failed_check, traces.place});

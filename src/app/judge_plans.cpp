@@ -21,25 +21,6 @@ unsigned threads_of(const JudgeOptions& options) {
     return options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
-/// The files below a folder that may be plans, sorted. Unreadable folders are skipped; symbolic links to
-/// folders are not followed, to avoid cycles.
-std::vector<std::string> candidates_below(const std::string& folder) {
-    constexpr std::array<std::string_view, 3> kSuffixes{".xml", ".json", ".csv"};
-    std::vector<std::string> files;
-    std::error_code error;
-    fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied, error);
-    if (error) throw InputError("the folder cannot be read: " + error.message(), {}, folder);
-    for (; entries != fs::recursive_directory_iterator(); entries.increment(error)) {
-        if (error) break;
-        std::error_code unknown;
-        const std::string suffix = entries->path().extension().string();
-        if (std::ranges::find(kSuffixes, suffix) != kSuffixes.end() && entries->is_regular_file(unknown))
-            files.push_back(entries->path().string());
-    }
-    std::ranges::sort(files);
-    return files;
-}
-
 std::vector<std::string> all_candidates(const FilesToJudge& files) {
     std::vector<std::string> all = files.plans;
     for (const std::string& folder : files.folders) {
@@ -153,6 +134,23 @@ void expect_number(std::string_view option, std::size_t found, std::size_t plans
 }
 
 }  // namespace
+
+std::vector<std::string> candidates_below(const std::string& folder) {
+    constexpr std::array<std::string_view, 3> kSuffixes{".xml", ".json", ".csv"};
+    std::vector<std::string> files;
+    std::error_code error;
+    fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied, error);
+    if (error) throw InputError("the folder cannot be read: " + error.message(), {}, folder);
+    for (; entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+        if (error) break;
+        std::error_code unknown;
+        const std::string suffix = entries->path().extension().string();
+        if (std::ranges::find(kSuffixes, suffix) != kSuffixes.end() && entries->is_regular_file(unknown))
+            files.push_back(entries->path().string());
+    }
+    std::ranges::sort(files);
+    return files;
+}
 
 JudgedPlans judge_plans(const std::vector<std::string>& files, const JudgeOptions& options,
                         const std::optional<PlanNetwork>& network, const Watch& watch,

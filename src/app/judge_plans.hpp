@@ -40,4 +40,8 @@ struct JudgedPlans {
                                         const std::optional<PlanNetwork>& network, const Watch& watch,
                                         const PlanListener& listener);
 
+/// The files below a folder that may be plans, sorted. Unreadable folders are skipped; symbolic links to
+/// folders are not followed, to avoid cycles. Throws InputError where the folder itself cannot be read.
+[[nodiscard]] std::vector<std::string> candidates_below(const std::string& folder);
+
 }  // namespace tutti::app

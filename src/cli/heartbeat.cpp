@@ -22,6 +22,20 @@ void Heartbeat::say(const text::SafeText& line) {
     streams_.err.print("{}\n", line);
 }
 
+void Heartbeat::doing(const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    doing_ = what;
+}
+
+void Heartbeat::aside(const std::function<void()>& print) {
+    const std::lock_guard lock(mutex_);
+    if (shown_) {
+        wipe();
+        streams_.err.flush();
+    }
+    print();
+}
+
 app::Watch Heartbeat::watch(const Process& process) {
     app::Watch watch{.interrupted = process.interrupted};
     if (!quiet_) {
@@ -36,7 +50,7 @@ void Heartbeat::beat(const std::stop_token& stop, Duration first, Duration each)
     for (Duration pause = first; !ended_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); });
          pause = each) {
         const auto time = std::chrono::steady_clock::now() - begin;
-        streams_.err.print("{}searching, {} s (Ctrl-C ends it){}", text::line_start(),
+        streams_.err.print("{}{}, {} s (Ctrl-C ends it){}", text::line_start(), doing_,
                            std::chrono::duration_cast<std::chrono::seconds>(time).count(),
                            text::clear_line());
         streams_.err.flush();

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -26,6 +27,10 @@ class Heartbeat {
     ~Heartbeat();
 
     void say(const text::SafeText& line);
+    /// What is being done, if it is not a search: "running ring.xml".
+    void doing(const std::string& what);
+    /// Something else is printed, and does not mix with the line.
+    void aside(const std::function<void()>& print);
     /// The watch for a call: prints its lines (unless quiet), and stops it on an interrupt. This must outlive
     /// the call.
     [[nodiscard]] app::Watch watch(const Process& process);
@@ -39,6 +44,7 @@ class Heartbeat {
     std::mutex mutex_;
     std::condition_variable_any ended_;
     bool shown_ = false;
+    std::string doing_ = "searching";
     std::jthread thread_;  ///< last: it uses all of the above
 };
 

@@ -4,7 +4,31 @@
 
 #include <boost/program_options.hpp>
 
+#include <algorithm>
+#include <charconv>
+
 namespace tutti::cli {
+namespace {
+
+/// "0,8,16,24": different NPUs, by rank.
+std::vector<std::int32_t> group_in(const std::string& text, const Values& values) {
+    std::vector<std::int32_t> group;
+    const char* const last = text.data() + text.size();
+    for (const char* at = text.data();; ++at) {
+        std::int32_t npu = -1;
+        const auto [stop, error] = std::from_chars(at, last, npu);
+        const bool fine = error == std::errc() && npu >= 0 && (stop == last || *stop == ',');
+        if (!fine || std::ranges::find(group, npu) != group.end()) {
+            values.refuse(fmt::format(
+                "option --group: expected different NPUs by rank, like 0,8,16,24; found '{}'", text));
+        }
+        group.push_back(npu);
+        if (stop == last) return group;
+        at = stop;
+    }
+}
+
+}  // namespace
 
 OptionGroup plan_readings() {
     OptionGroup group{"Plans: how they are read"};
@@ -49,6 +73,12 @@ app::PlanOptions plan_reading_options(const Values& values) {
     if (!options.conditions.empty() && options.goal)
         values.refuse("--as and --condition both say what a plan is for; expected one of them");
     return options;
+}
+
+std::vector<std::vector<std::int32_t>> group_options(const Values& values) {
+    std::vector<std::vector<std::int32_t>> groups;
+    for (const std::string& group : values.list("group")) groups.push_back(group_in(group, values));
+    return groups;
 }
 
 }  // namespace tutti::cli

@@ -209,7 +209,7 @@ class Maker {
           program_(judged.program),
           order_(program_, options.shuffle),
           // A race shows only where a message is what was sent, and not what is there when it is read.
-          homes_(program_, order_.ops(), options.shuffle != 0),
+          homes_(program_, order_.ops(), options.shuffle != 0 || options.messages_apart),
           temporary_of_(homes_.messages(), 0) {}
 
     [[nodiscard]] Executable run() && {

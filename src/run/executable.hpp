@@ -95,6 +95,9 @@ struct Executable {
 struct ExecutableOptions {
     /// Another order than the usual one, among all that the plan allows: to see what a race does.
     std::uint64_t shuffle = 0;  ///< 0: the usual order
+    /// All messages have temporary places, so nobody waits until a message was read before overwriting where
+    /// it came from. Shuffled orders have that always.
+    bool messages_apart = false;
 };
 
 /// Near-linear in the places that all moves touch. Throws InputError if the tasks wait for each other in a

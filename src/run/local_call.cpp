@@ -17,48 +17,32 @@ namespace {
 
 }  // namespace
 
-std::size_t bytes_of_call(const Executable& executable, const Layout& layout, ElementType type) {
-    std::size_t elements = 0;
-    for (std::uint32_t memory = 0; memory < executable.memories.size(); ++memory) {
-        elements += static_cast<std::size_t>(layout.elements(memory));
-        elements += static_cast<std::size_t>(layout.spare_elements(memory));
-    }
-    return elements * size_of(type);
+std::size_t temporary_bytes_of_call(const Executable& executable, const Layout& layout, ElementType type,
+                                    const LocalOptions& options) {
+    if (options.engine == Engine::Pieces) return 0;  // as much as fits into a cache
+    return StreamCall::temporary_bytes(executable, layout, type, options.piece_bytes);
 }
 
 LocalCall::LocalCall(const Executable& executable, const Layout& layout, ElementType type, Operator op,
-                     WorkerThreads& workers, LocalOptions options)
-    : executable_(&executable), layout_(layout), workers_(&workers), options_(std::move(options)) {
-    const auto allocate = [&](std::int64_t elements) {
-        return owned_.emplace_back(static_cast<std::size_t>(elements) * size_of(type)).data();
-    };
-    for (std::uint32_t memory = 0; memory < executable.memories.size(); ++memory) {
-        memories_.push_back(allocate(layout.elements(memory)));
-        spares_.push_back(allocate(layout.spare_elements(memory)));
-    }
-    binding_.emplace(executable, layout_, type, op, memories_, spares_);
+                     WorkerThreads& workers, LocalOptions options, std::span<std::byte* const> given)
+    : executable_(&executable),
+      workers_(&workers),
+      options_(std::move(options)),
+      memories_(executable, layout, type, op, given) {
+    const Binding& binding = memories_.binding();
     const bool alone = bytes_of_call(executable, layout, type) < kAlone;
     const std::size_t count = alone ? 1 : workers.count();
     if (options_.engine == Engine::Pieces) {
         for (std::size_t worker = 0; worker < count; ++worker)
-            piece_workers_.emplace_back(std::in_place, *binding_, options_.piece_bytes);
+            piece_workers_.emplace_back(std::in_place, binding, options_.piece_bytes);
         return;
     }
-    stream_call_.emplace(*binding_, options_.piece_bytes);
+    stream_call_.emplace(binding, options_.piece_bytes);
     progress_ = std::vector<Progress>(stream_call_->counters());
     temporary_.resize(stream_call_->temporary_bytes());
     for (std::size_t worker = 0; worker < count; ++worker)
         stream_workers_.emplace_back(*stream_call_, progress_, temporary_.data(),
                                      streams_of(executable, worker, count));
-}
-
-void LocalCall::fill(const TestData& data) {
-    for (std::uint32_t memory = 0; memory < memories_.size(); ++memory) data.fill(memory, memories_[memory]);
-}
-
-TestData::Check LocalCall::check(const TestData& data) const {
-    const std::vector<const std::byte*> memories(memories_.begin(), memories_.end());
-    return data.check(memories);
 }
 
 void LocalCall::run() {
@@ -83,11 +67,7 @@ void LocalCall::run_streams() {
             stream_workers_[worker].run(patience);
         },
         workers);
-    if (binding_->op() != Operator::Avg) return;
-    for (std::size_t stretch = 0; stretch < layout_.stretches().size(); ++stretch) {
-        const auto [first, last] = layout_.stretches()[stretch];
-        binding_->divide(stretch, static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
-    }
+    if (memories_.binding().op() == Operator::Avg) memories_.divide();
 }
 
 }  // namespace tutti::run

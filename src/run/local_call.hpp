@@ -1,17 +1,15 @@
 #pragma once
 
-#include "core/huge_pages.hpp"
-#include "run/binding.hpp"
+#include "run/local_memories.hpp"
 #include "run/pieces.hpp"
 #include "run/streams.hpp"
-#include "run/test_data.hpp"
 #include "run/worker_threads.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tutti::run {
@@ -29,40 +27,37 @@ struct LocalOptions {
     std::function<void()> check = [] {};
 };
 
-/// Bytes of the memories of all ranks, with scratch.
-[[nodiscard]] std::size_t bytes_of_call(const Executable& executable, const Layout& layout, ElementType type);
+/// Bytes of the temporary places that a call with that engine needs besides the memories.
+[[nodiscard]] std::size_t temporary_bytes_of_call(const Executable& executable, const Layout& layout,
+                                                  ElementType type, const LocalOptions& options);
 
-/// All ranks of a plan in this process, with memories of their own.
+/// All ranks of a plan in this process, with memories of their own or the caller's.
 class LocalCall {
   public:
+    /// `given`: as LocalMemories has it.
     LocalCall(const Executable& executable, const Layout& layout, ElementType type, Operator op,
-              WorkerThreads& workers, LocalOptions options = {});
+              WorkerThreads& workers, LocalOptions options = {}, std::span<std::byte* const> given = {});
 
-    void fill(const TestData& data);
+    void fill(const TestData& data) { memories_.fill(data); }
     void run();
-    [[nodiscard]] TestData::Check check(const TestData& data) const;
+    [[nodiscard]] TestData::Check check(const TestData& data) const { return memories_.check(data); }
     [[nodiscard]] std::int32_t ranks() const { return executable_->ranks(); }
     /// By memory of the executable.
-    [[nodiscard]] const std::vector<std::byte*>& memories() const { return memories_; }
+    [[nodiscard]] const std::vector<std::byte*>& memories() const { return memories_.memories(); }
 
   private:
-    using Bytes = std::vector<std::byte, HugePages<std::byte>>;
-
     void run_pieces();
     void run_streams();
 
     const Executable* executable_;
-    Layout layout_;
     WorkerThreads* workers_;
     LocalOptions options_;
-    std::vector<Bytes> owned_;
-    std::vector<std::byte*> memories_, spares_;
-    std::optional<Binding> binding_;
+    LocalMemories memories_;
     std::vector<std::optional<PieceWorker>> piece_workers_;
     std::optional<StreamCall> stream_call_;
     std::vector<StreamWorker> stream_workers_;
     std::vector<Progress> progress_;
-    Bytes temporary_;
+    HugeBytes temporary_;
 };
 
 }  // namespace tutti::run

@@ -10,17 +10,24 @@ namespace {
 
 constexpr std::size_t kLineBytes = 64;
 
-}  // namespace
-
-StreamCall::StreamCall(const Binding& binding, std::size_t piece_bytes) : binding_(&binding) {
+/// Elements of a piece.
+[[nodiscard]] std::size_t piece_of(const Layout& layout, std::size_t element_bytes, std::size_t asked) {
     // Large enough that waiting costs little, small enough that a piece stays in a cache until it is passed
     // on.
     constexpr std::size_t kUsual = std::size_t{32} << 10U;
-    const std::size_t size = binding.element_bytes();
-    const std::size_t stride = std::max<std::size_t>(static_cast<std::size_t>(binding.layout().stride()), 1);
-    const std::size_t piece =
-        std::clamp<std::size_t>((piece_bytes == 0 ? kUsual : piece_bytes) / size, 1, stride);
-    slot_bytes_ = (piece * size + kLineBytes - 1) / kLineBytes * kLineBytes;
+    const std::size_t stride = std::max<std::size_t>(static_cast<std::size_t>(layout.stride()), 1);
+    return std::clamp<std::size_t>((asked == 0 ? kUsual : asked) / element_bytes, 1, stride);
+}
+
+[[nodiscard]] std::size_t slot_bytes(std::size_t piece, std::size_t element_bytes) {
+    return (piece * element_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
+}  // namespace
+
+StreamCall::StreamCall(const Binding& binding, std::size_t piece_bytes) : binding_(&binding) {
+    const std::size_t piece = piece_of(binding.layout(), binding.element_bytes(), piece_bytes);
+    slot_bytes_ = slot_bytes(piece, binding.element_bytes());
     for (std::size_t at = 0; at < binding.layout().stretches().size(); ++at) {
         const auto first = static_cast<std::size_t>(binding.layout().stretches()[at].first);
         const auto last = static_cast<std::size_t>(binding.layout().stretches()[at].last);
@@ -33,6 +40,12 @@ StreamCall::StreamCall(const Binding& binding, std::size_t piece_bytes) : bindin
 
 std::size_t StreamCall::temporary_bytes() const {
     return binding_->executable().temporaries * kPiecesAtOnce * slot_bytes_;
+}
+
+std::size_t StreamCall::temporary_bytes(const Executable& executable, const Layout& layout, ElementType type,
+                                        std::size_t piece_bytes) {
+    const std::size_t piece = piece_of(layout, size_of(type), piece_bytes);
+    return executable.temporaries * kPiecesAtOnce * slot_bytes(piece, size_of(type));
 }
 
 void StreamCall::find_reuses() {

@@ -32,6 +32,9 @@ class StreamCall {
     [[nodiscard]] std::size_t counters() const { return binding_->executable().streams.size(); }
     /// Bytes of temporary memory that all workers reach.
     [[nodiscard]] std::size_t temporary_bytes() const;
+    /// The same of a call that is not made yet.
+    [[nodiscard]] static std::size_t temporary_bytes(const Executable& executable, const Layout& layout,
+                                                     ElementType type, std::size_t piece_bytes);
 
   private:
     friend class StreamWorker;

@@ -1,5 +1,6 @@
 #include "app/run_plan.hpp"
 
+#include "cli/algorithm_options.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/plan_readings.hpp"
@@ -12,15 +13,42 @@
 namespace tutti::cli {
 namespace {
 
-app::RunOptions run_options(const Values& values) {
-    app::RunOptions options;
-    options.files = values.list("files");
-    if (options.files.empty()) values.refuse("expected at least one plan");
+/// The command's own options besides what is common.
+struct Request {
+    app::RunOptions run{};
+    bool csv = false;
+    friend bool operator==(const Request&, const Request&) = default;
+};
+
+app::RunNames run_names(const Values& values) {
+    app::RunNames names;
+    names.files = values.list("files");
+    if (names.files.empty()) values.refuse("expected at least one plan");
+    if (values.flag("ranks")) {
+        names.algorithm = algorithm_request(values);
+    } else {
+        names.collective = values.text("collective");
+        if (values.flag("set"))
+            values.refuse("--set is for algorithms of the library; expected --ranks N too");
+    }
+    if (values.flag("to")) {
+        names.format = values.choice("to", {"msccl-xml", "mscclpp-json"}) == 0
+                           ? app::ConvertFormat::MscclXml
+                           : app::ConvertFormat::MscclppJson;
+    }
+    if (values.flag("instances")) names.instances = values.number<std::uint32_t>("instances", 1, 1, 1024);
+    return names;
+}
+
+Request run_options(const Values& values) {
+    Request request;
+    app::RunOptions& options = request.run;
+    options.names = run_names(values);
     options.plan = plan_reading_options(values);
+    options.plan.groups = group_options(values);
     options.sizes = byte_sizes(values, "bytes");
     options.counts = comma_list<std::int64_t>(values, "count", "whole numbers from 1 on with commas",
                                               whole_number<std::int64_t>(1, kMostBytes / 8));
-    if (options.sizes.empty() && options.counts.empty()) options.sizes = {std::int64_t{1} << 20};
     if (values.flag("dtype")) {
         options.types = comma_list<run::ElementType>(
             values, "dtype", fmt::format("types ({})", fmt::join(run::element_type_names(), ", ")),
@@ -33,38 +61,62 @@ app::RunOptions run_options(const Values& values) {
     }
     if (values.flag("mode")) options.in_place = values.choice("mode", {"in-place", "out-of-place"}) == 0;
     options.engine = static_cast<run::Engine>(values.choice("engine", {"pieces", "streams"}));
+    options.emulate = values.text("emulate");
+    options.together = values.flag("together");
     options.workers = values.number<unsigned>("threads", 0, 1, kMostThreads);
+    options.piece_bytes = byte_size(values, "piece", 1).value_or(0);
+    options.iterations = values.number<std::uint32_t>("iterations", 0, 1, 1'000'000);
+    options.orders = values.number<std::uint32_t>("orders", 0, 1, 1'000'000);
+    options.seed = values.number<std::uint64_t>("seed", 1, 0);
+    options.anyway = values.flag("anyway");
+    request.csv = values.flag("csv");
+    if (request.csv && values.flag("json")) values.refuse("expected one of --csv and --json");
     options.processes = values.number<std::uint32_t>("processes", 0, 1, 1024);
     options.private_arrays = values.flag("arrays") && values.choice("arrays", {"shared", "private"}) == 1;
     if (options.private_arrays && options.processes == 0)
         values.refuse("option --arrays: expected --processes with it, which have the arrays");
     if (options.private_arrays && options.engine != run::Engine::Pieces)
         values.refuse("option --arrays: expected --engine pieces with private arrays");
-    if (options.processes > 0 && (options.workers > 0 || options.orders > 0)) {
-        values.refuse("option --processes: expected neither --threads nor --orders with it");
+    if (options.processes > 0 && (options.workers > 0 || options.orders > 0 || options.together))
+        values.refuse("option --processes: expected neither --threads nor --orders nor --together with it");
+    if (options.orders > 0 && options.together) values.refuse("--orders runs one plan at a time");
+    if (options.emulate) {
+        for (const char* name : {"engine", "threads", "piece", "orders", "iterations", "processes"}) {
+            if (values.flag(name))
+                values.refuse(
+                    fmt::format("--{} means nothing on emulated links, whose times are exact", name));
+        }
+    } else if (!options.plan.groups.empty()) {
+        values.refuse("--group places ranks on a topology; expected --emulate FILE too");
     }
-    options.piece_bytes = byte_size(values, "piece", 1).value_or(0);
-    options.iterations = values.number<std::uint32_t>("iterations", 0, 1, 1'000'000);
-    options.orders = values.number<std::uint32_t>("orders", 0, 1, 1'000'000);
-    options.seed = values.number<std::uint64_t>("seed", 1, 0);
-    options.anyway = values.flag("anyway");
-    return options;
+    return request;
 }
 
-ExitCode run_run(const app::RunOptions& options, const Talk& talk, const Process& process) {
+ExitCode run_run(const Request& request, const Talk& talk, const Process& process) {
     const Streams& streams = process.streams;
-    RunTable table(options, streams);
+    RunTable table(request.run, streams);
+    const bool as_table = !talk.json && !request.csv;
     const app::RunResult result = [&] {
         Heartbeat heartbeat(streams, talk);
         app::RunListener listener;
-        if (!talk.json) {
-            listener.row = [&](const app::RunRow& row) { table.add(row); };
-            listener.refused = [&](const app::RefusedPlan& plan) { table.add(plan); };
+        listener.begins = [&](const std::string& what) { heartbeat.doing("running " + what); };
+        if (!talk.quiet) {
+            listener.note = [&](const std::string& note) {
+                heartbeat.say(text::safe_text("note: {}", note));
+            };
         }
-        return app::run_plans(options, heartbeat.watch(process), listener);
+        const auto print = [&](const auto& what) { heartbeat.aside([&] { table.add(what); }); };
+        listener.refused = [&](const app::RefusedPlan& plan) { print(plan); };
+        if (as_table) {
+            listener.call = [&](std::span<const app::RunRow> modes) { print(modes); };
+            listener.together = [&](const app::TogetherRow& row) { print(row); };
+        }
+        return app::run_plans(request.run, heartbeat.watch(process), listener);
     }();
     if (talk.json) {
         streams.out.print("{}\n", io::json_line(app::json_of(result)));
+    } else if (request.csv) {
+        streams.out << run_csv(result);
     } else {
         table.end(result);
     }
@@ -78,7 +130,67 @@ ExitCode run_run(const app::RunOptions& options, const Talk& talk, const Process
     }
     const auto malformed = [](const app::RefusedPlan& plan) { return plan.verdict == "malformed"; };
     if (std::ranges::any_of(result.refused, malformed)) return ExitCode::BadInput;
-    return result.any_wrong() || !result.refused.empty() ? ExitCode::Failed : ExitCode::Done;
+    if (result.any_wrong() || !result.refused.empty()) return ExitCode::Failed;
+    return result.any_skipped() ? ExitCode::LimitReached : ExitCode::Done;
+}
+
+OptionGroup call_options() {
+    OptionGroup calls{"Calls"};
+    calls.options.add_options()  //
+        ("bytes", text_value("LIST"),
+         "sizes of the call, as nccl-tests counts them: 1K,1M or 1K:1G (default: 1M, or the instance's)")  //
+        ("count", text_value("LIST"),
+         "the same in elements: of a rank's share, or of the buffer where there are no shares")  //
+        ("dtype", text_value("LIST"),
+         "types of the elements: f16, bf16, f32 (default), f64, i8, u8, i32, i64, u64")               //
+        ("op", text_value("LIST"), "sum (default), prod, min, max, avg")                              //
+        ("mode", text_value("MODE"), "in-place or out-of-place (default: all that the plan can do)")  //
+        ("together", flag(),
+         "run all plans also in one call, as process groups of one job do (an instance's "
+         "collectives always)")                                                                            //
+        ("iterations", text_value("N"), "calls that are timed (default: as many as fit in 0.3 s)")         //
+        ("anyway", flag(), "run plans, too, that are wrong or of which nobody knows what they should do")  //
+        ("orders", text_value("N"),
+         "do not time: run in N random orders of those that the plan allows, which shows what a race does")  //
+        ("seed", text_value("N"), "of the data and of the orders (default 1)")  //
+        ("csv", flag(), "a line of CSV for each call and mode, with the times below which 10 % and 90 % lie");
+    return calls;
+}
+
+OptionGroup engine_options() {
+    OptionGroup engine{"How"};
+    engine.options.add_options()  //
+        ("engine", text_value("NAME"),
+         "pieces (default): all ranks in one order, part of the elements after part, the fastest where "
+         "memory is shared; streams: each thread block by itself, as on GPUs")          //
+        ("threads", text_value("N"), "threads that work (default: one for each core)")  //
+        ("piece", text_value("BYTES"),
+         "how much of each chunk is worked on at a time (default: what suits the caches)")  //
+        ("processes", text_value("N"),
+         "run in N new processes, each with one or more of the ranks, that share memory")  //
+        ("arrays", text_value("WHERE"),
+         "of processes: shared (default): in the memory that they share; private: each rank's process has "
+         "its own, and they are copied piece by piece")  //
+        ("emulate", text_value("TOPOLOGY"),
+         "let messages take the time that they would take on the links of this network (anything that "
+         "'tutti topology' reads, in physical units), whatever this machine is")  //
+        ("group", text_value("NPU,NPU,..."),
+         "rank r of the plan is the r-th of these NPUs of the network; once for all plans, or once for each");
+    return engine;
+}
+
+OptionGroup making_options() {
+    OptionGroup making{"Programs and schedules: what becomes of them"};
+    making.options.add_options()  //
+        ("ranks", text_value("N"),
+         "a name that is no file is an algorithm of the library ('tutti algorithms'), for so many ranks")  //
+        ("collective", text_value("NAME"),
+         "of an algorithm: what it does (default all_reduce); of an instance: only the collective with this "
+         "id")                                                                 //
+        ("set", text_value("NAME=NUMBER"), "a parameter of the algorithm")     //
+        ("instances", text_value("N"), "how often the program is replicated")  //
+        ("to", text_value("FORMAT"), "msccl-xml (default) or mscclpp-json: as which plan it runs");
+    return making;
 }
 
 }  // namespace
@@ -87,46 +199,27 @@ Command run_command() {
     Command command;
     command.name = "run";
     command.summary = "execute plans on real data, here, and check and time them";
-    command.usage = "PLAN... [options]";
+    command.usage = "PLAN... | FOLDER | INSTANCE SCHEDULE | PROGRAM | ALGORITHM --ranks N [options]";
     command.about =
         "Executes plans (MSCCL XML, MSCCL++ JSON) for all their ranks on data in the memory of\n"
         "this machine, compares every element of every output with what the collective demands,\n"
-        "and prints times as nccl-tests does. A plan is judged first, and not run if it is wrong.\n";
+        "and prints times as nccl-tests does. A plan is judged first, and not run if it is wrong.\n"
+        "Schedules and programs are made into plans, as 'tutti convert' and 'tutti compile' do.\n"
+        "\n"
+        "algbw is the size of the call by its time, busbw that times the collective's factor\n"
+        "(docs/plan-costs.md). Of several plans for the same call it is said which is the fastest\n"
+        "from which size on. With --emulate the times are those of a network: the same on every\n"
+        "machine, and the same as 'tutti verify --topology' computes. docs/run.md has more.\n";
     command.examples =
         "tutti run ring.xml --bytes 1K:1G\n"
         "tutti run ring.xml tree.xml --bytes 4K:64M --dtype f32,bf16 --op sum,max\n"
+        "tutti run ring all-pairs --ranks 8 --bytes 4K:64M:4\n"
+        "tutti run job.json job.schedule.json\n"
+        "tutti run ring.xml tree.xml --emulate dgx1.json --bytes 4K:256M:4\n"
         "tutti run plan.json --engine streams --count 1,17,1000003\n"
         "tutti run racy.xml --anyway --orders 100\n";
-    OptionGroup calls{"Calls"};
-    calls.options.add_options()  //
-        ("bytes", text_value("LIST"),
-         "sizes of the call, as nccl-tests counts them: 1K,1M or 1K:1G (default: 1M)")  //
-        ("count", text_value("LIST"),
-         "the same in elements: of a rank's share, or of the buffer where there are no shares")  //
-        ("dtype", text_value("LIST"),
-         "types of the elements: f16, bf16, f32 (default), f64, i8, u8, i32, i64, u64")                    //
-        ("op", text_value("LIST"), "sum (default), prod, min, max, avg")                                   //
-        ("mode", text_value("MODE"), "in-place or out-of-place (default: all that the plan can do)")       //
-        ("iterations", text_value("N"), "calls that are timed (default: as many as fit in 0.3 s)")         //
-        ("anyway", flag(), "run plans, too, that are wrong or of which nobody knows what they should do")  //
-        ("orders", text_value("N"),
-         "do not time: run in N random orders of those that the plan allows, which shows what a race does")  //
-        ("seed", text_value("N"), "of the data and of the orders (default 1)");
-    OptionGroup engine{"How"};
-    engine.options.add_options()  //
-        ("engine", text_value("NAME"),
-         "pieces (default): all ranks in one order, part of the elements after part, the fastest where "
-         "memory is "
-         "shared; streams: each thread block by itself, as on GPUs")                    //
-        ("threads", text_value("N"), "threads that work (default: one for each core)")  //
-        ("processes", text_value("N"),
-         "run in N new processes, each with one or more of the ranks, that share memory")  //
-        ("arrays", text_value("WHERE"),
-         "of processes: shared (default): in the memory that they share; private: each rank's process has "
-         "its own, and they are copied piece by piece")  //
-        ("piece", text_value("BYTES"),
-         "how much of each chunk is worked on at a time (default: what suits the caches)");
-    command.groups = std::vector<OptionGroup>{calls, engine, plan_readings(), common_options()};
+    command.groups = std::vector<OptionGroup>{call_options(), engine_options(), making_options(),
+                                              plan_readings(), common_options()};
     command.positional = "files";
     command.parse = parsed_by(run_options, run_run);
     return command;

@@ -8,32 +8,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace tutti::cli {
 namespace {
 
-/// "0,8,16,24": different NPUs, by rank.
-std::vector<std::int32_t> group_in(const std::string& text, const Values& values) {
-    std::vector<std::int32_t> group;
-    const char* const last = text.data() + text.size();
-    for (const char* at = text.data();; ++at) {
-        std::int32_t npu = -1;
-        const auto [stop, error] = std::from_chars(at, last, npu);
-        const bool fine = error == std::errc() && npu >= 0 && (stop == last || *stop == ',');
-        if (!fine || std::ranges::find(group, npu) != group.end()) {
-            values.refuse(fmt::format(
-                "option --group: expected different NPUs by rank, like 0,8,16,24; found '{}'", text));
-        }
-        group.push_back(npu);
-        if (stop == last) return group;
-        at = stop;
-    }
-}
-
 app::PlanOptions plan_options(const Values& values) {
     app::PlanOptions options = plan_reading_options(values);
-    for (const std::string& group : values.list("group")) options.groups.push_back(group_in(group, values));
+    options.groups = group_options(values);
     options.topology = values.text("topology");
     return options;
 }
