@@ -76,6 +76,25 @@ def test_an_all_gather_out_of_place_leaves_its_inputs_alone() -> None:
         plan.run(out)
 
 
+def test_an_all_gather_in_place_has_each_input_in_its_output() -> None:
+    plan = tutti.compile("ring", ranks=3, collective="all_gather", in_place=True)
+    arrays = [np.zeros(30, np.int32) for _ in range(3)]
+    for rank, array in enumerate(arrays):
+        array[10 * rank : 10 * rank + 10] = rank + 1
+    plan.run(arrays)
+    for array in arrays:
+        np.testing.assert_array_equal(array, np.repeat([1, 2, 3], 10))
+
+
+def test_a_reduce_scatter_in_place_leaves_each_share_in_its_input() -> None:
+    plan = tutti.compile("ring", ranks=3, collective="reduce_scatter", in_place=True)
+    arrays = inputs(3, 33)
+    expected = np.sum(arrays, axis=0)
+    plan.run(arrays)
+    for rank, array in enumerate(arrays):
+        np.testing.assert_array_equal(array[11 * rank : 11 * rank + 11], expected[11 * rank : 11 * rank + 11])
+
+
 def test_bfloat16(ring: tutti.Plan) -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     arrays = inputs(4, 65, ml_dtypes.bfloat16)

@@ -64,13 +64,13 @@ struct ArrayPlan::Parts {
 
     [[nodiscard]] static std::vector<RankMemories> memories_of(const run::Executable& executable) {
         std::vector<RankMemories> memories(static_cast<std::size_t>(executable.ranks()));
+        // A rank's input is in the memory that its contributions start in: in place that is the output's.
         for (std::uint32_t memory = 0; memory < executable.memories.size(); ++memory) {
             const run::ExecutableMemory& here = executable.memories[memory];
-            if (here.buffer == plan::Buffer::Input) memories[here.gpu.index()].input = memory;
+            if (here.origin == here.gpu) memories[here.gpu.index()].input = memory;
         }
         for (std::size_t rank = 0; rank < memories.size(); ++rank) {
             memories[rank].output = executable.outputs[rank].memory;
-            // An in-place call may have an output only, of which the input is a part.
             if (memories[rank].input == kNoMemory) memories[rank].input = memories[rank].output;
         }
         return memories;

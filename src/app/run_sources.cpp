@@ -63,8 +63,11 @@ RunSources::RunSources(const RunNames& names, const Watch& watch) {
         if (!exists(file) && names.algorithm.ranks == 0 && is_algorithm(file))
             throw InputError("this is an algorithm of the library; expected --ranks N too", {}, file);
         if (named || is_program(file)) {
-            add_program(names, file, named, watch);
-            if (file.ends_with(".py")) break;  // the rest are its arguments
+            const bool python = !named && file.ends_with(".py");
+            const std::vector<std::string> arguments(
+                names.files.begin() + static_cast<std::ptrdiff_t>(at) + 1, names.files.end());
+            add_program(names, file, named, python ? arguments : std::vector<std::string>(), watch);
+            if (python) break;
         } else if (is_folder(file)) {
             add_folder(file);
         } else if (is_ours(file)) {
@@ -87,14 +90,14 @@ std::string RunSources::new_path(const char* suffix) {
 }
 
 void RunSources::add_program(const RunNames& names, const std::string& program, bool of_library,
-                             const Watch& watch) {
+                             const std::vector<std::string>& arguments, const Watch& watch) {
     CompileOptions options;
     options.program = program;
     if (of_library) options.algorithm = names.algorithm;
     options.instances = names.instances;
     const bool execution = names.format == ConvertFormat::MscclppJson;
     options.format = execution ? CompileFormat::MscclppJson : CompileFormat::MscclXml;
-    if (program.ends_with(".py")) options.arguments.assign(names.files.begin() + 1, names.files.end());
+    options.arguments = arguments;
     options.output = new_path(execution ? ".json" : ".xml");
     const Compilation compilation = compile_program(options, watch);
     if (!compilation.findings.empty()) {

@@ -43,7 +43,9 @@ class RunSources {
 
   private:
     void add_folder(const std::string& folder);
-    void add_program(const RunNames& names, const std::string& program, bool of_library, const Watch& watch);
+    /// `arguments`: those of a Python program, all that stands behind it.
+    void add_program(const RunNames& names, const std::string& program, bool of_library,
+                     const std::vector<std::string>& arguments, const Watch& watch);
     void add_schedules(const RunNames& names, const std::vector<std::string>& files, const Watch& watch);
     [[nodiscard]] std::string new_path(const char* suffix);
 

@@ -112,7 +112,7 @@ class TaskMaker {
         if (messages && op.moves > 0) {
             add_messages(id, over);
         } else {
-            for (const plan::Move& move : program_.moves_of(op)) add_move(id, move, over);
+            for (std::uint32_t number = 0; number < op.moves; ++number) add_move(id, number, over);
         }
         go_[id] = task(Kind::Step, id);
         made_.tasks[go_[id]].runs = id;
@@ -133,20 +133,21 @@ class TaskMaker {
         if (count > 0) over.emplace_back(first_part_[id] + static_cast<TaskId>(count) - 1, Moment::Start);
     }
 
-    /// A message of an operation. Those of one operation on one route start one after the other.
-    [[nodiscard]] TaskId message(OpId id, Rank from, Rank to) {
+    /// A message of an operation. Those of one pair of its operands on one route start one after the other.
+    [[nodiscard]] TaskId message(OpId id, std::uint32_t move, Rank from, Rank to) {
         const std::uint32_t way = route(from, to, id);
         const TaskId made = task(Kind::Message, id, way);
         const auto number = [](const auto& part) { return part ? (*part).value() : ~0U; };
         const plan::Place& at = program_.ops[id].place;
         const auto [last, is_new] = last_messages_.try_emplace(
-            std::array{way, number(at.block), number(at.step), number(at.inner)}, made);
+            std::array{way, number(at.block), number(at.step), number(at.inner), move}, made);
         if (!is_new) edge(last->second, made);
         last->second = made;
         return made;
     }
 
-    void add_move(OpId id, const plan::Move& move, std::vector<std::pair<TaskId, Moment>>& over) {
+    void add_move(OpId id, std::uint32_t number, std::vector<std::pair<TaskId, Moment>>& over) {
+        const plan::Move& move = program_.moves[program_.ops[id].first_move + number];
         const auto elsewhere = [&](const plan::Range& range) {
             return program_.memories[range.memory].gpu != gpu(id);
         };
@@ -170,7 +171,7 @@ class TaskMaker {
             sum = task(Kind::Step, id);
             edge(before == kNoTask ? begin_[id] : before, sum);
             for (std::size_t k = 0; k < from.size(); ++k) {
-                const TaskId fetch = message(id, program_.memories[from[k]->memory].gpu, gpu(id));
+                const TaskId fetch = message(id, number, program_.memories[from[k]->memory].gpu, gpu(id));
                 edge(begin_[id], fetch);
                 edge(fetch, sum, Moment::Arrive);
             }
@@ -179,7 +180,7 @@ class TaskMaker {
                     packet_reads_.push_back({id, range.memory, range.first + e, sum});
             }
             for (std::size_t k = 0; k < to.size(); ++k) {
-                const TaskId given = message(id, gpu(id), program_.memories[to[k]->memory].gpu);
+                const TaskId given = message(id, number, gpu(id), program_.memories[to[k]->memory].gpu);
                 edge(sum, given);
                 put[k] = given;
                 note_packet(id, *to[k], e, given);
@@ -332,8 +333,8 @@ class TaskMaker {
     std::unordered_map<OpId, std::vector<TaskId>> puts_;
     std::map<std::tuple<Rank, Rank, Rank, std::uint32_t>, std::uint32_t> routes_;
     std::map<std::pair<Rank, Rank>, std::uint32_t> turns_;
-    /// By route, thread block, step and place in it.
-    std::map<std::array<std::uint32_t, 4>, TaskId> last_messages_;
+    /// By route, thread block, step, place in it and pair of operands.
+    std::map<std::array<std::uint32_t, 5>, TaskId> last_messages_;
     std::vector<PacketRead> packet_reads_;
     std::map<std::tuple<OpId, std::uint32_t, std::int64_t>, TaskId> packet_writes_;
 };

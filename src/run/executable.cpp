@@ -221,6 +221,7 @@ class Maker {
         assign_streams();
         for (const OpId op : order_.ops()) add(op);
         add_waits();
+        drop_unused_memories();
         return std::move(made_);
     }
 
@@ -389,6 +390,19 @@ class Maker {
         }
         targets_.clear();
         sources_.clear();
+    }
+
+    /// In place one of the two buffers is a part of the other, and nobody touches the memory of its own that
+    /// it has in the program.
+    void drop_unused_memories() {
+        std::vector<bool> used(made_.memories.size(), false);
+        for (const Operand& at : made_.operands) {
+            if (!at.temporary()) used[at.memory] = true;
+        }
+        for (const plan::Range& output : made_.outputs) used[output.memory] = true;
+        for (std::size_t memory = 0; memory < used.size(); ++memory) {
+            if (!used[memory] && !made_.memories[memory].origin) made_.memories[memory].places = 0;
+        }
     }
 
     /// What each task waits for in other streams. What an earlier task of its stream waited for is not

@@ -87,6 +87,15 @@ TEST_CASE("every program of the library runs right, with both engines, at sizes 
     CHECK(kinds.size() >= 7);
 }
 
+TEST_CASE("a call in place takes the memory of one buffer for each rank") {
+    const run::Executable executable = ring(4);
+    std::int64_t elements = 0;
+    const run::Layout layout(executable, 1000);
+    for (std::uint32_t memory = 0; memory < executable.memories.size(); ++memory)
+        elements += layout.elements(memory);
+    CHECK(elements == 4 * 1000);
+}
+
 TEST_CASE("every type and every operator gives what it should") {
     const run::Executable executable = ring(4);
     for (const ElementType type : kTypes) {
