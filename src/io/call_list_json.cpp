@@ -44,7 +44,7 @@ enum class CallField : std::uint8_t {
     ReceiveCounts,
     About
 };
-constexpr std::array<std::string_view, 5> kTopFields{"tutti_calls", "name", "about", "groups", "ranks"};
+constexpr std::array<std::string_view, 5> kListFields{"tutti_calls", "name", "about", "groups", "ranks"};
 constexpr std::array<std::string_view, 2> kRankFields{"groups", "calls"};
 constexpr std::array<std::string_view, 15> kCallFields{
     "call",   "group", "count", "dtype",    "op",          "root",           "peer", "tag",
@@ -106,7 +106,7 @@ class CallListBuilder {
             case Level::Outside:
                 return "/";
             case Level::Top:
-                return fmt::format("/{}", kTopFields[field_]);
+                return fmt::format("/{}", kListFields[field_]);
             case Level::Groups:
                 return groups + "/" + path_token(group_);
             case Level::Members:
@@ -171,7 +171,7 @@ class CallListBuilder {
 
     void begin_field(const std::string& key) {
         if (level_ == Level::Top) {
-            enter_field(kTopFields, key, seen_top_, "/");
+            enter_field(kListFields, key, seen_top_, "/");
         } else if (level_ == Level::Rank) {
             enter_field(kRankFields, key, seen_rank_, rank_path());
         } else if (level_ == Level::Call) {

@@ -18,7 +18,7 @@ using plan::Call;
 using plan::CallKind;
 using plan::CallList;
 
-constexpr std::uint32_t kMostRanks = 1U << 20;
+constexpr std::uint32_t kMostTraceRanks = 1U << 20;
 
 /// The last number in the name: 3 of "trace.3.et" and of "rank3.json".
 std::optional<std::uint32_t> rank_of(const std::string& path) {
@@ -29,7 +29,7 @@ std::optional<std::uint32_t> rank_of(const std::string& path) {
     const std::string digits = stem.substr(before + 1, end - before);
     if (digits.size() > 7) return std::nullopt;
     const unsigned long rank = std::stoul(digits);
-    if (rank >= kMostRanks) return std::nullopt;
+    if (rank >= kMostTraceRanks) return std::nullopt;
     return static_cast<std::uint32_t>(rank);
 }
 
@@ -129,7 +129,7 @@ class TraceCalls {
                 ++left_out_;
                 return;
             }
-            if (peer >= static_cast<std::int64_t>(kMostRanks) || (own >= 0 && own != rank))
+            if (peer >= static_cast<std::int64_t>(kMostTraceRanks) || (own >= 0 && own != rank))
                 refuse(fmt::format("expected a message of rank {}, found one from {} to {}", rank,
                                    node.source, node.destination));
             call.kind = sends ? CallKind::Send : CallKind::Receive;

@@ -19,7 +19,7 @@
 namespace tutti::io {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
+constexpr std::uint64_t kMostTraceBytes = std::uint64_t{1} << 31;
 constexpr std::int64_t kMostRank = (1 << 20) - 1;
 
 /// By CollectiveCommType.
@@ -108,16 +108,28 @@ void keep(TraceFile& file, TraceNode node, std::string_view name, const std::str
 
 // --- Chakra as protobuf ---
 
+struct WrongWireType : protozero::exception {
+    [[nodiscard]] const char* what() const noexcept override { return "a field of another wire type"; }
+};
+
+/// protozero only asserts that a field has the wire type by which it is read.
+protozero::pbf_reader& as(protozero::pbf_wire_type type, protozero::pbf_reader& reader) {
+    if (reader.wire_type() != type) throw WrongWireType();
+    return reader;
+}
+constexpr auto kNumber = protozero::pbf_wire_type::varint;
+constexpr auto kBytes = protozero::pbf_wire_type::length_delimited;
+
 Scalar attribute_value(protozero::pbf_reader& attribute) {
     Scalar value;
     switch (attribute.wire_type()) {
-        case protozero::pbf_wire_type::varint: {
+        case kNumber: {
             const protozero::pbf_tag_type tag = attribute.tag();
             constexpr protozero::pbf_tag_type kSint32 = 15, kSint64 = 17;
             value.number = tag == kSint32 || tag == kSint64 ? attribute.get_sint64() : attribute.get_int64();
             break;
         }
-        case protozero::pbf_wire_type::length_delimited:
+        case kBytes:
             value.text = attribute.get_string();
             break;
         default:
@@ -131,7 +143,7 @@ void read_attribute(TraceNode& node, protozero::pbf_reader attribute) {
     Scalar value;
     while (attribute.next()) {
         if (attribute.tag() == 1) {
-            name = attribute.get_string();
+            name = as(kBytes, attribute).get_string();
         } else if (attribute.tag() == 2) {
             attribute.skip();
         } else {
@@ -147,27 +159,28 @@ void read_node(TraceFile& file, protozero::pbf_reader reader) {
     while (reader.next()) {
         switch (reader.tag()) {
             case 1:
-                node.id = reader.get_uint64();
+                node.id = as(kNumber, reader).get_uint64();
                 break;
             case 2:
-                name = reader.get_string();
+                name = as(kBytes, reader).get_string();
                 break;
             case 3:
-                node.type = type_of(static_cast<std::uint64_t>(reader.get_enum()));
+                node.type = type_of(static_cast<std::uint64_t>(as(kNumber, reader).get_enum()));
                 break;
             case 4:
             case 5:
-                if (reader.wire_type() == protozero::pbf_wire_type::varint) {
+                if (reader.wire_type() == kNumber) {
                     node.after.push_back(reader.get_uint64());
                 } else {
-                    for (const std::uint64_t id : reader.get_packed_uint64()) node.after.push_back(id);
+                    for (const std::uint64_t id : as(kBytes, reader).get_packed_uint64())
+                        node.after.push_back(id);
                 }
                 break;
             case 8: {
-                protozero::pbf_reader inputs = reader.get_message();
+                protozero::pbf_reader inputs = as(kBytes, reader).get_message();
                 while (inputs.next()) {
                     if (inputs.tag() == 1) {
-                        values = inputs.get_string();
+                        values = as(kBytes, inputs).get_string();
                     } else {
                         inputs.skip();
                     }
@@ -175,7 +188,7 @@ void read_node(TraceFile& file, protozero::pbf_reader reader) {
                 break;
             }
             case 10:
-                read_attribute(node, reader.get_message());
+                read_attribute(node, as(kBytes, reader).get_message());
                 break;
             default:
                 reader.skip();
@@ -472,7 +485,7 @@ TraceFile read_json(std::string text, const Source& source) {
 }  // namespace
 
 TraceFile read_trace_file(Source& source) {
-    std::string bytes = read_text(source, kMostBytes);
+    std::string bytes = read_text(source, kMostTraceBytes);
     const std::size_t first = bytes.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
     if (first == bytes.npos) source.fail("expected an execution trace, found an empty file");
     // A trace's metadata is short: its length is no bracket.

@@ -74,6 +74,13 @@ TEST_CASE("what tutti writes as Chakra traces is read back") {
     CHECK(file.nodes[1].after == std::vector<std::uint64_t>{1});
 }
 
+TEST_CASE("a field of another wire type is refused") {
+    // The metadata; then a node whose id is of four bytes, and one whose name is a number.
+    CHECK(complaint({"\x02\x08\x01\x05\x0d\x01\x00\x00\x00", 9}).find("another wire type") !=
+          std::string::npos);
+    CHECK(complaint({"\x02\x08\x01\x02\x10\x01", 6}).find("another wire type") != std::string::npos);
+}
+
 TEST_CASE("PyTorch's traces name collectives in attributes, old ones in arguments") {
     const TraceFile file = trace(R"({"schema": "1.1.1-chakra.0.0.4", "nodes": [
         {"id": 3, "name": "## process_group:init ##", "ctrl_deps": 2, "inputs": {"values":
