@@ -31,7 +31,8 @@ std::vector<std::int64_t> out_of_order(std::int64_t number, const std::vector<st
 
 /// The index in an operand that broadcasts to the result from the right.
 std::vector<std::int64_t> right_aligned(const std::vector<std::int64_t>& index, const Type& operand) {
-    std::vector<std::int64_t> own(index.end() - static_cast<std::ptrdiff_t>(operand.shape.size()), index.end());
+    std::vector<std::int64_t> own(index.end() - static_cast<std::ptrdiff_t>(operand.shape.size()),
+                                  index.end());
     for (std::size_t d = 0; d < own.size(); ++d) {
         if (operand.shape[d] == 1) own[d] = 0;
     }

@@ -14,7 +14,8 @@ namespace tutti::oracle {
 
 /// The arithmetic of a run: elements are bits that only it understands.
 struct TensorArithmetic {
-    std::function<std::uint64_t(const tensor::Value&, tensor::DType, const std::vector<std::uint64_t>&)> pointwise;
+    std::function<std::uint64_t(const tensor::Value&, tensor::DType, const std::vector<std::uint64_t>&)>
+        pointwise;
     std::function<std::uint64_t(tensor::Reduction, tensor::DType, std::uint64_t, std::uint64_t)> combine;
     std::function<std::uint64_t(tensor::Reduction)> nothing;
     std::function<std::uint64_t(tensor::DType, std::uint64_t, std::uint64_t)> multiply;
