@@ -177,7 +177,10 @@ Made make(lang::Trace trace, const CompileOptions& options, const std::optional<
             made.facts.channels = std::max(made.facts.channels,
                                            static_cast<std::int32_t>(peers_of(gpu, options.channel).size()));
         }
-        if (!options.check_only) made.text = io::mscclpp_json_text(plan.result.plan);
+        const bool tells_plan = options.dump_after && *options.dump_after > compile::Pass::Order;
+        if (!options.check_only || tells_plan) made.text = io::mscclpp_json_text(plan.result.plan);
+        made.facts.dump = tells_trace ? as_written : plan.result.dump ? plan.result.dump->text : "";
+        if (tells_plan) made.facts.dump = made.text;
         return made;
     }
     const CompiledTrace plan = compile_verified(trace, wanted, where);

@@ -3,6 +3,7 @@
 
 #include "compile/execution/program_draft.hpp"
 #include "compile/execution_lowering.hpp"
+#include "compile/trace/dump.hpp"
 #include "compile/trace_graph.hpp"
 #include "compile/trace_lowering.hpp"
 #include "core/error.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <vector>
 
 namespace tutti::compile {
 namespace {
@@ -106,12 +108,14 @@ class ExecutionCompiler {
             const Graph graph = graph_of(program_, manner == Manner::Singles ? 1 : kAnyCount);
             const std::optional<Layout> layout = layout_of(program_, graph, clock_of(graph), joined);
             if (!layout) continue;
-            for (const bool direct : {true, false}) {
-                TraceExecution made = attempt(
-                    graph, *layout,
-                    {.direct = direct, .instances = std::int64_t{program_.instances}, .manner = manner});
+            for (ProgramChoice choice : landings()) {
+                choice.instances = std::int64_t{program_.instances};
+                choice.manner = manner;
+                TraceExecution made = attempt(graph, *layout, choice);
                 const Judgement judgement = judge_(made);
                 made.judged = calls_++;
+                if (options_.dump_after && *options_.dump_after <= Pass::Order)
+                    made.dump = told(graph, *layout);
                 last_ = judgement.verdict;
                 time_ = judgement.time;
                 const bool nothing_to_judge = condition_ && condition_->outputs.empty();
@@ -123,6 +127,24 @@ class ExecutionCompiler {
         return std::nullopt;
     }
 
+    [[nodiscard]] PassDump told(const Graph& graph, const Layout& layout) const {
+        return {trace::dump(program_, graph, clock_of(graph), layout, *options_.dump_after, options_.dot),
+                {}};
+    }
+
+    /// Where messages land, the best first. Packets are for low latency, if every rank's result depends on
+    /// all ranks: then none can be two calls ahead of another, and overwrite packets that are still to be
+    /// read.
+    [[nodiscard]] std::vector<ProgramChoice> landings() const {
+        const CollectiveKind kind = program_.shape.kind;
+        const bool from_all = kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
+                              kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll;
+        const bool packets = program_.protocol == plan::Protocol::LL &&
+                             options_.channel == plan::ChannelType::Memory && from_all;
+        if (packets) return {{.packets = true}};
+        return {{.direct = true}, {.direct = false}};
+    }
+
     [[nodiscard]] TraceExecution attempt(const Graph& graph, const Layout& layout,
                                          const ProgramChoice& choice) const {
         execution::Draft draft = draft_of(graph, layout, choice);
@@ -130,6 +152,11 @@ class ExecutionCompiler {
         draft.channel = options_.channel;
         form_blocks(draft);
         TraceExecution made{.plan = assemble(draft)};
+        if (choice.packets) {
+            made.plan.protocol = plan::Protocol::LL;
+            made.plan.double_scratch =
+                true;  // a call may begin while another rank still reads the last one's
+        }
         made.plan.name = program_.name;
         made.plan.collective = condition_ ? "custom" : execution_name(program_.shape.kind);
         if (options_.min_bytes) made.plan.min_bytes = static_cast<std::uint64_t>(*options_.min_bytes);

@@ -7,6 +7,7 @@
 #include "core/rng.hpp"
 #include "io/chunk_trace.hpp"
 #include "lang/contributions.hpp"
+#include "lang/library.hpp"
 #include "lang/tracer.hpp"
 #include "tests/oracle/plan_opinion.hpp"
 #include "tests/support/cases.hpp"
@@ -47,6 +48,11 @@ plan::PlanClass executed(const TraceExecution& made) {
     reading.condition = made.condition;
     reading.target = plan::Target::Mscclpp;
     return verify::verify(made.plan, reading).verdict;
+}
+std::map<plan::OperationType, int> operations_by_type(const plan::ExecutionPlan& plan) {
+    std::map<plan::OperationType, int> counts;
+    for_each_operation(plan, [&](const plan::Operation& op) { ++counts[op.type]; });
+    return counts;
 }
 TraceResult compiled(const lang::Trace& trace) { return compile_trace(trace, {}, judged); }
 
@@ -298,6 +304,64 @@ TEST_CASE(
     // Both happen: messages that go where they belong, and such that have to land elsewhere.
     CHECK(direct > 0);
     CHECK(landed > 0);
+}
+
+TEST_CASE("a sum that is sent on is one operation with that") {
+    const TraceExecution made =
+        compile_trace_to_execution(ring(3, CollectiveKind::AllReduce, true).trace(), {}, executed);
+    const auto counts = operations_by_type(made.plan);
+    // Of each chunk both sums are sent on, and both copies of the result come from the last one.
+    CHECK(counts.at(plan::OperationType::ReduceSend) == 6);
+    CHECK_FALSE(counts.contains(plan::OperationType::Reduce));
+    CHECK(counts.at(plan::OperationType::Put) == 6);
+    CHECK(counts.at(plan::OperationType::Signal) == 12);
+    // The proxy of a port channel sends what is in memory.
+    const TraceExecution port = compile_trace_to_execution(ring(3, CollectiveKind::AllReduce, true).trace(),
+                                                           {.channel = plan::ChannelType::Port}, executed);
+    CHECK(operations_by_type(port.plan).at(plan::OperationType::Reduce) == 6);
+}
+
+TEST_CASE("with the protocol LL messages are packets where every rank's result depends on all ranks") {
+    using plan::OperationType;
+    std::size_t plans = 0;
+    for (const lang::Algorithm& algorithm : lang::algorithms()) {
+        for (const CollectiveKind kind : algorithm.kinds) {
+            for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+                const lang::AlgorithmRequest request{.kind = kind, .ranks = ranks};
+                if (!why_not(algorithm, request).empty()) continue;
+                lang::Trace trace = program_of(algorithm, request);
+                CAPTURE(algorithm.name);
+                CAPTURE(name_of(kind));
+                CAPTURE(ranks);
+                trace.protocol = plan::Protocol::LL;
+                trace.instances = ranks % 2 + 1;
+                if (kind == CollectiveKind::Gather || kind == CollectiveKind::Scatter) continue;
+                const TraceExecution made = compile_trace_to_execution(trace, {}, executed);
+                REQUIRE(executed(made) == plan::PlanClass::Valid);
+                const auto counts = operations_by_type(made.plan);
+                const bool packets = counts.contains(OperationType::PutPackets) ||
+                                     counts.contains(OperationType::ReduceSendPackets);
+                const bool from_all =
+                    kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
+                    kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll;
+                CHECK(packets == from_all);
+                CHECK(made.plan.double_scratch == from_all);
+                CHECK((made.plan.protocol == plan::Protocol::LL) == from_all);
+                CHECK(counts.contains(OperationType::Signal) == !from_all);
+                CHECK(counts.contains(OperationType::Wait) == !from_all);
+                plans += from_all ? 1 : 0;
+            }
+        }
+    }
+    CHECK(plans > 40);
+    // Nor on port channels, nor under other protocols.
+    lang::Trace trace = ring(3, CollectiveKind::AllReduce, true).trace();
+    trace.protocol = plan::Protocol::LL;
+    const TraceExecution port =
+        compile_trace_to_execution(trace, {.channel = plan::ChannelType::Port}, executed);
+    CHECK(port.plan.protocol == plan::Protocol::Simple);
+    trace.protocol = plan::Protocol::LL128;
+    CHECK(compile_trace_to_execution(trace, {}, executed).plan.protocol == plan::Protocol::Simple);
 }
 
 TEST_CASE("a copy is put where it belongs if its sender knows that the place is free") {

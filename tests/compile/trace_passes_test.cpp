@@ -114,6 +114,21 @@ TEST_CASE("dumps of plans are plans, and graphs have a node for each instruction
     }
 }
 
+TEST_CASE("execution plans go through the same passes up to the order") {
+    const lang::Trace trace = library_program("ring", CollectiveKind::AllReduce, 3);
+    const auto made = [&](const TraceOptions& options) {
+        return compile_trace_to_execution(trace, options,
+                                          [](const TraceExecution&) { return plan::PlanClass::Valid; });
+    };
+    for (const bool dot : {false, true}) {
+        const TraceExecution shown = made({.dump_after = Pass::Blocks, .dot = dot});
+        REQUIRE(shown.dump.has_value());
+        CHECK(shown.dump->text == dump_of(trace, Pass::Blocks, dot));
+        CHECK(shown.plan == made({}).plan);
+    }
+    CHECK_FALSE(made({.dump_after = Pass::Steps}).dump.has_value());
+}
+
 TEST_CASE("the passes have names in their order, and none changes the plan by being shown") {
     const lang::Trace trace = library_program("halving-doubling", CollectiveKind::AllReduce, 4);
     const std::size_t steps = steps_of(compile_trace(trace, {}, class_of).plan);

@@ -58,15 +58,19 @@ app::CompileOptions compile_options(const Values& values) {
     if (values.flag("channel")) {
         options.channel = static_cast<plan::ChannelType>(values.choice("channel", {"memory", "port"}));
     }
-    for (const char* name : {"target", "protocol"}) {
-        if (execution && values.flag(name)) {
-            values.refuse(
-                fmt::format("--{} is for MSCCL plans; MSCCL++ has one executor and protocol", name));
-        }
+    if (execution && options.target) values.refuse("--target is for MSCCL plans; MSCCL++ has one executor");
+    if (execution && options.protocol == plan::Protocol::LL128)
+        values.refuse("--protocol LL128 is for MSCCL plans; MSCCL++ has Simple and LL");
+    if (options.protocol == plan::Protocol::LL && options.channel == plan::ChannelType::Port)
+        values.refuse("--protocol LL is for memory channels: packets are written by the threads themselves");
+    if (options.format != app::CompileFormat::MscclXml && !execution && options.dump_after) {
+        values.refuse("--dump-after shows the passes to plans (--to msccl-xml or mscclpp-json)");
     }
-    if (options.format != app::CompileFormat::MscclXml && options.dump_after) {
-        values.refuse("--dump-after shows the passes to MSCCL plans (--to msccl-xml)");
-    }
+    const auto after = options.dump_after.value_or(compile::Pass::Trace);
+    if (execution && (after == compile::Pass::Sums || after == compile::Pass::Channels))
+        values.refuse("--dump-after: plans of MSCCL++ go through trace, clock, lanes, blocks, order, steps");
+    if (execution && options.dot && after > compile::Pass::Order)
+        values.refuse("--dot: of a plan of MSCCL++ there is no graph, only of the passes up to order");
     if (!execution && values.flag("channel")) values.refuse("--channel is for --to mscclpp-json");
     options.topology = values.text("topology");
     options.min_bytes = byte_size(values, "min-bytes", 0);
@@ -199,8 +203,9 @@ Command compile_command() {
         ("target", text_value("NAME"),
          "msccl-executor, msccl or rccl (releases before 2026): whose limits must be kept")  //
         ("instances", text_value("M"),
-         "how many copies of the program share the data (default: the program's)")        //
-        ("protocol", text_value("NAME"), "Simple, LL or LL128 (default: the program's)")  //
+         "how many copies of the program share the data (default: the program's)")  //
+        ("protocol", text_value("NAME"),
+         "Simple, LL (of mscclpp-json: packets) or LL128 (default: the program's)")  //
         ("channel", text_value("TYPE"),
          "of mscclpp-json: memory (default; one machine) or port (any network)")  //
         ("topology", text_value("FILE"),

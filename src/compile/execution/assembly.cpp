@@ -7,8 +7,8 @@
 
 // Channels. A channel joins one thread block of a rank with one of another. Moves from the one to the
 // other share it as long as they are waited for in the order in which they are signalled; those that overtake
-// others get a second one. Both sides list the channels between two ranks in the same order, which is what
-// pairs them.
+// others get a second one. (Packets are not waited for on channels, so one is enough.) Both sides list the
+// channels between two ranks in the same order, which is what pairs them.
 
 namespace tutti::compile::execution {
 namespace {
@@ -41,6 +41,10 @@ class Assembly {
         blocks_of_ = next;
     }
 
+    /// Whether it puts, or waits; who gets packets has to wait for none.
+    [[nodiscard]] bool is_a(Kind task, Kind wanted) const {
+        return task == wanted || (wanted == Kind::Put && task == Kind::ReducePut);
+    }
     /// The position of each move among those that its block puts (signals follow in the same order), or
     /// waits for.
     [[nodiscard]] std::vector<std::uint32_t> positions(Kind kind) const {
@@ -48,7 +52,7 @@ class Assembly {
         std::uint32_t next = 0;
         for (const Block& block : draft_.blocks) {
             for (const Task& task : block.tasks) {
-                if (task.kind == kind) position[task.move] = next++;
+                if (is_a(task.kind, kind)) position[task.move] = next++;
             }
         }
         return position;
@@ -64,7 +68,8 @@ class Assembly {
             std::ranges::sort(moves, {}, [&](std::uint32_t i) { return sent[i]; });
             std::vector<std::uint32_t> last;  // taken on each wire
             for (const std::uint32_t i : moves) {
-                const auto fits = std::ranges::find_if(last, [&](std::uint32_t at) { return at < taken[i]; });
+                const auto fits = std::ranges::find_if(
+                    last, [&](std::uint32_t at) { return draft_.packets || at < taken[i]; });
                 const auto number = static_cast<std::uint32_t>(fits - last.begin());
                 if (fits == last.end()) last.push_back(0);
                 last[number] = taken[i];
@@ -152,15 +157,19 @@ class Assembly {
                 op.channels = {channel(task.move)};
                 break;
             case Kind::Copy:
-                op.type = OperationType::Copy;
+                op.type = task.unpacks ? OperationType::UnpackPackets : OperationType::Copy;
                 op.src = {local(task.src, task.count)};
                 op.dst = {local(task.dst, task.count)};
                 break;
             case Kind::Reduce:
-                op.type = OperationType::Reduce;
-                op.reduce = plan::ReduceOp::Sum;
-                op.src = {local(task.src, task.count), local(task.other, task.count)};
-                op.dst = {local(task.dst, task.count)};
+                op.type = task.unpacks ? OperationType::ReducePackets : OperationType::Reduce;
+                add(op, task);
+                break;
+            case Kind::ReducePut:
+                op.type = task.unpacks ? OperationType::ReduceSendPackets : OperationType::ReduceSend;
+                op.channel_type = draft_.channel;
+                add(op, task);
+                op.dst.push_back(remote(task.move, draft_.moves[task.move].landing, task.count));
                 break;
             case Kind::Put:
                 put(op, task);
@@ -171,13 +180,23 @@ class Assembly {
 
     void put(plan::Operation& op, const Task& task) {
         const bool port = draft_.channel == ChannelType::Port;
-        op.type = port ? OperationType::PutSignal : OperationType::Put;
+        op.type = port             ? OperationType::PutSignal
+                  : draft_.packets ? OperationType::PutPackets
+                                   : OperationType::Put;
         op.channel_type = draft_.channel;
         if (port) op.channels = {channel(task.move)};
         op.src = {local(task.src, task.count)};
-        const plan::Slot id = buffer(draft_.moves[task.move].to, task.dst.buffer);
-        op.dst = {
-            {plan::Operand::Kind::Remote, plan::Buffer::Input, id, (*task.dst.offset).value(), task.count}};
+        op.dst = {remote(task.move, task.dst, task.count)};
+    }
+    /// A place at the receiver of a move.
+    plan::Operand remote(std::uint32_t move, const plan::Address& at, std::int64_t count) {
+        const plan::Slot id = buffer(draft_.moves[move].to, at.buffer);
+        return {plan::Operand::Kind::Remote, plan::Buffer::Input, id, (*at.offset).value(), count};
+    }
+    static void add(plan::Operation& op, const Task& task) {
+        op.reduce = plan::ReduceOp::Sum;
+        op.src = {local(task.src, task.count), local(task.other, task.count)};
+        op.dst = {local(task.dst, task.count)};
     }
 
     const Draft& draft_;

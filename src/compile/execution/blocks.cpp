@@ -25,7 +25,11 @@
 // Threads. A thread block's threads wait for each other only at a nop: one stands between a wait (or acquire)
 // and the data operations behind it, between data operations and the signal (or release) behind them, and
 // between data operations of which one uses what the other does. A sum and the put of that sum use the same
-// range, which needs none.
+// range, which needs none; they are one operation.
+//
+// Packets. Their readers wait for them, so there are no signals and waits, and no nops for these. What is
+// known of one packet says nothing of another, but all of them land in scratch that is written once, so
+// nobody has to know more.
 
 namespace tutti::compile::execution {
 namespace {
@@ -94,26 +98,28 @@ class Writer {
 
     void receive(std::uint32_t i) {
         const Move& m = draft_.moves[i];
-        tasks().push_back({.kind = Kind::Wait, .move = i});
-        waited_ = true;
+        if (!draft_.packets) {
+            tasks().push_back({.kind = Kind::Wait, .move = i});
+            waited_ = true;
+        }
         if (m.reduces) {
-            data({Kind::Reduce, i, m.operand, m.landing, m.target, m.count, {}});
+            data({Kind::Reduce, i, m.operand, m.landing, m.target, draft_.packets, m.count, {}});
         } else if (m.landing != m.target) {
-            data({Kind::Copy, i, m.landing, {}, m.target, m.count, {}});
+            data({Kind::Copy, i, m.landing, {}, m.target, draft_.packets, m.count, {}});
         }
     }
 
     void move(const LocalMove& m) {
         if (m.reduces) {
-            data({Kind::Reduce, 0, m.dst, m.src, m.dst, m.count, {}});
+            data({Kind::Reduce, 0, m.dst, m.src, m.dst, false, m.count, {}});
         } else {
-            data({Kind::Copy, 0, m.src, {}, m.dst, m.count, {}});
+            data({Kind::Copy, 0, m.src, {}, m.dst, false, m.count, {}});
         }
     }
 
     void send(std::uint32_t i) {
         const Move& m = draft_.moves[i];
-        Task put{Kind::Put, i, m.source, {}, m.landing, m.count, {}};
+        Task put{Kind::Put, i, m.source, {}, m.landing, false, m.count, {}};
         if (draft_.channel == plan::ChannelType::Port) {
             // The proxy puts and signals, in order with all waits; only the threads' own work must be done.
             if (moved_) fence();
@@ -121,12 +127,16 @@ class Writer {
             lent_ = true;
             return;
         }
-        if (!waited_ && is_last_sum(m)) {
+        if (waited_ || !is_last_sum(m)) {
+            data(std::move(put));
+        } else if (Task& sum = tasks().back(); sum.kind == Kind::Reduce && may_put(sum)) {
+            sum.kind = Kind::ReducePut;
+            sum.move = i;
+        } else {
             tasks().push_back(std::move(put));
             moved_ = true;
-        } else {
-            data(std::move(put));
         }
+        if (draft_.packets) return;
         fence();
         tasks().push_back({.kind = Kind::Signal, .move = i});
     }
@@ -139,6 +149,8 @@ class Writer {
         return (last.kind == Kind::Reduce || last.kind == Kind::Copy) && last.dst == m.source &&
                last.count == m.count;
     }
+    /// Of packets there is an operation that adds them and sends more, none that sends the sum of plain data.
+    [[nodiscard]] bool may_put(const Task& sum) const { return sum.unpacks == draft_.packets; }
 
     /// One more work: in this block, or in one that goes on where this one ends.
     void make_room(std::size_t acquired, std::size_t released, bool moves) {
@@ -305,7 +317,7 @@ void add_copies(Draft& draft, std::uint32_t rank, const std::vector<LocalMove>& 
         if (i % most == 0) draft.blocks.push_back({rank, {}});
         if (i % most == 0 && at_the_end) draft.blocks.back().tasks.push_back({.kind = Kind::Barrier});
         draft.blocks.back().tasks.push_back(
-            {Kind::Copy, 0, copies[i].src, {}, copies[i].dst, copies[i].count, {}});
+            {Kind::Copy, 0, copies[i].src, {}, copies[i].dst, false, copies[i].count, {}});
     }
 }
 

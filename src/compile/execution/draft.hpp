@@ -38,10 +38,22 @@ struct Work {
 
 /// What a thread block does; becomes an operation.
 struct Task {
-    enum class Kind : std::uint8_t { Put, Signal, Wait, Reduce, Copy, Nop, Barrier, Acquire, Release };
+    enum class Kind : std::uint8_t {
+        Put,
+        Signal,
+        Wait,
+        Reduce,
+        ReducePut,  ///< Reduce, and the sum is put as well
+        Copy,
+        Nop,
+        Barrier,
+        Acquire,
+        Release
+    };
     Kind kind = Kind::Nop;
-    std::uint32_t move = 0;               ///< Put, Signal, Wait
+    std::uint32_t move = 0;               ///< Put, Signal, Wait, ReducePut
     plan::Address src{}, other{}, dst{};  ///< Reduce adds src and other; `dst` of a Put is at the receiver
+    bool unpacks = false;                 ///< Reduce, Copy: what came (other, src) are packets
     std::int32_t count = 0;               ///< chunks
     std::vector<plan::SemaphoreId> semaphores{};  ///< Acquire, Release
 };
@@ -64,6 +76,9 @@ struct RankDraft {
 struct Draft {
     bool in_place = true;
     plan::ChannelType channel = plan::ChannelType::Memory;
+    /// Messages are packets, which say themselves that they have come: no signals. Each lands in scratch of
+    /// its own.
+    bool packets = false;
     std::vector<Move> moves{};
     std::vector<LocalMove> locals{};
     std::vector<RankDraft> of_rank{};

@@ -71,6 +71,7 @@ class ProgramDraft {
 
     Draft run() {
         const std::int64_t m = choice_.instances;
+        draft_.packets = choice_.packets;
         for (std::uint32_t r = 0; r < graph_.ranks; ++r) {
             const std::int64_t inputs = graph_.inputs * m, outputs = graph_.outputs * m,
                                scratch = graph_.scratch[r] * m;
@@ -101,7 +102,7 @@ class ProgramDraft {
     }
     void choose_direct() {
         direct_.assign(graph_.size(), false);
-        if (!choice_.direct) return;
+        if (!choice_.direct || choice_.packets) return;
         Directness directness(graph_);
         for (std::uint32_t i = 0; i < graph_.size(); ++i) {
             if (graph_.instructions[i].receives()) direct_[i] = directness.of(i);

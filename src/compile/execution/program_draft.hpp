@@ -11,6 +11,7 @@ namespace tutti::compile::execution {
 struct ProgramChoice {
     /// Copies are put where they belong where that is known to be safe; otherwise all land in scratch.
     bool direct = true;
+    bool packets = false;  ///< messages are packets; all land in scratch
     std::int64_t instances = 1;
     trace::Manner manner = trace::Manner::Singles;
 };
