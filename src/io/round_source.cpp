@@ -134,9 +134,9 @@ struct Place {
     Buffer buffer;
     std::uint32_t chunk;
 };
-constexpr Place in(std::uint32_t chunk) { return {Input, chunk}; }
-constexpr Place out(std::uint32_t chunk) { return {Output, chunk}; }
-constexpr Place tmp(std::uint32_t chunk) { return {Scratch, chunk}; }
+[[maybe_unused]] constexpr Place in(std::uint32_t chunk) { return {Input, chunk}; }
+[[maybe_unused]] constexpr Place out(std::uint32_t chunk) { return {Output, chunk}; }
+[[maybe_unused]] constexpr Place tmp(std::uint32_t chunk) { return {Scratch, chunk}; }
 
 // What a rank does in a round with chunks that are neighbours. Messages of a round are in flight together; then
 // its local steps run, one after the other. `piece` says which part of a block the first chunk is.

@@ -171,4 +171,5 @@ def main():
             sys.exit("a wrong plan was not found wrong")
 
 
-main()
+if __name__ == "__main__":
+    main()
