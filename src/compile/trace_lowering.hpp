@@ -56,16 +56,16 @@ struct TraceExecution {
     std::optional<plan::Condition> condition{};  ///< where the format has no name for what the plan does
     /// After one of the passes up to the order, where asked for; of a later one the plan is all there is.
     std::optional<PassDump> dump{};
-    std::uint32_t judged = 0;                    ///< which call of the judge was about it, from 0
+    std::uint32_t judged = 0;  ///< which call of the judge was about it, from 0
 };
 using ExecutionJudge = std::function<Judgement(const TraceExecution&)>;
 
 /// Compiles a program to an execution plan: a verb between ranks is a put, a signal and a wait. Of several
 /// ways the fastest plan, then the one with the fewest operations, then thread blocks, that the judge calls
-/// valid. With the protocol LL messages are packets, if every rank's result depends on all ranks. Throws InputError where the program's thread blocks contradict each other, where a rank would need
-/// more of them than can run, and for what is in place at one rank only; InternalError if the judge accepts
-/// none. Precondition: as above. O((instructions + edges) log instructions), and up to 4096 steps for each
-/// message.
+/// valid. With the protocol LL messages are packets, if every rank's result depends on all ranks. Throws
+/// InputError where the program's thread blocks contradict each other, where a rank would need more of them
+/// than can run, and for what is in place at one rank only; InternalError if the judge accepts none.
+/// Precondition: as above. O((instructions + edges) log instructions), and up to 4096 steps for each message.
 [[nodiscard]] TraceExecution compile_trace_to_execution(const lang::Trace& trace, const TraceOptions& options,
                                                         const ExecutionJudge& judge);
 
