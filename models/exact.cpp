@@ -231,8 +231,9 @@ class HorizonSearch {
                 fits_alone_ = horizon;
                 continue;
             }
-            for (const AlonePairs pairs : {AlonePairs::Few, AlonePairs::Many}) {
-                const Answer answer = answer_alone(horizon, pairs, 2 * slice);
+            for (const AlonePairs pairs : {AlonePairs::Farthest, AlonePairs::Few, AlonePairs::Many}) {
+                const bool is_first = pairs == AlonePairs::Farthest;
+                const Answer answer = answer_alone(horizon, pairs, is_first ? slice : 2 * slice);
                 if (answer.ended == Ended::Infeasible) {
                     return refute(alone_, "one chunk alone", answer, horizon, false);
                 }
@@ -240,7 +241,7 @@ class HorizonSearch {
                     tell(fmt::format("horizon  {}: no answer yet ({}, {:.3f} s)",
                                      routing_.ticks(horizon).count(), alone_.name, answer.seconds));
                 }
-                if (!answer.has_solution()) break;
+                if (!answer.has_solution() && !is_first) break;
                 if (pairs == AlonePairs::Many) fits_alone_ = horizon;
             }
         }

@@ -18,8 +18,8 @@ struct AloneQuestion {
 };
 
 /// Between which holders and receivers paths are asked for: with fewer pairs it is asked sooner, and proves
-/// less.
-enum class AlonePairs { Few, Many };
+/// less. Farthest: with the links that every such chunk needs, which says much of what nearer pairs say.
+enum class AlonePairs { Farthest, Few, Many };
 
 /// None where the question does not arise: no two chunks are equal reductions with several receivers, or a
 /// link has room for any number of transfers. Size O(pairs of holder and receiver * links * times).

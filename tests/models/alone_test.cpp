@@ -69,12 +69,15 @@ Instance random_all_reduce(Rng& rng) {
 TEST_CASE("alone: a ring of 8 has no room for chunks that are done after 6 hops") {
     const Instance ring = on_all(ring_of(8, 1, 2), {collective(CollectiveKind::AllReduce)});
     const models::Routing routing(ring);
-    const auto question = models::alone(routing, {.horizon = 20}, AlonePairs::Few);
+    const auto question = models::alone(routing, {.horizon = 20}, AlonePairs::Farthest);
     REQUIRE(question);
-    CHECK(question->share == 18);  // 16 links, starts at 0, 2, …, 16: 144 for 8 chunks
-    const auto short_one = ended_alone(ring, Ticks(20), AlonePairs::Few);
+    CHECK(question->share == 18);              // 16 links, starts at 0, 2, …, 16: 144 for 8 chunks
+    CHECK(question->program.choices() >= 16);  // 7 hops the other way round are too many
+    const auto short_one = ended_alone(ring, Ticks(20), AlonePairs::Farthest);
     if (short_one == models::Ended::Stopped) return;
     CHECK(short_one == models::Ended::Infeasible);
+    CHECK(ended_alone(ring, Ticks(20), AlonePairs::Few) == models::Ended::Infeasible);
+    CHECK(ended_alone(ring, Ticks(21), AlonePairs::Farthest) == models::Ended::Optimal);
     CHECK(ended_alone(ring, Ticks(21), AlonePairs::Many) == models::Ended::Optimal);
 }
 
@@ -101,6 +104,8 @@ TEST_CASE("alone: no proven optimum is refuted") {
     for (const ProvenOptimum& proven : proven_optima()) {
         INFO(proven.instance.name());
         CHECK(ended_alone(proven.instance, proven.optimum, AlonePairs::Many, 2) != models::Ended::Infeasible);
+        CHECK(ended_alone(proven.instance, proven.optimum, AlonePairs::Farthest, 2) !=
+              models::Ended::Infeasible);
     }
 }
 
@@ -114,6 +119,8 @@ TEST_CASE("alone: no horizon is refuted for which there is a schedule") {
         INFO(json_of(instance));
         const auto ended = ended_alone(instance, schedule->makespan, AlonePairs::Many, 2);
         CHECK(ended != models::Ended::Infeasible);
+        CHECK(ended_alone(instance, schedule->makespan, AlonePairs::Farthest, 2) !=
+              models::Ended::Infeasible);
         if (ended == models::Ended::Optimal) ++asked;
     });
     CHECK((asked == 0 || asked > cases(100) / 3));
