@@ -9,8 +9,9 @@
 #include "verify/cut_through_order.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
-#include <unordered_map>
+#include <utility>
 
 namespace tutti::verify {
 namespace {
@@ -38,6 +39,13 @@ class CutThroughOrder {
 
   private:
     using Place = std::uint64_t;  ///< a node and a chunk
+    static constexpr std::size_t kLast = SIZE_MAX;
+    /// A place to which sends of this tick come at once.
+    struct Fed {
+        Place place;
+        std::size_t feeding;          ///< so many have not entered
+        std::size_t blocked = kLast;  ///< the first send out of it
+    };
     struct Inbound {
         DueInbound due;
         std::size_t missing = 0;            ///< sends of it that have not entered
@@ -59,20 +67,41 @@ class CutThroughOrder {
     }
 
     void take_complete() {
-        std::unordered_map<Place, std::size_t> feeding;
-        std::unordered_map<Place, std::vector<std::size_t>> blocked;
+        std::vector<Fed> fed;
         for (std::size_t i = 0; i < sends_.size(); ++i) {
-            if (feeds_at_once(i)) ++feeding[destination(i)];
+            if (feeds_at_once(i)) fed.push_back({destination(i), 1});
         }
-        std::vector<std::size_t> ready;
-        for (std::size_t i = 0; i < sends_.size(); ++i)
-            (feeding.contains(source(i)) ? blocked[source(i)] : ready).push_back(i);
+        // Tables that are made anew each tick would take most of the time here.
+        std::ranges::sort(fed, {}, &Fed::place);
+        std::size_t places = 0;
+        for (const Fed& one : fed) {
+            if (places > 0 && fed[places - 1].place == one.place) {
+                ++fed[places - 1].feeding;
+            } else {
+                fed[places++] = one;
+            }
+        }
+        fed.resize(places);
+        const auto find = [&](Place place) {
+            const auto found = std::ranges::lower_bound(fed, place, {}, &Fed::place);
+            return found != fed.end() && found->place == place ? &*found : nullptr;
+        };
+        std::vector<std::size_t> ready, after(sends_.size(), kLast);  // of one place, in order
+        ready.reserve(sends_.size());
+        for (std::size_t i = sends_.size(); i-- > 0;) {
+            if (Fed* const place = find(source(i))) after[i] = std::exchange(place->blocked, i);
+        }
+        for (std::size_t i = 0; i < sends_.size(); ++i) {
+            if (find(source(i)) == nullptr) ready.push_back(i);
+        }
         for (std::size_t next = 0; next < ready.size(); ++next) {
             const std::size_t i = ready[next];
             take(i, std::nullopt);
-            if (!feeds_at_once(i) || --feeding[destination(i)] > 0) continue;
-            const auto& freed = blocked[destination(i)];
-            ready.insert(ready.end(), freed.begin(), freed.end());
+            if (!feeds_at_once(i)) continue;
+            Fed& place = *find(destination(i));
+            if (--place.feeding > 0) continue;
+            for (std::size_t freed = place.blocked; freed != kLast; freed = after[freed])
+                ready.push_back(freed);
         }
     }
 

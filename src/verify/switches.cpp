@@ -191,7 +191,9 @@ Value CutThroughSwitches::leave(NodeId node, const Send& send, std::vector<LegPt
         return nullptr;
     }
     // All of them have entered by now, in order of start; they leave in order of link number.
-    std::ranges::stable_sort(*passages, {}, [](const Passage& p) { return p.legs.front()->link; });
+    const auto lowest = [](const Passage& p) { return p.legs.front()->link; };
+    // Even of one passage a stable sort would allocate.
+    if (!std::ranges::is_sorted(*passages, {}, lowest)) std::ranges::stable_sort(*passages, {}, lowest);
     const auto is_it = [&](const Passage& p) { return !inbound || p.legs.front()->link == *inbound; };
     auto passage = std::ranges::find_if(*passages, [&](const Passage& p) { return is_it(p) && !p.taken; });
     if (passage == passages->end()) {
