@@ -267,6 +267,7 @@ void LevelPlan::place_batch(bool delays_own) {
         find_path(message, together ? &routes_[i] : nullptr);
         const Ticks end = send(message);
         if (message.entry == nullptr) continue;
+        if (keeps_all_) fed_[{message.item, message.to}] = new_slot(end);
         Ticks& own = own_ready_[message.item];
         if (delays_own && own == items_[message.item].ready) own = end;
         const auto targets = message.entry->targets;
@@ -367,13 +368,17 @@ std::string LevelPlan::spread_in_turns(std::span<const LevelItem> items) {
     return place_items(items, false, true);
 }
 
-std::string LevelPlan::place_items(std::span<const LevelItem> items, bool delays_own, bool in_turns) {
+void LevelPlan::begin(std::span<const LevelItem> items) {
     items_ = items;
     for (const LevelItem& item : items) {
         source_slot_.push_back(new_slot(item.ready));
         own_ready_.push_back(item.ready);
     }
     find_entries();
+}
+
+std::string LevelPlan::place_items(std::span<const LevelItem> items, bool delays_own, bool in_turns) {
+    begin(items);
     if (in_turns) {
         for (std::uint32_t i = 0; i < items.size(); ++i) add_own_part(i);
         std::ranges::stable_sort(inner_, {}, [](const Inner& inner) { return inner.round; });

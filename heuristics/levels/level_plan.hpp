@@ -85,6 +85,9 @@ class LevelPlan {
     /// The same, but after each wave a round within the own parts is placed: where the links between parts
     /// are slower than ports, what waits for them can be sent later.
     [[nodiscard]] std::string spread_in_turns(std::span<const LevelItem> items);
+    /// The same at level 0, with near rounds between far ones (mixed_rounds.cpp). So many rounds are not made
+    /// by the sources: who got the chunk in another round passes it on.
+    [[nodiscard]] std::string spread_mixed(std::span<const LevelItem> items, std::size_t passed);
     /// Of all items, in the order of their placing.
     [[nodiscard]] const std::vector<RootMessage>& root_messages() const { return root_messages_; }
 
@@ -138,7 +141,12 @@ class LevelPlan {
         const Entry* entry = nullptr;  ///< between parts
     };
     [[nodiscard]] std::string place_items(std::span<const LevelItem> items, bool delays_own, bool in_turns);
+    void begin(std::span<const LevelItem> items);
     bool enter_parts(bool delays_own, bool in_turns);
+    /// Puts entries_ into the order of mixed rounds. Returns those that are passed on, and leaves none if all
+    /// are equally far away.
+    [[nodiscard]] std::vector<Entry> mix_rounds(std::size_t passed);
+    void pass_on(const Entry& entry);
     /// The next round of own_.
     bool place_own_round();
     /// Chooses the NPUs of a message between parts, and hands the chunk to the one that sends it.
@@ -184,6 +192,7 @@ class LevelPlan {
     std::vector<Slot> source_slot_;                              ///< by item
     std::vector<Ticks> own_ready_;                          ///< by item: when it may leave for its own part
     std::map<std::pair<std::uint32_t, NodeId>, Slot> fed_;  ///< by item: NPUs that got it to send it on
+    bool keeps_all_ = false;                                ///< in fed_: whoever got it in a round
     std::vector<Inner> inner_;
     std::vector<Inner> own_;  ///< of chunks in their own parts, where they are placed between waves
     std::size_t next_own_ = 0;

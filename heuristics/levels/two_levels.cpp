@@ -24,6 +24,8 @@ namespace {
 
 using Direction = MessagePlacer::Direction;
 
+constexpr std::size_t kMostPassed = 3;  ///< rounds; each takes the place of a near one
+
 /// One instance, one level.
 class TwoLevels {
   public:
@@ -57,17 +59,27 @@ class TwoLevels {
     }
     /// Without mirroring, where everything spreads in one direction. None: it does not, or it was stopped.
     std::optional<MessagePlacer> run_one_way(bool in_turns) {
+        return one_way([&](LevelPlan& plan, const std::vector<LevelItem>& items) {
+            return in_turns ? plan.spread_in_turns(items) : plan.spread(items, false);
+        });
+    }
+    /// The same in mixed rounds, so many of which are passed on.
+    std::optional<MessagePlacer> run_mixed(std::size_t passed) {
+        return one_way([&](LevelPlan& plan, const std::vector<LevelItem>& items) {
+            return plan.spread_mixed(items, passed);
+        });
+    }
+
+  private:
+    template <class Spread>
+    std::optional<MessagePlacer> one_way(const Spread& spread) {
         if (distributes_sums() || sums_.empty() == plain_.empty()) return std::nullopt;
         const Direction direction = plain_.empty() ? Direction::Backwards : Direction::Forwards;
         MessagePlacer placer(instance_, direction);
         LevelPlan plan(cluster_, level_, flat_, direction, placer, stop_);
-        const auto& items = plain_.empty() ? sums_ : plain_;
-        if (!(in_turns ? plan.spread_in_turns(items) : plan.spread(items, false)).empty())
-            return std::nullopt;
+        if (!spread(plan, plain_.empty() ? sums_ : plain_).empty()) return std::nullopt;
         return placer;
     }
-
-  private:
     /// What comes to the root of a sum.
     struct Contributions {
         std::optional<LastContributor> last = {};
@@ -137,11 +149,17 @@ void try_level(Cluster& cluster, std::size_t level, bool flat, const Stop& stop,
         auto found = search.run(early);
         if (found && (!best || found->makespan < best->makespan)) best = std::move(found);
     }
-    if (level == 0 || stop.requested()) return;
-    if (const auto placed = search.run_one_way(true)) {
-        Schedule found = search.schedule_of(*placed);
+    const auto take = [&](const MessagePlacer& placed) {
+        Schedule found = search.schedule_of(placed);
         if (!best || found.makespan < best->makespan) best = std::move(found);
+    };
+    for (std::size_t passed = 0; level == 0 && passed <= kMostPassed && !stop.requested(); ++passed) {
+        const auto placed = search.run_mixed(passed);
+        if (!placed) break;
+        take(*placed);
     }
+    if (level == 0 || stop.requested()) return;
+    if (const auto placed = search.run_one_way(true)) take(*placed);
 }
 
 }  // namespace

@@ -177,6 +177,15 @@ TEST_CASE("rounds of scattered groups on a non-blocking tree take one beta each"
     });
 }
 
+TEST_CASE("near rounds between far ones fill the gaps in which nothing would come") {
+    // One NPU under each of 16 leaves: 12 rounds whose messages take 12 ticks, 3 of 8. One after the other
+    // they take 26. With every fourth one near and one far round passed on it is the bound (deadlines).
+    const auto tree = generators::fat_tree(4, 3, std::vector<Wire>{{Ticks(1), Ticks(1), {}}}, {});
+    const std::vector<std::size_t> members{0, 5, 10, 15, 16, 21, 26, 31, 32, 37, 42, 47, 48, 53, 58, 63};
+    for (const Kind kind : {Kind::AllGather, Kind::ReduceScatter})
+        CHECK(rounds_on(on_members(tree, members, kind)) == 25);
+}
+
 TEST_CASE("where a NIC has failed its chunks leave through the NICs of others") {
     TopologyParts broken_rails = rails(4, 4);
     // NPU 0 is on rail switch 0, the first after the node switches: node 0 has lost that NIC.
