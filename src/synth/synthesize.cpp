@@ -39,6 +39,9 @@ constexpr std::array<Method, 6> kMethods{{
 constexpr double kProposalShare = 0.2;
 constexpr Stop::Seconds kLeastProposalTime(0.3);
 
+/// For bounds of bounded work, likewise.
+constexpr Stop::Seconds kLeastBoundTime(0.2);
+
 constexpr const char* kStoppedBeforeProof =
     "no proof before the search was stopped; a longer one may find it";
 
@@ -59,6 +62,7 @@ class Synthesis {
         best_.raise(bounding_.best());
         heuristics_.search_quickly();
         hear_proposals();
+        bound_at_least();
         bounding_.go_on(best_.makespan(), bounding_.share_of(stop_));
         best_.raise(bounding_.best());
         if (!best_.has_gap()) {
@@ -95,6 +99,15 @@ class Synthesis {
                                return best_.offer(schedule, fmt::format("library {}", who));
                            });
         if (!story.empty()) best_.tell(fmt::format("library  {}, {:.3f} s", story, best_.seconds()));
+    }
+
+    /// Where heuristics have used up a short limit, there is still time for the bounds of bounded work:
+    /// without them a schedule looks worse than it is.
+    void bound_at_least() {
+        const auto left = stop_.remaining();
+        if (!left || *left * options_.bound_share >= kLeastBoundTime) return;
+        if (*left > Stop::Seconds(0) && stop_.requested()) return;  // an interrupt
+        bounding_.go_on_quickly(best_.makespan(), Stop(kLeastBoundTime));
     }
 
     [[nodiscard]] bool is_greedy() const {
