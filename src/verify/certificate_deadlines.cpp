@@ -67,8 +67,13 @@ class DeadlinesCheck {
         for (const NodeId node : ends) {
             if (node != sink) sources.push_back(node);
         }
+        // Forwards from the source, backwards from the sink.
+        std::vector<const std::vector<Wide>*> times;
+        std::vector<Wide> direct;
         for (const NodeId source : sources) {
-            sources_[source][way(demand.collective, source, sink)] += need.count;
+            times.push_back(&times_from(demand.collective, claim_.backwards ? sink : source));
+            direct.push_back((*times.back())[(claim_.backwards ? source : sink).index()]);
+            sources_[source][direct.back()] += need.count;
             sinks_[sink] += need.count;
         }
         release_ = std::min(release_, Wide{instance_.release(need.chunk).count()});
@@ -76,22 +81,24 @@ class DeadlinesCheck {
         for (std::size_t n = 0; n < topology_.npus(); ++n) {
             const NodeId meet(n);
             if (meet == sink || !instance_.may_carry(meet, demand.collective)) continue;
-            std::vector<Wide> more;
-            for (const NodeId source : sources) {
-                more.push_back(way(demand.collective, source, meet) + way(demand.collective, meet, sink) -
-                               way(demand.collective, source, sink));
+            const auto& from_meet = times_from(demand.collective, meet);
+            Wide least = kNever, second = kNever;
+            for (std::size_t i = 0; i < sources.size(); ++i) {
+                const Wide around =
+                    claim_.backwards ? (*times[i])[meet.index()] + from_meet[sources[i].index()] - direct[i]
+                                     : (*times[i])[meet.index()] + from_meet[sink.index()] - direct[i];
+                second = std::min(second, std::max(least, around));
+                least = std::min(least, around);
             }
-            std::ranges::nth_element(more, more.begin() + 1);
-            detour_ = std::min(detour_, more[1]);
+            detour_ = std::min(detour_, second);
         }
     }
 
-    /// From the source to the sink; backwards the chunk goes from the sink to the source.
-    [[nodiscard]] Wide way(CollectiveId collective, NodeId source, NodeId sink) {
-        const NodeId from = claim_.backwards ? sink : source, to = claim_.backwards ? source : sink;
+    /// By NPU.
+    const std::vector<Wide>& times_from(CollectiveId collective, NodeId from) {
         const CollectiveId like = representative(instance_, collective);
-        auto known = ways_.find({like, from});
-        if (known == ways_.end()) {
+        auto known = times_.find({like, from});
+        if (known == times_.end()) {
             std::vector<Wide> start(topology_.nodes(), kNever);
             start[from.index()] = 0;
             const SegmentPaths paths(
@@ -100,9 +107,9 @@ class DeadlinesCheck {
                 times_of_segments(instance_));
             std::vector<Wide> times;
             for (std::size_t n = 0; n < topology_.npus(); ++n) times.push_back(paths.at(NodeId(n)));
-            known = ways_.emplace(std::pair{like, from}, std::move(times)).first;
+            known = times_.emplace(std::pair{like, from}, std::move(times)).first;
         }
-        return known->second[to.index()];
+        return known->second;
     }
 
     [[nodiscard]] Wide starts(std::span<const LinkId> links, Wide until) const {
@@ -154,7 +161,7 @@ class DeadlinesCheck {
     const Instance& instance_;
     const Topology& topology_;
     const DeadlinesCertificate& claim_;
-    std::map<std::pair<CollectiveId, NodeId>, std::vector<Wide>> ways_;
+    std::map<std::pair<CollectiveId, NodeId>, std::vector<Wide>> times_;
     std::map<NodeId, std::map<Wide, Wide>> sources_;  ///< per distance: how many sinks
     std::map<NodeId, Wide> sinks_;
     Wide detour_ = kNever, release_ = kNever;
