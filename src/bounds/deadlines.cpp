@@ -39,7 +39,8 @@
 namespace tutti::bounds {
 namespace {
 
-constexpr std::size_t kMostDeadlineWork = 20'000'000;  ///< links relaxed, distances compared
+constexpr std::size_t kMostDeadlineWork = 20'000'000;  ///< links relaxed
+constexpr std::size_t kComparedPerLink = 8;  ///< distances are compared faster than a link is relaxed
 constexpr std::size_t kMostDeadlineSizes = 3;
 constexpr std::int64_t kMostSlots = 24;  ///< per link of a sink, of a window
 
@@ -188,7 +189,7 @@ class Deadlines {
         const Demand demand = traffic_.demand(c);
         const Passage& passage = traffic_.passage(c);
         const NodeId to = sink(demand);
-        if (!effort.spend(topology_.npus() * sources(demand).size())) return false;
+        if (!effort.spend(topology_.npus() * sources(demand).size() / kComparedPerLink)) return false;
         std::vector<std::array<std::int64_t, 2>> least(topology_.npus(), {kFar, kFar});
         std::vector<std::int64_t> rest(topology_.npus(), kFar);
         for (std::size_t n = 0; n < topology_.npus(); ++n) {
