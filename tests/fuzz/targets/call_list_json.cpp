@@ -7,7 +7,6 @@
 using namespace tutti;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    return fuzz::reading(data, size, [](io::Source& source) {
-        (void)verify::judge_calls(io::read_call_list_json(source));
-    });
+    return fuzz::reading(
+        data, size, [](io::Source& source) { (void)verify::judge_calls(io::read_call_list_json(source)); });
 }
