@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -508,6 +509,10 @@ def step_text(step: Json) -> str:
     return f"{do} {step['name'] + ': ' if 'name' in step else ''}{' '.join(step['ops'])}"
 
 
+# "sum: wrong-op: only an all_reduce can be split", the code in the middle: what stands before it is the value at fault.
+_REFUSAL = re.compile(r"(?:^|: )([a-z]+(?:-[a-z]+)+|arguments|attribute|axis|cycle|depends|devices|dtype|fused|incomplete|malformed|name|nothing|op|order|outputs|pieces|reduction|resharded|root|scalar|shape|size|spec|transformation): ")
+
+
 def _run(verb: str, *words: object) -> Json:
     done = subprocess.run([command(), verb, *map(str, words), "--json"], capture_output=True, text=True)
     try:
@@ -520,6 +525,9 @@ def _run(verb: str, *words: object) -> Json:
     words_said = str(said.get("words") or said.get("message") or said.get("error") or done.stderr.strip())
     if said.get("code"):
         raise Refused(str(said["code"]), words_said)
+    named = _REFUSAL.search(words_said)
+    if done.returncode in (1, 2) and named is not None:
+        raise Refused(named[1], words_said)
     if done.returncode == 1:
         raise NotEquivalent(words_said)
     if done.returncode == 2:

@@ -116,7 +116,9 @@ InstanceParts call_instance(const tensor::Mesh& mesh, const TopologyParts& topol
                         .topology = topology,
                         .groups = {},
                         .collectives = {}};
-    add_call(parts, mesh, call, chunks, Ticks(0));
+    for (std::int64_t piece = 0; piece < call.pieces; ++piece) {
+        add_call(parts, mesh, call, chunks, call.pieces > 1 ? call.each * (piece + 1) : Ticks(0));
+    }
     return parts;
 }
 
@@ -223,16 +225,12 @@ const CallSchedule& CallSchedules::refined(const Call& call, double seconds) {
     return best;
 }
 
-CallSchedule CallSchedules::together(const std::vector<Released>& calls, std::uint64_t chunks) {
-    InstanceParts parts{.name = "together", .topology = topology_.parts(), .groups = {}, .collectives = {}};
-    for (const Released& one : calls) add_call(parts, mesh_, one.call, chunks, one.release);
-    return synthesized(std::move(parts), chunks, "greedy", seconds_each_);
-}
-
 std::string words_of(const tensor::Mesh& mesh, const Call& call) {
     std::vector<std::string> axes;
     for (const tensor::AxisId axis : call.axes) axes.push_back(mesh.name(axis));
-    return fmt::format("{} over {}, {} bytes", name_of(call.op), fmt::join(axes, " and "), call.bytes);
+    const std::string pieces = call.pieces > 1 ? fmt::format("{} pieces of ", call.pieces) : "";
+    return fmt::format("{} over {}, {}{} bytes", name_of(call.op), fmt::join(axes, " and "), pieces,
+                       call.bytes);
 }
 
 }  // namespace tutti::tune

@@ -21,7 +21,9 @@ namespace tutti::tune {
 struct Call {
     tensor::Op op = tensor::Op::AllReduce;
     std::vector<tensor::AxisId> axes{};
-    std::int64_t bytes = 0;         ///< what a rank hands to it; of an all_gather what it ends with
+    std::int64_t bytes = 0;   ///< what a rank hands to it; of an all_gather what it ends with
+    std::int64_t pieces = 1;  ///< so many of it under one schedule, each of these bytes
+    Ticks each{};             ///< of pieces: the first is there after this time, and each after as much more
     std::int64_t root = 0, by = 0;  ///< of reduce_to and broadcast_from; of shift
     friend auto operator<=>(const Call&, const Call&) = default;
 };
@@ -61,13 +63,6 @@ class CallSchedules {
     [[nodiscard]] const CallSchedule& of(const Call& call);
     /// By all methods, for as many seconds; never worse than of(call).
     const CallSchedule& refined(const Call& call, double seconds);
-
-    /// Of several calls that start when they are released: one schedule for all of them.
-    struct Released {
-        Call call{};
-        Ticks release{};
-    };
-    [[nodiscard]] CallSchedule together(const std::vector<Released>& calls, std::uint64_t chunks);
 
     /// How many instances were synthesized.
     [[nodiscard]] std::size_t syntheses() const { return syntheses_; }

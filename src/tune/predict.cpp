@@ -2,10 +2,11 @@
 
 #include "tensor/kernels.hpp"
 #include "tensor/parts.hpp"
-#include "tune/joint.hpp"
 #include "tune/kernel_cost.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <set>
 
 namespace tutti::tune {
@@ -186,30 +187,48 @@ class Predictor {
         }
         const auto others = static_cast<double>(stage.pieces - 1);
         double us = sum + others * std::max(compute, network);
-        if (const std::optional<double> joint = options_.joint ? joint_of(stage, needs) : std::nullopt;
-            joint && *joint < us) {
-            us = *joint;
-            ++prediction_.joint;
+        std::optional<Call> joint;
+        if (options_.joint) {
+            joint = joint_call(stage, needs);
+            const double joint_us = joint ? joint_end(*joint, stage, needs) : us;
+            if (joint_us < us) {
+                us = joint_us;
+                joint_.emplace(stage.kernels[1], *joint);
+            }
         }
         compute_free_ = network_free_ = start + us;
         if (options_.bars) add_pieces(stage, needs, start, start + us);
         return start + us;
     }
 
-    /// With one schedule for all pieces of the only call of the chain, which a computation comes before.
-    std::optional<double> joint_of(const Stage& stage, const std::vector<Need>& needs) {
+    /// All pieces of the only call of a chain, which a computation comes before, as one.
+    std::optional<Call> joint_call(const Stage& stage, const std::vector<Need>& needs) const {
         if (needs.size() < 2 || needs[0].communicates || !needs[1].communicates) return std::nullopt;
-        const std::vector<Call> list = calls_in(kernels_[stage.kernels[1]], stage.pieces);
-        const bool other_calls = std::ranges::any_of(needs.begin() + 2, needs.end(), &Need::communicates);
-        if (list.size() != 1 || other_calls || calls_.of(list.front()).instance == nullptr)
+        std::vector<Call> list = calls_in(kernels_[stage.kernels[1]], stage.pieces);
+        if (list.size() != 1 ||
+            std::any_of(needs.begin() + 2, needs.end(), [](const Need& need) { return need.communicates; }))
             return std::nullopt;
-        double behind = needs[1].us() - calls_.of(list.front()).us();
+        list.front().pieces = stage.pieces;
+        list.front().each = Ticks(static_cast<std::int64_t>(needs[0].us() * 1e6));
+        return list.front();
+    }
+
+    /// When the chain is done with it: behind the last piece come the last pieces of what is left.
+    double joint_end(const Call& joint, const Stage& stage, const std::vector<Need>& needs) {
+        const Call piece = calls_in(kernels_[stage.kernels[1]], stage.pieces).front();
+        double behind = needs[1].us() - calls_.of(piece).us();
         for (std::size_t i = 2; i < needs.size(); ++i) behind += needs[i].us();
         try {
-            return joint_us(calls_, list.front(), stage.pieces, needs[0].us()) + behind;
+            return calls_.of(joint).us() + behind;
         } catch (const LimitError&) {
-            return std::nullopt;
+            return std::numeric_limits<double>::infinity();
         }
+    }
+
+    /// What a kernel of a stage calls: parts, or all pieces as one.
+    std::vector<Call> planned(KernelId kernel, std::int64_t pieces) const {
+        if (const auto joint = joint_.find(kernel); joint != joint_.end()) return {joint->second};
+        return calls_in(kernels_[kernel], pieces);
     }
 
     void add_bar(KernelId kernel, const Need& need, double start, double end, std::int64_t piece,
@@ -222,7 +241,7 @@ class Predictor {
                 .end_us = end,
                 .piece = piece,
                 .calls = {}};
-        for (const Call& call : calls_in(kernels_[kernel], pieces)) bar.calls.push_back(number_of(call));
+        for (const Call& call : planned(kernel, pieces)) bar.calls.push_back(number_of(call));
         prediction_.bars.push_back(std::move(bar));
     }
 
@@ -299,6 +318,7 @@ class Predictor {
     const tensor::Users users_;
     const KernelCosts costs_;
     std::vector<Stage> stages_;
+    std::map<KernelId, Call> joint_;  ///< where one schedule for all pieces is better
     double compute_free_ = 0, network_free_ = 0;
     Prediction prediction_;
 };

@@ -26,15 +26,14 @@ struct Prediction {
     std::int64_t state_bytes = 0;  ///< of a rank
     std::uint64_t wire_bytes = 0;  ///< over all links
     std::size_t kernels = 0;
-    std::vector<Call> calls{};  ///< each once; of overlaps those of a piece
+    std::vector<Call> calls{};  ///< each once; of an overlap that of a piece, or of all pieces as one
     std::vector<Bar> bars{};    ///< in order of start
-    /// Of the overlaps: how many are faster by one schedule for all pieces than piece by piece.
-    std::size_t joint = 0;
 };
 
 struct PredictOptions {
     bool bars = false;   ///< make them
-    bool joint = false;  ///< try one schedule for all pieces of an overlap (joint.hpp); takes long
+    bool joint = false;  ///< try one schedule for all pieces of an overlap: a few per cent on uneven
+                         ///< networks; takes long
 };
 
 /// The makespan of the program's kernels in their order on two streams, compute and network: each starts when

@@ -20,6 +20,27 @@ const instances = {
   unreachable: { topology: { npus: 2, links: [{ src: 0, dst: 1, ...plain }] }, collectives: [{ kind: 'all_gather' }] },
 };
 
+// A tensor program whose product and all-reduce overlap by pieces, with a name that is no text to be trusted.
+const program = {
+  tutti_tensor: 1, name: hostile.name, mesh: { axes: [['t', 4]] }, sizes: {},
+  values: [
+    { id: 'x', op: 'input', dtype: 'f16', shape: [512, 4096], layout: { t: { sliced: 1 } } },
+    { id: 'w', op: 'input', dtype: 'f16', shape: [4096, 1024], layout: { t: { sliced: 0 } } },
+    { id: 'mm', op: 'einsum', args: ['x', 'w'], spec: 'bk,kh->bh' },
+    { id: 'sum', op: 'all_reduce', args: ['mm'], axes: ['t'], reduce: 'sum' },
+    { id: '<b>out</b>', op: 'tanh', args: ['sum'] },
+  ],
+  outputs: ['<b>out</b>'],
+};
+const device = { tutti_device: 1, name: 'toy', matmul_tflops: 20, pointwise_tflops: 2, memory_GBps: 400, launch_us: 2 };
+
+function tuned(binary, scratch) {
+  const files = { 'program.json': program, 'device.json': device, 'four.json': ring(4, physical) };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(scratch, name), JSON.stringify(content));
+  tutti(binary, scratch, ['tune', 'program.json', '--topology', 'four.json', '--device', 'device.json', '--pieces', '4', '-o', 'tuned', '-q']);
+  return join(scratch, 'tuned', 'timeline.html');
+}
+
 export function tutti(binary, folder, args, codes = [0]) {
   const { status, stdout, stderr } = spawnSync(binary, args, { cwd: folder, encoding: 'utf8', timeout: 60000 });
   assert.ok(codes.includes(status), `tutti ${args.join(' ')}: exit code ${status}\n${stdout}${stderr}`);
@@ -63,5 +84,5 @@ export function make(binary, scratch) {
   tutti(binary, scratch, [...view, '-o', 'mesh.html']);
   tutti(binary, scratch, [...view, '-o', 'sampled.html', '--sends', '20']);
   const rows = readFileSync(join(scratch, 'run', 'results.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
-  return { scratch, rows, report: join(scratch, 'run', 'report.html'), view: join(scratch, 'mesh.html'), sampled: join(scratch, 'sampled.html') };
+  return { scratch, rows, timeline: tuned(binary, scratch), report: join(scratch, 'run', 'report.html'), view: join(scratch, 'mesh.html'), sampled: join(scratch, 'sampled.html') };
 }

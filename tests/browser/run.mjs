@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { launch } from './browser.mjs';
 import { make } from './fixture.mjs';
 import { reportTests } from './report_tests.mjs';
+import { timelineTests } from './timeline_tests.mjs';
 import { unitTests } from './unit.mjs';
 import { viewTests } from './view_tests.mjs';
 
@@ -42,3 +43,4 @@ after(async () => { await browser?.close(); });
 unitTests(join(dirname(fileURLToPath(import.meta.url)), '../../src/report/page'));
 reportTests(() => browser, made);
 viewTests(() => browser, made);
+timelineTests(() => browser, made);

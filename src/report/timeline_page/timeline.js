@@ -16,7 +16,7 @@
     return node;
   }
 
-  const digits = (value) => (value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value.toPrecision(2));
+  const digits = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toPrecision(3));
   function time(us) {
     if (us >= 1e6) return `${digits(us / 1e6)} s`;
     if (us >= 1e3) return `${digits(us / 1e3)} ms`;
@@ -36,15 +36,20 @@
     return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least);
   }
 
+  // Kernels of one stream are told apart by their shade.
+  const kernels = [...new Set(data.bars.map((bar) => bar.kernel))];
+  const shadeOf = (bar) => [1, 0.74, 0.88, 0.62][kernels.indexOf(bar.kernel) % 4];
+
   const kindOf = (bar) => (bar.computes && bar.communicates ? 'both' : bar.computes ? 'computes' : 'communicates');
 
   function barNode(bar, x, y, width) {
     const title = [bar.kernel + (bar.piece >= 0 ? `, piece ${bar.piece}` : ''), `${time(bar.start_us)} to ${time(bar.end_us)}, ${time(bar.end_us - bar.start_us)}`,
       ...bar.calls.map((call) => data.collectives[call].words)].join('\n');
-    const box = make('svg:rect', { x, y, width: Math.max(width, 0.75), height: row, rx: Math.min(3, width / 2), class: kindOf(bar), 'data-kernel': bar.kernel, 'data-piece': bar.piece }, make('svg:title', {}, title));
+    const box = make('svg:rect', { x, y, width: Math.max(width, 0.75), height: row, rx: Math.min(3, width / 2), class: kindOf(bar), 'fill-opacity': shadeOf(bar), 'data-kernel': bar.kernel, 'data-piece': bar.piece }, make('svg:title', {}, title));
     const inside = [box];
-    const label = bar.piece >= 0 ? `${bar.piece}` : bar.kernel;
     const fits = Math.floor((width - 8) / 7);
+    const long = bar.piece >= 0 ? `${bar.kernel} ${bar.piece}` : bar.kernel;
+    const label = bar.piece >= 0 && long.length > fits ? `${bar.piece}` : long;
     if (fits >= Math.min(label.length, 3)) {
       inside.push(make('svg:text', { x: x + 4, y: y + row / 2 + 4, class: 'label' }, label.length > fits ? `${label.slice(0, Math.max(1, fits - 1))}…` : label));
     }

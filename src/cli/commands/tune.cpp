@@ -1,0 +1,218 @@
+// Finds the best schedule of a tensor program for a network and a device; and says whether collectives had
+// better run together.
+
+#include "app/tune.hpp"
+
+#include "app/together.hpp"
+#include "cli/heartbeat.hpp"
+#include "cli/option_groups.hpp"
+#include "text/format.hpp"
+#include "text/table.hpp"
+
+#include <fmt/ranges.h>
+#include <boost/program_options.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+
+namespace tutti::cli {
+namespace {
+
+/// One of the two.
+struct TuneCall {
+    app::TuneOptions tune{};
+    std::optional<app::TogetherOptions> together{};
+    friend bool operator==(const TuneCall&, const TuneCall&) = default;
+};
+
+TuneCall tune_options(const Values& values) {
+    constexpr std::int64_t kMostPieces = 1024;
+    TuneCall call;
+    if (values.flag("together")) {
+        if (!values.list("program").empty()) values.refuse("--together takes an instance and no program");
+        call.together = app::TogetherOptions{.instance = *values.text("together"),
+                                             .time_limit = values.seconds("time-limit")};
+        return call;
+    }
+    app::TuneOptions& options = call.tune;
+    options.program = values.one_positional("program", "a tensor program");
+    const auto topology = values.text("topology"), device = values.text("device");
+    if (!topology) values.refuse("expected --topology FILE: the network that the program is tuned for");
+    if (!device) values.refuse("expected --device FILE: what the devices can do");
+    options.topology = *topology;
+    options.device = *device;
+    options.output = values.text("output").value_or("");
+    if (values.flag("pieces")) {
+        options.pieces = comma_list<std::int64_t>(
+            values, "pieces", fmt::format("whole numbers from 2 to {} with commas", kMostPieces),
+            whole_number<std::int64_t>(2, kMostPieces));
+    }
+    if (const auto memory = values.text("memory")) {
+        double size = 0;
+        const auto [end, error] = std::from_chars(memory->data(), memory->data() + memory->size(), size);
+        if (error != std::errc() || end != memory->data() + memory->size() || !std::isfinite(size) ||
+            size <= 0) {
+            values.refuse(
+                fmt::format("option --memory: expected a positive number of GB, found '{}'", *memory));
+        }
+        options.memory_GB = size;
+    }
+    options.top = values.number<std::size_t>("top", 10, 1, 1000);
+    options.time_limit = values.seconds("time-limit");
+    return call;
+}
+
+/// "1.458 ms": four digits, in the largest unit that leaves at least 1.
+std::string us_text(double us) { return text::time_text(Ticks(std::llround(us * 1e6)), Units::Physical, 4); }
+
+text::SafeText schedules_table(const app::TuneAnswer& answer) {
+    using text::Align;
+    text::Table table({{"predicted", Align::Right},
+                       {"state", Align::Right},
+                       {"wires", Align::Right},
+                       {"kernels", Align::Right},
+                       {"steps"}});
+    for (std::size_t i = 0; i < answer.result.schedules.size(); ++i) {
+        const tune::Prediction& prediction = answer.result.schedules[i].prediction;
+        table.add(
+            {us_text(prediction.us), text::memory_text(static_cast<std::uint64_t>(prediction.state_bytes)),
+             text::memory_text(prediction.wire_bytes), std::to_string(prediction.kernels),
+             answer.steps[i].empty() ? "as written" : fmt::format("{}", fmt::join(answer.steps[i], "; "))});
+    }
+    return table.text();
+}
+
+text::SafeText collectives_table(const app::TuneAnswer& answer) {
+    using text::Align;
+    text::Table table({{"collective"},
+                       {"axes"},
+                       {"bytes", Align::Right},
+                       {"chunks", Align::Right},
+                       {"makespan", Align::Right},
+                       {"bound", Align::Right},
+                       {"gap", Align::Right},
+                       {"schedule"}});
+    for (const app::TunedCall& one : answer.collectives) {
+        table.add({std::string(name_of(one.call.op)), fmt::format("{}", fmt::join(one.axes, ",")),
+                   std::to_string(one.call.bytes), std::to_string(one.chunks),
+                   text::time_text(one.makespan, Units::Physical),
+                   text::time_text(one.lower_bound, Units::Physical),
+                   text::gap_text(gap(one.makespan, one.lower_bound)),
+                   one.schedule.empty() ? "-" : one.schedule});
+    }
+    return table.text();
+}
+
+ExitCode run_tune_program(const app::TuneOptions& options, const Talk& talk, const Process& process) {
+    const Streams& streams = process.streams;
+    const app::TuneAnswer answer = [&] {
+        Heartbeat heartbeat(streams, talk);
+        return app::tune(options, heartbeat.watch(process));
+    }();
+    if (talk.json) {
+        streams.out.print("{}\n", io::json_line(app::json_of(answer)));
+    } else if (!answer.result.schedules.empty()) {
+        streams.out.print("{}\n{}", schedules_table(answer), collectives_table(answer));
+        const double best = answer.result.schedules.front().prediction.us;
+        streams.out.print("\nas written {}; {} schedules of {} tried in {} s{}\n",
+                          us_text(answer.result.unscheduled.us), answer.result.tried,
+                          text::count_text(answer.result.programs, "program"),
+                          text::seconds_text(answer.seconds), answer.result.stopped ? ", stopped" : "");
+        if (best > 0)
+            streams.out.print("the best is {:.2f} times as fast as the program as written\n",
+                              answer.result.unscheduled.us / best);
+        if (!answer.timeline.empty()) streams.out.print("timeline {}\n", answer.timeline);
+    }
+    if (answer.result.schedules.empty()) {
+        streams.err.print("error: no schedule needs so little memory\n");
+        return ExitCode::LimitReached;
+    }
+    return process.was_interrupted() ? ExitCode::Interrupted : ExitCode::Done;
+}
+
+ExitCode run_together(const app::TogetherOptions& options, const Talk& talk, const Process& process) {
+    const Streams& streams = process.streams;
+    const app::Together answer = [&] {
+        Heartbeat heartbeat(streams, talk);
+        return app::together(options, heartbeat.watch(process));
+    }();
+    if (talk.json) {
+        streams.out.print("{}\n", io::json_line(app::json_of(answer)));
+    } else {
+        using text::Align;
+        text::Table table(
+            {{"run"}, {"makespan", Align::Right}, {"bound", Align::Right}, {"gap", Align::Right}});
+        const auto add = [&](const std::string& name, Ticks makespan, Ticks bound) {
+            table.add({name, text::time_text(makespan, answer.units), text::time_text(bound, answer.units),
+                       text::gap_text(gap(makespan, bound))});
+        };
+        for (const app::Together::Run& run : answer.alone)
+            add(run.name + " alone", run.makespan, run.bound.value);
+        add("one after another", answer.apart(), answer.apart_at_least());
+        add("together", answer.both.makespan, answer.both.bound.value);
+        streams.out.print("{}", table.text());
+        const double apart = static_cast<double>(answer.apart().count()),
+                     both = static_cast<double>(answer.both.makespan.count());
+        const char* const surely = answer.is_proven() ? "proven by the bounds" : "by what was found";
+        if (answer.pays()) {
+            streams.out.print("together pays: {:.1f} % less time, {}\n", 100 * (apart - both) / apart,
+                              surely);
+        } else {
+            streams.out.print("together does not pay, {}\n", surely);
+        }
+    }
+    return process.was_interrupted() ? ExitCode::Interrupted : ExitCode::Done;
+}
+
+ExitCode run_tune(const TuneCall& call, const Talk& talk, const Process& process) {
+    return call.together ? run_together(*call.together, talk, process)
+                         : run_tune_program(call.tune, talk, process);
+}
+
+}  // namespace
+
+Command tune_command() {
+    Command command;
+    command.name = "tune";
+    command.summary = "find the best schedule of a tensor program for a network and a device";
+    command.usage = "PROGRAM --topology FILE --device FILE [-o FOLDER] | --together INSTANCE";
+    command.about =
+        "Takes a program of computation and communication (docs/tensor-programs.md), reaches all\n"
+        "programs that splitting and reordering its collectives, slicing its state, fusing kernels\n"
+        "and overlapping them by pieces lead to, and predicts what each takes: kernels by the\n"
+        "device's rates, collectives by schedules that are synthesized and verified for the\n"
+        "network, failed and slow links included. Prints the best, fastest first: time of a step,\n"
+        "bytes of state on a rank, bytes on the wires, kernels, and the steps that lead there.\n"
+        "The folder gets the transformed program, its schedule, each collective with its verified\n"
+        "schedule and page, and timeline.html: what a rank does when. docs/tuning.md has the\n"
+        "device file and how times are predicted.\n\n"
+        "With --together it says whether collectives that share links had better run at the same\n"
+        "time: each alone, one after the other, and all under one schedule.\n";
+    command.examples =
+        "tutti tune adam.json --topology dgx1.json --device v100.json\n"
+        "tutti tune mlp.json --topology rails.json --device a100.json -o tuned --pieces 8,16\n"
+        "tutti tune lamb.json --topology dgx1.json --device v100.json --memory 2.5 --top 3\n"
+        "tutti tune --together job.json\n";
+    OptionGroup what{"Tuning"};
+    what.options.add_options()  //
+        ("topology", text_value("FILE"),
+         "the network, in physical units: any format that 'tutti topology' reads")  //
+        ("device", text_value("FILE"), "what the devices compute in a second")      //
+        ("output,o", text_value("FOLDER"),
+         "where everything about the best schedule goes (default: nowhere)")                                //
+        ("pieces", text_value("LIST"), "numbers of pieces that overlaps are tried with (default: 4,8,16)")  //
+        ("memory", text_value("GB"),
+         "only schedules whose state takes at most 10^9 bytes times this on a rank")  //
+        ("top", text_value("N"), "show the N best (default 10)")                      //
+        ("time-limit", text_value("SECONDS"),
+         "stop the search after about this time with the best so far")  //
+        ("together", text_value("INSTANCE"), "compare the instance's collectives alone and together instead");
+    command.groups = std::vector<OptionGroup>{what, common_options()};
+    command.positional = "program";
+    command.parse = parsed_by(tune_options, run_tune);
+    return command;
+}
+
+}  // namespace tutti::cli
