@@ -24,7 +24,6 @@ namespace {
 struct TuneCall {
     app::TuneOptions tune{};
     std::optional<app::TogetherOptions> together{};
-    friend bool operator==(const TuneCall&, const TuneCall&) = default;
 };
 
 TuneCall tune_options(const Values& values) {

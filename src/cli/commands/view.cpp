@@ -19,7 +19,6 @@ namespace {
 struct ViewCall {
     app::ViewOptions page{};
     std::optional<app::TimelineOptions> timeline{};
-    friend bool operator==(const ViewCall&, const ViewCall&) = default;
 };
 
 app::TimelineOptions timeline_options(const Values& values) {
