@@ -12,16 +12,16 @@ namespace tutti::app {
 namespace {
 
 /// Of each search, unless a limit says otherwise: beyond it a few per cent are still to be had, seldom more.
-constexpr double kSeconds = 10;
+constexpr double kSecondsOfEachRun = 10;
 
-Together::Run run_of(const Instance& instance, std::string name, const Stop& stop, double seconds) {
+Together::Run searched_run(const Instance& instance, std::string name, const Stop& stop, double seconds) {
     synth::Request request;
     request.stop = stop.within(Stop::Seconds(seconds));
     synth::Result result = with_instance(instance, [&] { return synth::synthesize(instance, request); });
     return {std::move(name), result.schedule.makespan, std::move(result.bound)};
 }
 
-InstanceParts only(const Instance& instance, std::size_t collective) {
+InstanceParts only_collective(const Instance& instance, std::size_t collective) {
     return {.name = instance.collectives()[collective].id,
             .topology = instance.topology().parts(),
             .groups = instance.groups(),
@@ -62,15 +62,16 @@ Together together(const TogetherOptions& options, const Watch& watch) {
         throw InputError(fmt::format("expected at least two collectives, found {}", count), "/collectives",
                          options.instance);
     }
-    const double each = options.time_limit ? *options.time_limit / static_cast<double>(count + 1) : kSeconds;
+    const double each =
+        options.time_limit ? *options.time_limit / static_cast<double>(count + 1) : kSecondsOfEachRun;
     Together made{.instance = instance.name(), .units = instance.topology().units(), .alone = {}, .both = {}};
     for (std::size_t c = 0; c < count; ++c) {
         const std::string& id = instance.collectives()[c].id;
         if (watch.say) watch.say(fmt::format("alone    {}", id));
-        made.alone.push_back(run_of(Instance(only(instance, c)), id, stop, each));
+        made.alone.push_back(searched_run(Instance(only_collective(instance, c)), id, stop, each));
     }
     if (watch.say) watch.say(fmt::format("together {} collectives", count));
-    made.both = run_of(instance, "together", stop, each);
+    made.both = searched_run(instance, "together", stop, each);
     made.stopped = stop.requested();
     made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return made;

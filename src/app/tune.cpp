@@ -59,7 +59,7 @@ auto with_device(const std::string& file, const Work& work) {
     }
 }
 
-double since(std::chrono::steady_clock::time_point begin) {
+double tuning_seconds(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
@@ -96,7 +96,7 @@ TuneAnswer tune(const TuneOptions& options, const Watch& watch) {
     if (!answer.result.schedules.empty()) {
         answer.collectives = calls_of(answer.result.schedules.front().prediction, calls);
     }
-    answer.seconds = since(begin);
+    answer.seconds = tuning_seconds(begin);
     if (!options.output.empty() && !answer.result.schedules.empty()) {
         const fs::path folder(options.output);
         const tune::Tuned& best = answer.result.schedules.front();
@@ -181,7 +181,7 @@ Timeline timeline(const TimelineOptions& options, const Watch& watch) {
     const std::string folder = page.stem().string() + "-collectives";
     write_calls(page.parent_path() / folder, folder, calls, made.answer.collectives, stop);
     made.page = page.string();
-    made.answer.seconds = since(begin);
+    made.answer.seconds = tuning_seconds(begin);
     made.bytes = write_timeline_page(made.page, made.answer);
     return made;
 }

@@ -66,7 +66,7 @@ TuneCall tune_options(const Values& values) {
 /// "1.458 ms": four digits, in the largest unit that leaves at least 1.
 std::string us_text(double us) { return text::time_text(Ticks(std::llround(us * 1e6)), Units::Physical, 4); }
 
-text::SafeText schedules_table(const app::TuneAnswer& answer) {
+text::SafeText tuned_table(const app::TuneAnswer& answer) {
     using text::Align;
     text::Table table({{"predicted", Align::Right},
                        {"state", Align::Right},
@@ -83,7 +83,7 @@ text::SafeText schedules_table(const app::TuneAnswer& answer) {
     return table.text();
 }
 
-text::SafeText collectives_table(const app::TuneAnswer& answer) {
+text::SafeText calls_table(const app::TuneAnswer& answer) {
     using text::Align;
     text::Table table({{"collective"},
                        {"axes"},
@@ -113,7 +113,7 @@ ExitCode run_tune_program(const app::TuneOptions& options, const Talk& talk, con
     if (talk.json) {
         streams.out.print("{}\n", io::json_line(app::json_of(answer)));
     } else if (!answer.result.schedules.empty()) {
-        streams.out.print("{}\n{}", schedules_table(answer), collectives_table(answer));
+        streams.out.print("{}\n{}", tuned_table(answer), calls_table(answer));
         const double best = answer.result.schedules.front().prediction.us;
         streams.out.print("\nas written {}; {} schedules of {} tried in {} s{}\n",
                           us_text(answer.result.unscheduled.us), answer.result.tried,
