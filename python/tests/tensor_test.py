@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,34 @@ def test_wrong_words_are_said_at_once() -> None:
         x.mean(0)
     with pytest.raises(InputError, match="is taken"):
         p.input("x", [1])
+
+
+def block() -> tt.Program:
+    p = tt.Program("block", sizes={"B": 512, "H": 1024, "K": 4096}, t=4)
+    x = p.input("x", ["B", "K"], "f16", layout={"t": 1})
+    w = p.input("w", ["K", "H"], "f16", layout={"t": 0})
+    total = tt.matmul(x, w, name="mm").all_reduce("t", name="sum")
+    p.output(tt.tanh(total + p.input("bias", ["H"], "f16"), name="out"))
+    return p
+
+
+RING: dict[str, Any] = {"generate": {"kind": "ring", "npus": 4, "latency_ns": 500, "bandwidth_GBps": 25}}
+DEVICE: dict[str, Any] = {"tutti_device": 1, "name": "toy", "matmul_tflops": 20, "pointwise_tflops": 2, "memory_GBps": 400, "launch_us": 2}
+
+
+def test_a_program_is_tuned_for_a_network_that_is_not_here(tmp_path: Path) -> None:
+    found = block().tune(RING, DEVICE, tmp_path / "tuned", pieces=[4], top=3)
+    assert len(found.schedules) == 3 and found.predicted_us < found.facts["unscheduled_us"]
+    assert [one["predicted_us"] for one in found.schedules] == sorted(one["predicted_us"] for one in found.schedules)
+    assert len(str(found).splitlines()) == 3 and "overlap" in str(found)
+    assert (tmp_path / "tuned/timeline.html").exists()
+    assert all((tmp_path / "tuned" / one["schedule"]).exists() for one in found.facts["collectives"])
+
+
+def test_a_device_without_a_rate_that_is_needed_is_refused_with_its_place() -> None:
+    with pytest.raises(InputError) as error:
+        block().tune(RING, DEVICE | {"matmul_tflops": {"f32": 20}})
+    assert error.value.place == "/matmul_tflops" and error.value.file.endswith("device.json")
 
 
 def test_steps_are_said_as_text() -> None:

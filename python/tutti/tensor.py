@@ -521,17 +521,18 @@ def _run(verb: str, *words: object) -> Json:
         answer = {}
     if done.returncode == 0:
         return answer
-    said = answer.get("error", answer) if isinstance(answer.get("error", answer), Mapping) else answer
-    words_said = str(said.get("words") or said.get("message") or said.get("error") or done.stderr.strip())
-    if said.get("code"):
-        raise Refused(str(said["code"]), words_said)
+    violations = answer.get("violations") or [{}]
+    words_said = str(answer.get("message") or answer.get("error") or violations[0].get("message") or done.stderr.strip())
+    if answer.get("code"):
+        raise Refused(str(answer["code"]), words_said)
     named = _REFUSAL.search(words_said)
-    if done.returncode in (1, 2) and named is not None:
+    if done.returncode == 2 and named is not None:
         raise Refused(named[1], words_said)
     if done.returncode == 1:
-        raise NotEquivalent(words_said)
+        where = [f"{kind} {violations[0][kind]}" for kind in ("output", "subterm", "step") if violations[0].get(kind) not in (None, "")]
+        raise NotEquivalent(": ".join([", ".join(where), words_said] if where else [words_said]))
     if done.returncode == 2:
-        raise InputError(words_said, str(said.get("file", "")), str(said.get("place", "")))
+        raise InputError(words_said, str(answer.get("file", "")), str(answer.get("place", "")))
     raise (LimitError if done.returncode == 3 else InternalError)(words_said)
 
 
