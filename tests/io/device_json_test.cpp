@@ -43,8 +43,7 @@ TEST_CASE("a device file that is wrong is refused at its place") {
     const std::string rest = R"("pointwise_tflops": 10, "memory_GBps": 800, "launch_us": 5})";
     CHECK(place_of_error(R"({"tutti_device": 2, "matmul_tflops": 80, )" + rest) == "/tutti_device");
     CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": -1, )" + rest) == "/matmul_tflops");
-    CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": {"f99": 1}, )" + rest) ==
-          "/matmul_tflops");
+    CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": {"f99": 1}, )" + rest) == "/matmul_tflops");
     CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": {}, )" + rest) == "/matmul_tflops");
     CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": "fast", )" + rest) == "/matmul_tflops");
     CHECK(place_of_error(R"({"tutti_device": 1, )" + rest) == "/");
