@@ -37,8 +37,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"src/batch", {"batch", "text", "synth", "io", "core", "plan", "timing", "verify", "bounds"}},
     {"src/report", {"report", "text", "symmetry", "io", "core", "verify", "bounds"}},
     {"src/app",
-     {"app", "run", "batch", "report", "compile", "lang", "synth", "io", "text", "symmetry", "core", "plan",
-      "timing", "verify", "bounds", "models", "tensor", "rewrite", "emit", "tune"}},
+     {"app",  "run",  "batch",  "report", "compile", "lang",   "synth",  "io",      "text", "symmetry",
+      "core", "plan", "timing", "verify", "bounds",  "models", "tensor", "rewrite", "emit", "tune"}},
     {"src/cli", {"cli", "app", "text"}},
     {"python/src", {"app", "lang", "io", "text", "symmetry", "core", "plan"}},
 };
