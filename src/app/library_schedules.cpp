@@ -149,7 +149,11 @@ class Converter {
         const Content source = at({verb.from.rank, verb.from.buffer, verb.from.index + i});
         Content arriving = source;
         if (verb.from.rank != verb.to.rank && source.chunk >= 0) {
-            const auto first = send(verb.from.rank, verb.to.rank, source);
+            // What comes to scratch is added from there; elsewhere a sum may take the place of a part of it.
+            const Content held = at({verb.to.rank, verb.to.buffer, verb.to.index + i});
+            const bool replaces = verb.kind == lang::Verb::Kind::Copy && held.contributions > 0 &&
+                                  verb.to.buffer < lang::kFirstScratch;
+            const auto first = send(verb.from.rank, verb.to.rank, source, !replaces);
             if (!first) return false;
             arriving.since = *first;
         }
@@ -164,7 +168,7 @@ class Converter {
     }
 
     /// The task at which all parts have arrived; none: there is no way, or it would be too much.
-    std::optional<timing::TaskId> send(std::uint32_t from, std::uint32_t to, const Content& what) {
+    std::optional<timing::TaskId> send(std::uint32_t from, std::uint32_t to, const Content& what, bool adds) {
         if ((transfers_ += parts_) > kMostTransfers) return std::nullopt;
         const auto route = route_of(from, to);
         if (!route) return std::nullopt;
@@ -172,7 +176,7 @@ class Converter {
         timing::TaskId last = Content::kAtOnce;
         for (std::uint32_t part = 0; part < parts_; ++part) {
             const ChunkId chunk(static_cast<std::size_t>(what.chunk) * parts_ + part);
-            const bool is_added = is_sum() && what.contributions < shape_.ranks;
+            const bool is_added = adds && is_sum() && what.contributions < shape_.ranks;
             const timing::TaskId sent =
                 add(timing::TimedTask::transfer(*route, 0), {chunk, members_[to], is_added});
             if (what.since != Content::kAtOnce) program_.edges.push_back({what.since, sent});

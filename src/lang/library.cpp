@@ -62,6 +62,7 @@ const std::vector<Algorithm>& algorithms() {
                                              direct_all_to_all(),
                                              halving_doubling(),
                                              hierarchical(),
+                                             mesh_all_reduce(),
                                              mesh_all_to_all(),
                                              one_step(),
                                              pairwise_all_to_all(),
@@ -165,6 +166,18 @@ Ref writable(Program& program, std::uint32_t rank, std::uint32_t index, std::uin
         return program.chunk(rank, kInput, index, size).copy(rank, buffer, index);
     }
     return program.chunk(rank, buffer, index, size);
+}
+
+void fold_rest(Program& program, std::uint32_t members) {
+    const std::uint32_t k = program.shape().chunks;
+    for (std::uint32_t r = 0; r < members; ++r) (void)writable(program, r, 0, k);
+    for (std::uint32_t r = members; r < program.ranks(); ++r)
+        (void)program.chunk(r - members, kOutput, 0, k).reduce(program.chunk(r, kInput, 0, k));
+}
+
+void hand_back(Program& program, std::uint32_t members) {
+    for (std::uint32_t r = members; r < program.ranks(); ++r)
+        (void)program.chunk(r - members, kOutput, 0, program.shape().chunks).copy(r, kOutput, 0);
 }
 
 std::string power_of_two_only(std::uint32_t ranks) {

@@ -54,6 +54,24 @@ TEST_CASE("programs are schedules that take as long as their messages do") {
     CHECK(doubling->makespan == Ticks(2 * (1 + 4 * 2)));
 }
 
+TEST_CASE("a sum may take the place of a part of it: an all-reduce on a mesh takes as long as its diameter") {
+    test::Net net(8);  // 4 x 2
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        if (i % 4 < 3) net.both(i, i + 1, 100, 1);
+        if (i < 4) net.both(i, i + 4, 100, 1);
+    }
+    const Instance instance = test::on_all(net, {test::collective(CollectiveKind::AllReduce)});
+    const lang::Trace program =
+        lang::program_of(lang::algorithm_named("mesh-all-reduce"),
+                         {.ranks = 8, .in_place = false, .parameters = {{"width", 4}}});
+    const auto schedule = schedule_of(program, instance, {});
+    REQUIRE(schedule);
+    CHECK(verify::verify(instance, *schedule).valid());
+    // Four messages one after the other, of at most 8 chunks each.
+    CHECK(schedule->makespan >= Ticks(4 * 100));
+    CHECK(schedule->makespan <= Ticks(4 * (100 + 8)));
+}
+
 TEST_CASE("all algorithms whose ranks have links for all messages are valid schedules") {
     std::set<std::string> valid;
     for (const CollectiveKind kind : {CollectiveKind::AllReduce, CollectiveKind::AllGather,

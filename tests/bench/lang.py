@@ -3,7 +3,7 @@
 
 Prints a Markdown table. Both run the same programs (chunk_programs.py) in the same Python, in a process for each, on one core, one after the other; times are
 processor seconds, the least of five runs where a run is short. Of msccl-tools what counts is `MSCCLProgram.lower`, without tracing and without writing XML; of
-tutti the command on a trace file (compiling, verifying, writing XML) beyond what it takes to write the trace only. Memory is measured where there is GNU time.
+tutti the command on a trace file (compiling, verifying; with --check-only nothing is written) beyond what it takes to read and check the trace. Memory is measured where there is GNU time.
 
 usage: lang.py TUTTI [--msccl-tools DIR] [--only TEXT]
 """
@@ -129,7 +129,7 @@ def main():
     print(f"# Chunk programs: how fast they become plans\n\n`scripts/bench lang{beside}`, {datetime.date.today()}: {version}, Python {sys.version.split()[0]}.\n"
           f"{processor()}, {os.cpu_count()} cores; on one core, load {os.getloadavg()[0]:.1f} before it began.\n")
     print("Python s: tracing the program, processor seconds, and microseconds per verb. tutti s: processor seconds of `tutti compile` on the trace file, all of it; work s: beyond what `--to trace` takes, so\n"
-          "compiling, verifying and the text of the plan; trace, compile, verify: what the command says of its parts, which is wall-clock time of that run. bytes: peak memory of the command beyond that of a ring of 2, per instruction (two for a verb between ranks, one within\n"
+          "compiling and verifying, as nothing is written; trace, compile, verify: what the command says of its parts, which is wall-clock time of that run. bytes: peak memory of the command beyond that of a ring of 2, per instruction (two for a verb between ranks, one within\n"
           "a rank)" + ("; lower s: `MSCCLProgram.lower` of msccl-tools, processor seconds; ratio: lower s over work s.\n" if beside else ".\n"))
     titles = ["program", "verbs", "Python s", "us/verb", "tutti s", "work s", "trace s", "compile s", "verify s", "steps", "blocks", "channels", "verdict", "bytes"]
     if beside:

@@ -14,8 +14,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 using namespace tutti;
@@ -145,6 +147,30 @@ TEST_CASE("Swing on a torus has partners of one row or column, and so are right"
                 }
             }
         }
+    }
+}
+
+TEST_CASE("an all-reduce on a mesh talks to neighbours only, and takes as many rounds as its diameter") {
+    for (const auto& sides : {std::array{4U, 2U, 1U}, {5U, 1U, 1U}, {3U, 4U, 2U}, {6U, 3U, 1U}}) {
+        const auto [width, height, depth] = sides;
+        const Trace trace = program_of(algorithm_named("mesh-all-reduce"),
+                                       {.ranks = width * height * depth,
+                                        .parameters = {{"width", width}, {"height", height}, {"chunks", 1}}});
+        check_right(trace);
+        // By place the messages that follow each other up to it.
+        std::map<Slot, std::uint32_t> rounds;
+        std::uint32_t most = 0;
+        for (const Verb& verb : trace.verbs) {
+            const std::uint32_t a = verb.from.rank, b = verb.to.rank, apart = std::max(a, b) - std::min(a, b);
+            CHECK((apart == 0 || apart == 1 || apart == width || apart == width * height));
+            if (apart == 1) CHECK(a / width == b / width);
+            if (apart == width && height > 1) CHECK(a / (width * height) == b / (width * height));
+            const std::uint32_t sent = rounds[verb.from] + (apart == 0 ? 0 : 1);
+            std::uint32_t& there = rounds[verb.to];
+            there = verb.kind == Verb::Kind::Reduce ? std::max(there, sent) : sent;
+            most = std::max(most, there);
+        }
+        CHECK(most == width + height + depth - 3);
     }
 }
 

@@ -25,6 +25,7 @@ namespace tutti::lang::library {
 [[nodiscard]] Algorithm two_socket_chains();
 [[nodiscard]] Algorithm pairwise_all_to_all();
 [[nodiscard]] Algorithm three_step_all_to_all();
+[[nodiscard]] Algorithm mesh_all_reduce();
 [[nodiscard]] Algorithm mesh_all_to_all();
 
 /// Copies each rank's own share from input to output; in place that is nothing.
@@ -34,6 +35,11 @@ void keep_own_share(Program& program);
 [[nodiscard]] Ref writable(Program& program, std::uint32_t rank, std::uint32_t index, std::uint32_t size = 1);
 /// The buffer that writable() uses.
 [[nodiscard]] std::uint32_t work_buffer(Program& program);
+/// All-reduces among a power of two serve any number of ranks so: those beyond the first `members` hand their
+/// data to others before, which are writable then, and get the result back after (Thakur, Rabenseifner and
+/// Gropp, IJHPCA 2005, section 4.5).
+void fold_rest(Program& program, std::uint32_t members);
+void hand_back(Program& program, std::uint32_t members);
 /// "" or a refusal.
 [[nodiscard]] std::string power_of_two_only(std::uint32_t ranks);
 

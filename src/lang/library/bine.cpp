@@ -8,6 +8,9 @@
 // those behind it; all-gather, reduce-scatter and all-reduce are the butterfly itself; in all-to-all every
 // rank hands its partner, in each round, all blocks that are for ranks on the partner's side.
 //
+// An all-reduce among another number than a power of two folds the rest into the others first; the other
+// collectives are for powers of two.
+//
 // Source: De Sensi, Pasqualoni, Piarulli, Bonato, Ba, Turisini, Domke and Hoefler, Bine Trees: Enhancing
 // Collective Operations by Optimizing Communication Locality, SC 2025, arXiv 2508.17311, sections 2 to 4.
 
@@ -57,11 +60,17 @@ std::vector<Edge> tree_of_root(const Butterfly& butterfly) {
     return edges;
 }
 
+/// The ranks of the butterfly; of an all-reduce there may be more.
+std::uint32_t members_of(const Settings& settings) {
+    const std::uint32_t n = settings.request.ranks;
+    return settings.request.kind == Kind::AllReduce ? std::bit_floor(n) : n;
+}
+
 class Bine {
   public:
     Bine(Program& p, const Settings& settings)
         : p_(p),
-          n_(p.ranks()),
+          n_(members_of(settings)),
           k_(p.shape().chunks),
           root_(settings.request.root),
           butterfly_(far_first(n_)) {}
@@ -125,7 +134,11 @@ class Bine {
         if (kind == Kind::AllGather) {
             keep_own_share(p_);
         } else {
-            for (std::uint32_t r = 0; r < n_; ++r) (void)writable(p_, r, 0, n_ * share);
+            if (kind == Kind::AllReduce) {
+                fold_rest(p_, n_);
+            } else {
+                for (std::uint32_t r = 0; r < n_; ++r) (void)writable(p_, r, 0, n_ * share);
+            }
             halve_sums(p_, ranks, shares, near_first, work_buffer(p_));
         }
         if (kind == Kind::ReduceScatter) {
@@ -134,6 +147,7 @@ class Bine {
         } else {
             double_copies(p_, ranks, shares, near_first, kOutput);
         }
+        if (kind == Kind::AllReduce) hand_back(p_, n_);
     }
 
     /// Blocks (from, to) wait in scratch at a place for each rank they are from, in the order of arrival.
@@ -225,12 +239,12 @@ Algorithm bine() {
         .why_not = [](const Settings& settings) -> std::string {
             if (settings.request.kind == Kind::AllToAll && *settings.request.in_place)
                 return "in place, blocks would be overwritten before they are sent";
-            return power_of_two_only(settings.request.ranks);
+            return power_of_two_only(members_of(settings));
         },
         .chunks =
             [](const Settings& settings) {
                 return settings["chunks"] *
-                       (settings.request.kind == Kind::AllReduce ? settings.request.ranks : 1);
+                       (settings.request.kind == Kind::AllReduce ? members_of(settings) : 1);
             },
         .write = write_bine};
 }

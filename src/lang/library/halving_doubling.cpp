@@ -28,9 +28,10 @@ void write_halving_doubling(Program& p, const Settings& settings) {
         return double_copies(p, ranks, shares, rounds, kOutput);
     }
     const std::uint32_t work = work_buffer(p);
-    for (std::uint32_t r = 0; r < whole; ++r) (void)writable(p, r, 0, all);
-    for (std::uint32_t r = whole; r < n; ++r) {
-        (void)p.chunk(r - whole, work, 0, all).reduce(p.chunk(r, kInput, 0, all));
+    if (kind == Kind::AllReduce) {
+        fold_rest(p, whole);
+    } else {
+        for (std::uint32_t r = 0; r < n; ++r) (void)writable(p, r, 0, all);
     }
     halve_sums(p, ranks, shares, rounds, work);
     if (kind == Kind::ReduceScatter) {
@@ -38,7 +39,7 @@ void write_halving_doubling(Program& p, const Settings& settings) {
         return;
     }
     double_copies(p, ranks, shares, rounds, kOutput);
-    for (std::uint32_t r = whole; r < n; ++r) (void)p.chunk(r - whole, kOutput, 0, all).copy(r, kOutput, 0);
+    hand_back(p, whole);
 }
 
 }  // namespace

@@ -13,12 +13,9 @@ namespace {
 using Kind = CollectiveKind;
 
 void double_sums(Program& p) {
-    const std::uint32_t n = p.ranks(), k = p.shape().chunks, whole = std::bit_floor(n);
+    const std::uint32_t k = p.shape().chunks, whole = std::bit_floor(p.ranks());
     const std::uint32_t parked = p.scratch("scratch");
-    for (std::uint32_t r = 0; r < whole; ++r) (void)writable(p, r, 0, k);
-    for (std::uint32_t r = whole; r < n; ++r) {
-        (void)p.chunk(r - whole, kOutput, 0, k).reduce(p.chunk(r, kInput, 0, k));
-    }
+    fold_rest(p, whole);
     std::uint32_t round = 0;
     for (std::uint32_t bit = 1; bit < whole; bit *= 2, ++round) {
         // What is sent is what was there before the round, so it is parked before anything is added.
@@ -29,7 +26,7 @@ void double_sums(Program& p) {
             (void)p.chunk(r, kOutput, 0, k).reduce(p.chunk(r, parked, round * k, k));
         }
     }
-    for (std::uint32_t r = whole; r < n; ++r) (void)p.chunk(r - whole, kOutput, 0, k).copy(r, kOutput, 0);
+    hand_back(p, whole);
 }
 
 void double_copies(Program& p) {

@@ -8,7 +8,8 @@
 // Source: De Sensi, Bonato, Saam and Hoefler, Swing: Short-cutting Rings for Higher Bandwidth Allreduce, NSDI
 // 2024, sections 3.1 (one dimension, bandwidth), 3.2 (latency) and 4 (tori).
 //
-// Sides that are no powers of two are left out: there the paper sends blocks twice.
+// Sides of a torus that are no powers of two are left out: there the paper sends blocks twice. On a ring the
+// ranks beyond a power of two hand their data to others before, and get the result after.
 
 #include "lang/library/algorithms.hpp"
 #include "lang/library/butterfly.hpp"
@@ -25,9 +26,16 @@ namespace {
 /// The sides of the torus; rank = x + width (y + height z).
 std::vector<std::uint32_t> sides_of(const Settings& settings) {
     const std::uint32_t n = settings.request.ranks;
+    if (settings["width"] == 0 && settings["height"] == 0) return {std::bit_floor(n), 1, 1};
     const std::uint32_t width = settings["width"] == 0 ? n : settings["width"];
     const std::uint32_t height = settings["height"] == 0 ? n / width : settings["height"];
     return {width, height, n / width / std::max(height, 1U)};
+}
+
+/// The ranks that swing.
+std::uint32_t members_of(const Settings& settings) {
+    const std::vector<std::uint32_t> sides = sides_of(settings);
+    return sides[0] * sides[1] * sides[2];
 }
 
 /// Where a rank of a ring goes in a round: 1, then 1 back, 3, 5 back, 11, ...
@@ -58,13 +66,13 @@ Butterfly swings(const std::vector<std::uint32_t>& sides, std::size_t first, boo
 }
 
 void write_swing(Program& p, const Settings& settings) {
-    const std::uint32_t n = p.ranks(), ports = settings["ports"], part = p.shape().chunks / ports;
+    const std::uint32_t n = members_of(settings), ports = settings["ports"], part = p.shape().chunks / ports;
     const std::vector<std::uint32_t> sides = sides_of(settings);
     const std::size_t dimensions = 3 - static_cast<std::size_t>(std::ranges::count(sides, 1U));
     std::vector<std::uint32_t> ranks(n);
     std::iota(ranks.begin(), ranks.end(), 0U);
     const std::uint32_t park = p.scratch("scratch");
-    for (std::uint32_t r = 0; r < n; ++r) (void)writable(p, r, 0, p.shape().chunks);
+    fold_rest(p, n);
     for (std::uint32_t port = 0; port < ports; ++port) {
         const std::uint32_t at = port * part;
         const Butterfly butterfly = swings(sides, port % dimensions, (port / dimensions) % 2 == 1);
@@ -79,6 +87,7 @@ void write_swing(Program& p, const Settings& settings) {
         halve_sums(p, ranks, shares, butterfly, kOutput, on);
         double_copies(p, ranks, shares, butterfly, kOutput, on);
     }
+    hand_back(p, n);
 }
 
 }  // namespace
@@ -95,17 +104,18 @@ Algorithm swing() {
                            {"height", "ranks in the second; 0: there is no third", 0, 0, 1024, Knob::None},
                            {"ports", "parts of the data, each on other links", 1, 1, 6}},
             .why_not = [](const Settings& settings) -> std::string {
-                const std::uint32_t n = settings.request.ranks;
+                const std::uint32_t n = settings.request.ranks, members = members_of(settings);
                 const std::vector<std::uint32_t> sides = sides_of(settings);
-                if (sides[0] * sides[1] * sides[2] != n) {
+                const bool ring = settings["width"] == 0 && settings["height"] == 0;
+                if (members != n && !ring) {
                     return fmt::format("{} ranks are no torus of {} x {} x ... (parameters width, height)", n,
                                        sides[0], sides[1]);
                 }
-                return power_of_two_only(n);
+                return power_of_two_only(members);
             },
             .chunks =
                 [](const Settings& settings) {
-                    return settings["ports"] * (settings["latency"] == 1 ? 1 : settings.request.ranks);
+                    return settings["ports"] * (settings["latency"] == 1 ? 1 : members_of(settings));
                 },
             .write = write_swing};
 }
