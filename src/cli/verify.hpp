@@ -2,6 +2,7 @@
 
 #include "app/judge.hpp"
 #include "app/judge_calls.hpp"
+#include "app/judge_tensor.hpp"
 #include "cli/command.hpp"
 
 namespace tutti::cli {
@@ -20,6 +21,9 @@ namespace tutti::cli {
 [[nodiscard]] ExitCode verify_folders(const app::FilesToJudge& files, const app::JudgeOptions& options,
                                       const std::optional<app::PlanNetwork>& network, const Talk& talk,
                                       const Process& process);
+/// A tensor program and what was made of it.
+[[nodiscard]] ExitCode verify_tensor(const app::TensorJudgeOptions& options, const Talk& talk,
+                                     const Process& process);
 /// The calls of the ranks of a job: whether they fit together and all end.
 [[nodiscard]] ExitCode verify_calls(const app::CallOptions& options, const Talk& talk,
                                     const Process& process);

@@ -28,6 +28,11 @@ Program distribute(const Program& program, const tensor::Distribute& step) {
                                   text_of(value.type.on(axis)), program.mesh().name(axis)),
                       value.name);
     }
+    if (value.op == Op::Update) {
+        throw Refusal("update-layout", "a gather of a state's next value does not update the state",
+                      value.name);
+    }
+    Grouping(program).check_not_overlapped(x);
     Editor editor(program);
     Value slice;
     slice.name = editor.free_name(value.name + ".slice");

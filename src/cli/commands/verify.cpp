@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string_view>
+#include <utility>
 
 namespace tutti::cli {
 namespace {
@@ -71,6 +74,43 @@ ExitCode run_verify(const app::JudgeOptions& options, const Talk& talk, const Pr
     return worst;
 }
 
+/// "N=7,1000" and the like, once for each name.
+std::map<std::string, std::vector<std::int64_t>> tensor_sizes(const Values& values) {
+    std::map<std::string, std::vector<std::int64_t>> sizes;
+    const auto whole = whole_number<std::int64_t>(1, std::int64_t{1} << 40);
+    for (const std::string& text : values.list("sizes")) {
+        const std::size_t equals = text.find('=');
+        auto& numbers = sizes[text.substr(0, equals)];
+        for (std::size_t at = equals; at != text.npos;) {
+            const std::size_t end = text.find(',', at + 1);
+            const auto number = whole(std::string_view(text).substr(at + 1, end - at - 1));
+            if (!number) numbers.clear();
+            if (!number) break;
+            numbers.push_back(*number);
+            at = end;
+        }
+        if (equals == 0 || numbers.empty())
+            values.refuse(
+                fmt::format("option --sizes: expected a name and sizes, as N=7,1000; found '{}'", text));
+    }
+    return sizes;
+}
+
+/// "data=3,tensor=2".
+std::map<std::string, std::int64_t> tensor_mesh(const Values& values) {
+    using Axis = std::pair<std::string, std::int64_t>;
+    const auto whole = whole_number<std::int64_t>(1, std::int64_t{1} << 24);
+    const auto axes = comma_list<Axis>(values, "mesh", "axes and their ranks, as data=3,tensor=2",
+                                       [&](std::string_view text) -> std::optional<Axis> {
+                                           const std::size_t equals = text.find('=');
+                                           if (equals == 0 || equals == text.npos) return std::nullopt;
+                                           const auto number = whole(text.substr(equals + 1));
+                                           if (!number) return std::nullopt;
+                                           return Axis(std::string(text.substr(0, equals)), *number);
+                                       });
+    return {axes.begin(), axes.end()};
+}
+
 app::CallOptions call_options(const Values& values) {
     app::CallOptions options;
     options.files = values.list("calls");
@@ -84,8 +124,35 @@ app::CallOptions call_options(const Values& values) {
 }
 
 Call parsed(const Values& values) {
-    return values.flag("calls") ? parsed_by(call_options, verify_calls)(values)
-                                : parsed_by(verify_options, run_verify)(values);
+    if (values.flag("calls")) return parsed_by(call_options, verify_calls)(values);
+    app::TensorJudgeOptions how;
+    how.field = values.flag("field");
+    how.sizes = tensor_sizes(values);
+    how.mesh = tensor_mesh(values);
+    Call call = parsed_by(verify_options, run_verify)(values);
+    const auto files = values.list("files");
+    call.run = [files, how, talk = call.talk, plain = call.run](const Process& process) {
+        auto tensor = app::tensor_files(files);
+        if (!tensor) return plain(process);
+        tensor->field = how.field;
+        tensor->sizes = how.sizes;
+        tensor->mesh = how.mesh;
+        return verify_tensor(*tensor, talk, process);
+    };
+    return call;
+}
+
+OptionGroup tensor_runs() {
+    OptionGroup group{"Tensor programs: runs beside the proof"};
+    group.options.add_options()  //
+        ("field", flag(),
+         "run both on simulated ranks, too: exactly, in a prime field, with 1 to 5 ranks on every axis and "
+         "sizes "
+         "that do not divide, and in f64")  //
+        ("sizes", text_value("NAME=LIST"),
+         "run at these sizes of a named size, as N=7,1000; once for each name")  //
+        ("mesh", text_value("LIST"), "run with so many ranks on these axes, as data=3,tensor=2");
+    return group;
 }
 
 OptionGroup plan_timing() {
@@ -131,6 +198,10 @@ Command verify_command() {
         "A schedule is VALID, or INVALID with every broken rule in words: its number (V1 to V18,\n"
         "see src/verify/README.md), the tick and the sends. Streams (.tsch) of any length are\n"
         "judged without being held.\n\n"
+        "A tensor program (docs/tensor-programs.md) with a schedule of it, or with another program,\n"
+        "is EQUIVALENT, proven for all sizes and numbers of ranks, or NOT EQUIVALENT, with the\n"
+        "output, the value at which the two part, and a run that shows it. REFUSED is a program\n"
+        "that does not type and a step that is not allowed (exit code 2), with code and words.\n\n"
         "With --calls it judges the order in which the ranks of a job issue collectives on groups\n"
         "that overlap (docs/call-order.md): deadlocks, with the circle of waits, calls that are\n"
         "missing, and counts, types, roots and members in which ranks differ.\n\n"
@@ -146,6 +217,8 @@ Command verify_command() {
         "tutti verify mesh3x3.json mesh3x3.schedule.json\n"
         "tutti verify --instance mesh3x3.json mine.json theirs.tsch --json\n"
         "tutti verify dgx1.json big.schedule.json --bytes 64M --chunks 4\n"
+        "tutti verify adam.json best.schedule.json --field\n"
+        "tutti verify adam.json mine.json --sizes N=7,1000 --mesh data=3\n"
         "tutti verify --calls calls.json\n"
         "tutti verify --calls traces/ --json\n";
     OptionGroup verify{"Verification"};
@@ -158,7 +231,8 @@ Command verify_command() {
          "each rank, or a folder of them)")                                                  //
         ("threads", text_value("N"), "plans judged at a time (default: one for each core)")  //
         ("expand", flag(), "judge schedules in generator form send by send, not by their symmetry");
-    command.groups = std::vector<OptionGroup>{verify, plan_readings(), plan_timing(), common_options()};
+    command.groups =
+        std::vector<OptionGroup>{verify, plan_readings(), plan_timing(), tensor_runs(), common_options()};
     command.positional = "files";
     command.parse = parsed;
     return command;

@@ -1,0 +1,242 @@
+#include "tests/support/random_tensor_program.hpp"
+
+#include "tensor/kernels.hpp"
+#include "tensor/refusal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+namespace tutti::test {
+namespace {
+
+using tensor::AxisId;
+using tensor::Op;
+using tensor::Program;
+using tensor::ProgramParts;
+using tensor::Value;
+using tensor::ValueId;
+
+template <class Choices>
+auto one_of(const Choices& choices, Rng& rng) {
+    return choices[rng.below(choices.size())];
+}
+
+std::vector<AxisId> some_axes(const tensor::Mesh& mesh, Rng& rng) {
+    std::vector<AxisId> axes;
+    for (std::size_t a = 0; a < mesh.axes().size(); ++a) {
+        if (rng.below(2) == 0) axes.emplace_back(a);
+    }
+    if (axes.empty()) axes.emplace_back(rng.below(mesh.axes().size()));
+    return axes;
+}
+
+Value random_input(const ProgramParts& parts, Rng& rng) {
+    Value value;
+    value.name = fmt::format("x{}", parts.values.size());
+    value.shape = {{6, "N"}};
+    if (rng.below(2) == 0) value.shape.push_back({5, "M"});
+    value.state = rng.below(3) == 0;
+    for (std::size_t a = 0; a < parts.mesh.axes().size(); ++a) {
+        const std::array layouts{tensor::Layout(), tensor::Layout(), tensor::Layout::local(),
+                                 tensor::Layout::sliced(rng.below(value.shape.size()))};
+        value.layout.push_back(value.state ? layouts[0] : one_of(layouts, rng));
+    }
+    return value;
+}
+
+/// The next value, which need not type. The newest values are read most, so that programs have some depth.
+Value random_value(const ProgramParts& parts, Rng& rng) {
+    static constexpr std::array kUnary{Op::Neg, Op::Tanh, Op::Sqrt}, kUnaryAgain{Op::Neg, Op::Abs, Op::Exp};
+    static constexpr std::array kBinary{Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max};
+    const auto any = [&] {
+        const std::size_t count = parts.values.size();
+        const std::size_t back = std::min(rng.below(count), rng.below(count));
+        return ValueId(count - 1 - back);
+    };
+    Value value;
+    value.name = fmt::format("v{}", parts.values.size());
+    value.args = {any()};
+    value.axes = some_axes(parts.mesh, rng);
+    value.dim = static_cast<std::int64_t>(rng.below(2));
+    switch (rng.below(14)) {
+        case 0:
+            value.op = one_of(kUnary, rng);
+            break;
+        case 1:
+            value.op = one_of(kUnaryAgain, rng);
+            break;
+        case 2:
+        case 3:
+        case 4:
+        case 5:
+            value.op = one_of(kBinary, rng);
+            value.args.push_back(any());
+            break;
+        case 6:
+            value.op = Op::Reduce;
+            value.dims = {value.dim};
+            value.reduction = rng.below(3) == 0 ? tensor::Reduction::Max : tensor::Reduction::Sum;
+            break;
+        case 7:
+            value.op = Op::Einsum;
+            value.spec = one_of(std::array<const char*, 3>{"nm,nk->mk", "nm,n->nm", "nm,nm->n"}, rng);
+            value.args.push_back(any());
+            break;
+        case 8:
+            value.op = Op::Transpose;
+            value.perm = {1, 0};
+            break;
+        case 9:
+            value.op = Op::Shift;
+            value.axes.resize(1);
+            value.by = 1;
+            break;
+        case 10:
+            value.op = one_of(std::array{Op::Slice, Op::AllGather, Op::ReduceScatter}, rng);
+            break;
+        default:
+            value.op = Op::AllReduce;
+    }
+    return value;
+}
+
+std::optional<Program> typed(const ProgramParts& parts) {
+    try {
+        return Program(parts);
+    } catch (const tensor::Refusal&) {
+        return std::nullopt;
+    }
+}
+
+std::vector<std::string> names_of(const Program& program, const std::vector<ValueId>& ids) {
+    std::vector<std::string> names;
+    for (const ValueId id : ids) names.push_back(program[id].name);
+    return names;
+}
+
+/// A value that works, and some of those behind it.
+std::vector<ValueId> random_region(const Program& program, Rng& rng) {
+    const tensor::Users users(program);
+    std::vector<ValueId> region{one_of(program.order(), rng)};
+    std::set<ValueId> inside{region[0]};
+    for (std::size_t tries = 1 + rng.below(6); tries > 0; --tries) {
+        const auto next = users[one_of(region, rng)];
+        if (next.empty()) continue;
+        const ValueId id = next[rng.below(next.size())];
+        if (program[id].op != Op::Update && inside.insert(id).second) region.push_back(id);
+    }
+    return region;
+}
+
+ValueId any_of(const Program& program, Rng& rng, std::initializer_list<Op> ops) {
+    std::vector<ValueId> found;
+    for (const ValueId id : program.order()) {
+        if (std::ranges::find(ops, program[id].op) != ops.end()) found.push_back(id);
+    }
+    return found.empty() ? program.order().back() : one_of(found, rng);
+}
+
+tensor::Step random_chain(const Program& program, Rng& rng) {
+    const tensor::Kernels kernels(program);
+    const tensor::Users users(program);
+    std::vector<std::string> chain;
+    ValueId at = one_of(program.order(), rng);
+    for (std::size_t length = 2 + rng.below(2); chain.size() < length;) {
+        const std::string& name = kernels[kernels.of(at)].name;
+        if (chain.empty() || chain.back() != name) chain.push_back(name);
+        const auto next = users[at];
+        if (next.empty()) break;
+        at = next[rng.below(next.size())];
+    }
+    return tensor::OverlapStep{chain, 4};
+}
+
+}  // namespace
+
+Program random_tensor_program(Rng& rng, std::size_t values) {
+    ProgramParts parts;
+    parts.name = "random";
+    parts.mesh = rng.below(2) == 0 ? tensor::Mesh({{"a", 3}}) : tensor::Mesh({{"a", 2}, {"b", 2}});
+    parts.sizes = {{"N", 6}, {"M", 5}};
+    for (std::size_t i = 2 + rng.below(3); i > 0; --i) parts.values.push_back(random_input(parts, rng));
+    const std::size_t inputs = parts.values.size();
+    for (std::size_t tries = 0; tries < 20 * values && parts.values.size() < values; ++tries) {
+        parts.values.push_back(random_value(parts, rng));
+        parts.outputs = {ValueId(parts.values.size() - 1)};
+        if (!typed(parts)) parts.values.pop_back();
+    }
+    // States become what fits.
+    for (std::size_t s = 0; s < inputs; ++s) {
+        for (std::size_t v = parts.values.size(); parts.values[s].state && v-- > inputs;) {
+            Value update;
+            update.op = Op::Update;
+            update.name = fmt::format("u{}", s);
+            update.args = {ValueId(s), ValueId(v)};
+            parts.values.push_back(update);
+            parts.outputs = {ValueId(parts.values.size() - 1)};
+            if (typed(parts)) break;
+            parts.values.pop_back();
+        }
+    }
+    parts.outputs.clear();
+    std::vector<bool> read(parts.values.size(), false);
+    for (const Value& value : parts.values) {
+        for (const ValueId arg : value.args) read[arg.index()] = true;
+    }
+    for (std::size_t i = inputs; i < parts.values.size(); ++i) {
+        if (!read[i]) parts.outputs.emplace_back(i);
+    }
+    if (parts.outputs.empty()) parts.outputs.emplace_back(std::size_t{0});
+    return Program(parts);
+}
+
+tensor::Step random_tensor_step(const Program& program, Rng& rng) {
+    const auto dim = static_cast<std::int64_t>(rng.below(2));
+    std::vector<std::string> axes;
+    for (const AxisId axis : some_axes(program.mesh(), rng)) axes.push_back(program.mesh().name(axis));
+    switch (rng.below(12)) {
+        case 0:
+        case 1:
+        case 2:
+            return tensor::Split{program[any_of(program, rng, {Op::AllReduce})].name,
+                                 tensor::Split::Into::ReduceScatterGather,
+                                 dim,
+                                 0,
+                                 {}};
+        case 3: {
+            const bool by_axes = rng.below(2) == 0;
+            return tensor::Split{program[any_of(program, rng, {Op::AllReduce})].name,
+                                 by_axes ? tensor::Split::Into::Axes : tensor::Split::Into::ReduceBroadcast,
+                                 0, dim, by_axes ? axes : std::vector<std::string>()};
+        }
+        case 4:
+        case 5:
+        case 6: {
+            tensor::Reorder step{program[any_of(program, rng, {Op::AllGather, Op::BroadcastFrom})].name, {}};
+            if (rng.below(2) == 0) {
+                std::vector<ValueId> region = random_region(program, rng);
+                if (region.size() > 1) region.erase(region.begin());
+                step.ops = names_of(program, region);
+            }
+            return step;
+        }
+        case 7:
+            return tensor::Distribute{program[one_of(program.order(), rng)].name, dim, axes};
+        case 8:
+            return tensor::AsSlice{program[any_of(program, rng, {Op::Input})].name, {}, {}};
+        case 9:
+            return tensor::Fuse{names_of(program, random_region(program, rng)), ""};
+        case 10:
+            return tensor::Coalesce{{program[any_of(program, rng, {Op::AllReduce})].name,
+                                     program[any_of(program, rng, {Op::AllReduce})].name},
+                                    ""};
+        default:
+            return random_chain(program, rng);
+    }
+}
+
+}  // namespace tutti::test
