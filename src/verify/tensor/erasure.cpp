@@ -67,16 +67,12 @@ class Terms {
     /// The reduction of `x` over all coordinates on these axes.
     TermId total(Reduction reduction, std::vector<std::int64_t> axes, TermId x) {
         const Term inner = (*this)[x];
-        std::ranges::sort(axes);
         if (inner.does == kPart && part_reduction(inner) == reduction) return total_of_part(inner, axes);
         if (inner.does == kTotal && inner.attributes[0] == static_cast<std::int64_t>(reduction)) {
             axes.insert(axes.end(), inner.attributes.begin() + 1, inner.attributes.end());
-            std::ranges::sort(axes);
-            x = inner.args[0];
+            return total(reduction, std::move(axes), inner.args[0]);
         }
-        Term term{kTotal, {static_cast<std::int64_t>(reduction)}, {x}};
-        term.attributes.insert(term.attributes.end(), axes.begin(), axes.end());
-        return this->term(std::move(term));
+        return plain_total(reduction, std::move(axes), x);
     }
 
     /// Of a reduction `x`, the partial results for the coordinates on those axes of the slicing that are not
@@ -129,7 +125,15 @@ class Terms {
         }
         const Reduction reduction = part_reduction(part);
         const TermId rest = this->part(reduction, slicing, open, part.args[0]);
-        return left.empty() ? rest : total(reduction, left, rest);
+        if (left.empty()) return rest;
+        return open.empty() ? total(reduction, left, rest) : plain_total(reduction, left, rest);
+    }
+
+    TermId plain_total(Reduction reduction, std::vector<std::int64_t> axes, TermId x) {
+        std::ranges::sort(axes);
+        Term term{kTotal, {static_cast<std::int64_t>(reduction)}, {x}};
+        term.attributes.insert(term.attributes.end(), axes.begin(), axes.end());
+        return this->term(std::move(term));
     }
 
     std::unordered_map<Term, TermId, TermHash> ids_{};

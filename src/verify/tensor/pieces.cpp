@@ -198,9 +198,17 @@ class Chain {
             known = dim;
         } else if (last) {
             known = cut_like_its_kernel(id, values);
+            // A buffer of a coalesced call that the chain does not read may be cut in any way.
+            if (!known && !is_read(id, values)) known = kWhole;
             return known.has_value();
         }
         return true;
+    }
+
+    [[nodiscard]] bool is_read(ValueId id, const std::vector<ValueId>& values) const {
+        return std::ranges::any_of(values, [&](ValueId user) {
+            return std::ranges::any_of(program_[user].args, [&](ValueId arg) { return source(arg) == id; });
+        });
     }
 
     [[nodiscard]] std::optional<Cut> cut_like_its_kernel(ValueId id,

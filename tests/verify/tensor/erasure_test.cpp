@@ -103,6 +103,23 @@ TEST_CASE("a total of partial results is the whole reduction, for the same reduc
     CHECK(code(by_a, program(partial + "," + total("all_reduce", "r", R"("b")", "out", kSum))) == "");
 }
 
+TEST_CASE("a total over other axes than those that cut waits for its turn") {
+    // x is local on a and b; in parts along b it is partial there and still local on a.
+    const std::string sum = total("all_reduce", "x", R"("b")", "e", kSum);
+    const auto reduced = [](const char* arg, const char* id) {
+        return fmt::format(R"({{"id": "{}", "op": "reduce", "args": ["{}"], "dims": [0], "reduce": "sum"}})",
+                           id, arg);
+    };
+    const std::string cut = sum + R"(,{"id": "c", "op": "slice", "args": ["e"], "axes": ["b"], "dim": 0},)" +
+                            reduced("c", "r") + ",";
+    const Program whole =
+        program(sum + "," + reduced("e", "r") + "," + total("all_reduce", "r", R"("a")", "out", kSum));
+    CHECK(code(whole, program(cut + total("all_reduce", "r", R"("a")", "q", kSum) + "," +
+                              total("all_reduce", "q", R"("b")", "out", kSum))) == "");
+    CHECK(code(whole, program(cut + total("all_reduce", "r", R"("a", "b")", "out", kSum))) == "");
+    CHECK(code(whole, program(cut + total("all_reduce", "r", R"("a")", "out", kSum))) == "output");
+}
+
 TEST_CASE("a shift moves inside totals over other axes, and operands of a sum have no order") {
     const auto shifted = [](const char* arg, const char* id, int by) {
         return fmt::format(R"({{"id": "{}", "op": "shift", "args": ["{}"], "axis": "a", "by": {}}})", id, arg,
