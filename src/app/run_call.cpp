@@ -3,6 +3,7 @@
 #include "core/call.hpp"
 #include "core/error.hpp"
 #include "plan/execution_plan.hpp"
+#include "plan/msccl_plan.hpp"
 #include "run/layout.hpp"
 #include "run/process_call.hpp"
 #include "verify/plan/judged_program.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <map>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -50,6 +52,20 @@ void add(const run::TestData::Check& check, RunOutcome& outcome) {
     if (!outcome.difference) outcome.difference = check.first;
 }
 
+/// How many elements differ; all count as compared.
+[[nodiscard]] run::TestData::Check difference_of(const std::vector<std::byte>& one,
+                                                 const std::vector<std::byte>& other, std::size_t size) {
+    run::TestData::Check check;
+    check.compared = one.size() / size;
+    for (std::size_t at = 0; at < one.size(); at += size) {
+        if (!std::equal(one.begin() + static_cast<std::ptrdiff_t>(at),
+                        one.begin() + static_cast<std::ptrdiff_t>(at + size),
+                        other.begin() + static_cast<std::ptrdiff_t>(at)))
+            ++check.wrong;
+    }
+    return check;
+}
+
 /// A call's layout and inputs, which refer to each other.
 struct Data {
     run::Layout layout;
@@ -65,6 +81,22 @@ struct Data {
 [[nodiscard]] std::int64_t capacity_of(const plan::PlanVerdict& verdict) {
     if (!verdict.fifo) return std::numeric_limits<std::int64_t>::max();
     return std::max(verdict.fifo->capacity, verdict.fifo->chunks);
+}
+
+/// The channels of an MSCCL plan's thread blocks.
+[[nodiscard]] std::function<std::uint32_t(const plan::Place&)> channels_of(const JudgedPlan& judged) {
+    std::map<std::pair<Rank, plan::BlockId>, std::uint32_t> channels;
+    if (const auto* const plan = judged.plan ? std::get_if<plan::MscclPlan>(&*judged.plan) : nullptr) {
+        for (const plan::Gpu& gpu : plan->gpus) {
+            for (const plan::ThreadBlock& block : gpu.blocks) {
+                if (block.channel) channels[{gpu.id, block.id}] = (*block.channel).value();
+            }
+        }
+    }
+    return [channels](const plan::Place& at) {
+        const auto known = at.gpu && at.block ? channels.find({*at.gpu, *at.block}) : channels.end();
+        return known == channels.end() ? 0 : known->second;
+    };
 }
 
 /// Whether an operation of an execution plan is a put on a port channel, which a proxy sends.
@@ -142,15 +174,23 @@ RunOutcome Caller::run(std::span<const RunCall> calls) {
 
 RunOutcome Caller::run_in_orders(const RunCall& call) {
     RunOutcome outcome;
+    std::vector<std::byte> first;
     for (std::uint32_t order = 0; order < options_.orders; ++order) {
         const run::Executable shuffled =
             run::executable_of(*call.plan->program, {.shuffle = options_.seed + order});
-        const Data data(shuffled, call, options_.seed + order);
+        const Data data(shuffled, call, options_.seed);
         run::LocalCall local(shuffled, data.layout, call.type, call.op, workers_,
                              local_options(options_, check_));
         local.fill(data.inputs);
         local.run();
-        add(local.check(data.inputs), outcome);
+        const run::TestData::Check check = local.check(data.inputs);
+        add(check, outcome);
+        // Where nobody knows what is right, at least all orders should end alike.
+        if (check.compared == 0) {
+            std::vector<std::byte> outputs = local.outputs();
+            if (order > 0) add(difference_of(first, outputs, run::size_of(call.type)), outcome);
+            if (order == 0) first = std::move(outputs);
+        }
         check_();
     }
     return outcome;
@@ -230,6 +270,7 @@ RunOutcome Caller::run_on_links(std::span<const RunCall> calls) {
         const auto size = static_cast<std::int64_t>(run::size_of(call.type));
         job.place.chunk = Bytes{std::max<std::int64_t>(data.back()->layout.stride(), 1) * size};
         job.place.capacity = capacity_of(call.plan->judged->verdict);
+        job.place.channel = channels_of(*call.plan->judged);
         job.place.by_proxy = proxies_of(*call.plan->judged);
     }
     const std::vector<Ticks> ends = run::run_emulated(*network_, jobs, {.check = check_});

@@ -21,6 +21,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -48,6 +49,7 @@ class TaskMaker {
         landed_.assign(ops, kNoTask);
         first_part_.assign(ops, kNoTask);
         find_receivers();
+        connect();
         for (const OpId op : ops_in_order()) add(op);
         join_edges();
         join_blocks();
@@ -91,6 +93,17 @@ class TaskMaker {
         }
     }
 
+    /// The routes of connections, by channel.
+    void connect() {
+        std::set<std::tuple<Rank, Rank, std::uint32_t, OpId>> connections;
+        for (OpId op = 0; op < program_.ops.size(); ++op) {
+            const OpId to = receiver_[op];
+            if (to != kNoOp && gpu(to) != gpu(op))
+                connections.emplace(gpu(op), gpu(to), place_.channel(program_.ops[op].place), op);
+        }
+        for (const auto& [from, to, channel, op] : connections) (void)route(from, to, op);
+    }
+
     /// The route from rank to rank of one thread block; blocks that connect the same two take turns.
     [[nodiscard]] std::uint32_t route(Rank from, Rank to, OpId op) {
         const plan::Place& at = program_.ops[op].place;
@@ -112,7 +125,7 @@ class TaskMaker {
         if (messages && op.moves > 0) {
             add_messages(id, over);
         } else {
-            for (std::uint32_t number = 0; number < op.moves; ++number) add_move(id, number, over);
+            for (const plan::Move& move : program_.moves_of(op)) add_move(id, move, over);
         }
         go_[id] = task(Kind::Step, id);
         made_.tasks[go_[id]].runs = id;
@@ -133,21 +146,25 @@ class TaskMaker {
         if (count > 0) over.emplace_back(first_part_[id] + static_cast<TaskId>(count) - 1, Moment::Start);
     }
 
-    /// A message of an operation. Those of one pair of its operands on one route start one after the other.
-    [[nodiscard]] TaskId message(OpId id, std::uint32_t move, Rank from, Rank to) {
-        const std::uint32_t way = route(from, to, id);
+    /// A message of an operation, from or to a place elsewhere. Neighbouring places of one operation are
+    /// those of one pair of operands: they start one after the other.
+    [[nodiscard]] TaskId message(OpId id, const plan::Range& range, std::int64_t e, bool leaves) {
+        const Rank other = program_.memories[range.memory].gpu;
+        const std::uint32_t way = leaves ? route(gpu(id), other, id) : route(other, gpu(id), id);
         const TaskId made = task(Kind::Message, id, way);
-        const auto number = [](const auto& part) { return part ? (*part).value() : ~0U; };
+        const auto number = [](const auto& part) { return part ? std::int64_t{(*part).value()} : -1; };
         const plan::Place& at = program_.ops[id].place;
-        const auto [last, is_new] = last_messages_.try_emplace(
-            std::array{way, number(at.block), number(at.step), number(at.inner), move}, made);
-        if (!is_new) edge(last->second, made);
-        last->second = made;
+        const auto key = [&](std::int64_t place) {
+            return std::array{std::int64_t{way}, number(at.block),           number(at.step),
+                              number(at.inner),  std::int64_t{range.memory}, place};
+        };
+        const auto before = last_messages_.find(key(range.first + e - 1));
+        if (before != last_messages_.end()) edge(before->second, made);
+        last_messages_[key(range.first + e)] = made;
         return made;
     }
 
-    void add_move(OpId id, std::uint32_t number, std::vector<std::pair<TaskId, Moment>>& over) {
-        const plan::Move& move = program_.moves[program_.ops[id].first_move + number];
+    void add_move(OpId id, const plan::Move& move, std::vector<std::pair<TaskId, Moment>>& over) {
         const auto elsewhere = [&](const plan::Range& range) {
             return program_.memories[range.memory].gpu != gpu(id);
         };
@@ -171,7 +188,7 @@ class TaskMaker {
             sum = task(Kind::Step, id);
             edge(before == kNoTask ? begin_[id] : before, sum);
             for (std::size_t k = 0; k < from.size(); ++k) {
-                const TaskId fetch = message(id, number, program_.memories[from[k]->memory].gpu, gpu(id));
+                const TaskId fetch = message(id, *from[k], e, false);
                 edge(begin_[id], fetch);
                 edge(fetch, sum, Moment::Arrive);
             }
@@ -180,7 +197,7 @@ class TaskMaker {
                     packet_reads_.push_back({id, range.memory, range.first + e, sum});
             }
             for (std::size_t k = 0; k < to.size(); ++k) {
-                const TaskId given = message(id, number, gpu(id), program_.memories[to[k]->memory].gpu);
+                const TaskId given = message(id, *to[k], e, true);
                 edge(sum, given);
                 put[k] = given;
                 note_packet(id, *to[k], e, given);
@@ -333,8 +350,8 @@ class TaskMaker {
     std::unordered_map<OpId, std::vector<TaskId>> puts_;
     std::map<std::tuple<Rank, Rank, Rank, std::uint32_t>, std::uint32_t> routes_;
     std::map<std::pair<Rank, Rank>, std::uint32_t> turns_;
-    /// By route, thread block, step, place in it and pair of operands.
-    std::map<std::array<std::uint32_t, 5>, TaskId> last_messages_;
+    /// By route, thread block, step, position in it, memory and place.
+    std::map<std::array<std::int64_t, 6>, TaskId> last_messages_;
     std::vector<PacketRead> packet_reads_;
     std::map<std::tuple<OpId, std::uint32_t, std::int64_t>, TaskId> packet_writes_;
 };

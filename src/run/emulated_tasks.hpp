@@ -39,6 +39,10 @@ struct EmulatedPlace {
     Bytes chunk{};               ///< a place of the program
     /// Messages that a connection holds before its sender waits.
     std::int64_t capacity = std::numeric_limits<std::int64_t>::max();
+    /// The channel of a thread block's connection: those of the same two ranks take turns in this order.
+    std::function<std::uint32_t(const plan::Place&)> channel = [](const plan::Place& at) {
+        return at.block ? (*at.block).value() : 0;
+    };
     /// Whether a proxy sends what the op puts, so that its thread block goes on at once.
     std::function<bool(const plan::Place&)> by_proxy = [](const plan::Place&) { return false; };
 };

@@ -24,6 +24,43 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max() - 1;
     return static_cast<std::uint32_t>(count);
 }
 
+/// Who is next of those that are ready, so that all orders that a plan allows can come up. Half of the orders
+/// are drawn op by op. In them thread blocks advance about equally fast, so what needs one to be far ahead
+/// hardly ever shows. In the other half thread blocks have priorities, drawn once: one that is behind stays
+/// behind; up to three times in all the one that was just served becomes the last (probabilistic concurrency
+/// testing, Burckhardt et al., ASPLOS 2010).
+class Lots {
+  public:
+    Lots(const plan::Program& program, std::uint64_t seed)
+        : program_(program), random_(seed), by_priority_(seed % 2 == 0) {
+        if (!by_priority_) return;
+        changes_ = random_.below(kChanges);
+        for (std::uint32_t chain = 0; chain <= program.chains; ++chain)
+            priorities_.push_back(kChanges + random_.below(kPriorities));
+    }
+
+    [[nodiscard]] std::size_t next(const std::vector<OpId>& ready) {
+        if (!by_priority_) return random_.below(ready.size());
+        const auto best = std::ranges::max_element(ready, {}, [&](OpId op) { return priority(op); });
+        if (changes_ > 0 && random_.below(program_.ops.size()) < kChanges) priority(*best) = --changes_;
+        return static_cast<std::size_t>(best - ready.begin());
+    }
+
+  private:
+    static constexpr std::uint64_t kChanges = 4, kPriorities = std::uint64_t{1} << 32U;
+
+    /// Ops outside of all chains have one in common.
+    [[nodiscard]] std::uint64_t& priority(OpId op) {
+        return priorities_[std::min(program_.ops[op].chain, program_.chains)];
+    }
+
+    const plan::Program& program_;
+    Rng random_;
+    bool by_priority_;
+    std::uint64_t changes_ = 0;  ///< that are left
+    std::vector<std::uint64_t> priorities_;
+};
+
 /// Every op once, after all that it waits for. What was just made possible comes next: what an op produced is
 /// then consumed while it is in a cache.
 class Order {
@@ -44,10 +81,10 @@ class Order {
         for (std::size_t op = ops; op-- > 0;) {
             if (waiting[op] == 0) ready.push_back(static_cast<OpId>(op));
         }
-        Rng random(shuffle);
+        Lots lots(program, shuffle);
         ops_.reserve(ops);
         while (!ready.empty()) {
-            if (shuffle != 0) std::swap(ready.back(), ready[random.below(ready.size())]);
+            if (shuffle != 0) std::swap(ready.back(), ready[lots.next(ready)]);
             const OpId op = ready.back();
             ready.pop_back();
             ops_.push_back(op);

@@ -41,6 +41,7 @@ class LocalCall {
     void fill(const TestData& data) { memories_.fill(data); }
     void run();
     [[nodiscard]] TestData::Check check(const TestData& data) const { return memories_.check(data); }
+    [[nodiscard]] std::vector<std::byte> outputs() const { return memories_.outputs(); }
     [[nodiscard]] std::int32_t ranks() const { return executable_->ranks(); }
     /// By memory of the executable.
     [[nodiscard]] const std::vector<std::byte*>& memories() const { return memories_.memories(); }

@@ -33,6 +33,22 @@ TestData::Check LocalMemories::check(const TestData& data) const {
     return data.check(memories);
 }
 
+std::vector<std::byte> LocalMemories::outputs() const {
+    const Executable& executable = binding_->executable();
+    const Layout& layout = binding_->layout();
+    std::vector<std::byte> all;
+    for (std::size_t rank = 0; rank < executable.outputs.size(); ++rank) {
+        const plan::Range& output = executable.outputs[rank];
+        const std::int64_t end = output.first + executable.output_places[rank];
+        const auto byte = [&](std::int64_t place) {
+            const std::int64_t element = layout.first(output.memory, place);
+            return memories_[output.memory] + static_cast<std::size_t>(element) * binding_->element_bytes();
+        };
+        all.insert(all.end(), byte(output.first), byte(end));
+    }
+    return all;
+}
+
 void LocalMemories::divide() const {
     const auto& stretches = binding_->layout().stretches();
     for (std::size_t stretch = 0; stretch < stretches.size(); ++stretch) {

@@ -31,6 +31,8 @@ class LocalMemories {
     /// By memory of the executable.
     [[nodiscard]] const std::vector<std::byte*>& memories() const { return memories_; }
     [[nodiscard]] const Binding& binding() const { return *binding_; }
+    /// The bytes of all outputs, by rank.
+    [[nodiscard]] std::vector<std::byte> outputs() const;
     /// Of an average: divides all results, once a call is done whose engine did not.
     void divide() const;
 

@@ -1,5 +1,7 @@
 #include "run/worker_threads.hpp"
 
+#include <utility>
+
 namespace tutti::run {
 
 WorkerThreads::WorkerThreads(std::size_t workers)

@@ -222,3 +222,20 @@ TEST_CASE("the order may be another one without changing what a right plan does"
         }
     }
 }
+
+TEST_CASE("of a race some order shows that one thread block is far ahead") {
+    // Both receive into one place of rank 0. All is well if one thread block has done its 14 steps before the
+    // other does its only one: nothing orders the two, and drawn step by step that hardly ever happens.
+    test::PlanBuilder builder("allgather", 3, 3);
+    builder.gpu(1, 3, 1).tb(-1, 1).step("r", "o1", "o1").tb(-1, 2).step("r", "o2", "o1");
+    for (int step = 0; step < 12; ++step) builder.step("cpy", "o1", "s0");
+    builder.step("cpy", "s0", "o2");
+    builder.gpu(1, 3).tb(0, -1).step("s", "o1", "o1");
+    builder.gpu(1, 3).tb(0, -1).step("s", "o2", "o2");
+    const auto programs = test::runnable(builder.plan()).programs;
+    REQUIRE(programs.size() == 1);
+    std::set<std::uint64_t> wrong;
+    for (std::uint64_t order = 1; order < 40; ++order)
+        wrong.insert(test::run_once(run::executable_of(programs[0], {order}), {}).wrong);
+    CHECK(wrong.size() > 1);
+}

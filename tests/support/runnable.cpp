@@ -66,17 +66,7 @@ std::vector<std::byte> outputs_of(const run::Executable& executable, const CallC
         }
     }
     local.run();
-    std::vector<std::byte> all;
-    for (std::size_t rank = 0; rank < executable.outputs.size(); ++rank) {
-        const plan::Range& output = executable.outputs[rank];
-        const std::byte* const memory = local.memories()[output.memory];
-        const std::int64_t last = output.first + executable.output_places[rank];
-        const auto size = run::size_of(call.type);
-        all.insert(all.end(),
-                   memory + static_cast<std::size_t>(layout.first(output.memory, output.first)) * size,
-                   memory + static_cast<std::size_t>(layout.first(output.memory, last)) * size);
-    }
-    return all;
+    return local.outputs();
 }
 
 }  // namespace tutti::test

@@ -17,7 +17,6 @@ namespace {
 struct Request {
     app::RunOptions run{};
     bool csv = false;
-    friend bool operator==(const Request&, const Request&) = default;
 };
 
 app::RunNames run_names(const Values& values) {
