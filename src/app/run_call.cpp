@@ -78,7 +78,7 @@ struct Data {
 
 /// Messages that a connection of the plan holds, as its verdict has it: more than its protocol's where it
 /// could hang otherwise.
-[[nodiscard]] std::int64_t capacity_of(const plan::PlanVerdict& verdict) {
+[[nodiscard]] std::int64_t messages_held(const plan::PlanVerdict& verdict) {
     if (!verdict.fifo) return std::numeric_limits<std::int64_t>::max();
     return std::max(verdict.fifo->capacity, verdict.fifo->chunks);
 }
@@ -269,7 +269,7 @@ RunOutcome Caller::run_on_links(std::span<const RunCall> calls) {
         job.place.npus = call.plan->npus;
         const auto size = static_cast<std::int64_t>(run::size_of(call.type));
         job.place.chunk = Bytes{std::max<std::int64_t>(data.back()->layout.stride(), 1) * size};
-        job.place.capacity = capacity_of(call.plan->judged->verdict);
+        job.place.capacity = messages_held(call.plan->judged->verdict);
         job.place.channel = channels_of(*call.plan->judged);
         job.place.by_proxy = proxies_of(*call.plan->judged);
     }
