@@ -25,6 +25,20 @@
 ///
 ///     tutti::io::write_schedule_json("corners.schedule.json", result.schedule);
 ///
+/// Tensor programs (docs/tensor-programs.md) are built, transformed and proven equal:
+///
+///     namespace tensor = tutti::tensor;
+///     tensor::Builder b("step", {{"data", 8}}, {{"N", 1'000'000}});
+///     const auto g = b.input("g", {"N"}, tensor::DType::F32, {{"data", tensor::Layout::local()}});
+///     const auto w = b.state("w", {"N"});
+///     b.update(w, w - 0.01 * g.all_reduce("data").named("sum"));
+///     const tensor::Program program = b.program();
+///     const tensor::Schedule schedule =
+///         tutti::io::parse_tensor_schedule_text("split sum rs_ag\nreorder sum.ag past all\nas_slice w\n");
+///     const tensor::Program sliced = tutti::rewrite::replay(program, schedule.steps);
+///     std::cout << tutti::verify::equivalence(program, sliced).equivalent << '\n';
+///     tutti::io::save_tensor_program("sliced.json", sliced);
+///
 /// tests/api/example_test.cpp has these examples. A verifier alone links tutti_verify.
 
 #include "app/batch.hpp"                    // directories of instances in child processes
@@ -48,7 +62,13 @@
 #include "io/schedule_json.hpp"             // schedules from and to JSON
 #include "io/schedule_stream.hpp"           // large schedules as compact streams
 #include "io/symmetric_json.hpp"            // generator forms from and to JSON
+#include "io/tensor_json.hpp"               // tensor programs from and to JSON
+#include "io/tensor_schedule_json.hpp"      // their schedules
+#include "io/tensor_schedule_text.hpp"      // the same as text
+#include "rewrite/schedule.hpp"             // schedules applied to tensor programs
 #include "symmetry/symmetric_schedule.hpp"  // schedules in generator form
 #include "synth/synthesize.hpp"             // the synthesizer
+#include "tensor/builder.hpp"               // tensor programs in C++
 #include "verify/schedule_verifier.hpp"     // the verifier
 #include "verify/symmetric_verifier.hpp"    // the verifier of generator forms
+#include "verify/tensor/equivalence.hpp"    // the verifier of transformed tensor programs

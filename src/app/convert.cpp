@@ -36,13 +36,26 @@ std::vector<WrittenPlan> plans_of(const Instance& instance, const Schedule& sche
 
 }  // namespace
 
+bool is_tensor_format(ConvertFormat format) {
+    return format == ConvertFormat::Program || format == ConvertFormat::Dot || format == ConvertFormat::Torch;
+}
+
 bool is_plan(ConvertFormat format) {
-    return format != ConvertFormat::Json && format != ConvertFormat::Stream &&
+    return !is_tensor_format(format) && format != ConvertFormat::Json && format != ConvertFormat::Stream &&
            format != ConvertFormat::Perfetto;
 }
 
 Conversion convert(const ConvertOptions& options, const Watch& watch) {
     if (!options.folder.empty()) return convert_to_folder(options, watch);
+    const bool is_tensor = are_tensor_files(options);
+    if (is_tensor && !is_tensor_format(options.format) && options.format != ConvertFormat::Json)
+        throw InputError("a tensor program is written with --to program, torch or dot", {},
+                         options.files.front());
+    if (!is_tensor && is_tensor_format(options.format))
+        throw InputError("--to program, torch and dot are for a tensor program and its schedule", {},
+                         options.files.front());
+    if (is_tensor) return {.tensor = convert_tensor(options, watch)};
+    if (options.files.size() != 2) throw InputError("expected an instance and a schedule");
     const ScheduleFiles files = instance_and_schedules(options.files);
     const Instance instance = io::read_instance(files.instance, {}, watch.stop());
     const std::string& file = files.schedules.front();
@@ -66,6 +79,7 @@ Conversion convert(const ConvertOptions& options, const Watch& watch) {
 }
 
 io::Json json_of(const Conversion& conversion, const ConvertOptions& options) {
+    if (conversion.tensor) return json_of(*conversion.tensor, options);
     if (!options.folder.empty()) {
         return {{"directory", options.folder},
                 {"target", name_of(folder_target(options))},

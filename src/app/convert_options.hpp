@@ -24,13 +24,17 @@ enum class ConvertFormat {
     Perfetto,
     NcclP2p,
     MpiP2p,
-    Goal
+    Goal,
+    Program,  ///< of a tensor program and its schedule: the program that it makes
+    Dot,
+    Torch
 };
 /// Which calls a plan serves.
 enum class CallMode { Both, InPlace, OutOfPlace };
 
 struct ConvertOptions {
-    /// An instance and a schedule, in any order; for a folder several such pairs, and folders with results.
+    /// An instance and a schedule, or a tensor program and its schedule, in any order; for a folder several
+    /// such pairs, and folders with results.
     std::vector<std::string> files{};
     std::string output{};  ///< a path, or "-"
     std::string folder{};  ///< instead of `output`: where plans for a runtime shall go

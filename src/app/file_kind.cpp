@@ -14,15 +14,11 @@
 namespace tutti::app {
 namespace {
 
-FileKind kind_of_file(const std::string& path) {
-    if (path == "-") return FileKind::Unclear;
-    try {
-        io::Source source(path);
-        return kind_of_bytes(source.peek(io::Source::kBlock));
-    } catch (const InputError&) {
-        // The reader proper will report the error for this file.
-        return FileKind::Unclear;
-    }
+/// The words with which the lines of a tensor schedule's text begin (io/tensor_schedule_text.hpp).
+bool is_tensor_step(const std::string& line) {
+    constexpr std::array<std::string_view, 8> kSteps{"program",  "split", "reorder",  "distribute",
+                                                     "as_slice", "fuse",  "coalesce", "overlap"};
+    return std::ranges::find(kSteps, line.substr(0, line.find(' '))) != kSteps.end();
 }
 
 bool is_folder(const std::string& path) {
@@ -45,6 +41,10 @@ FileKind kind_of(const Sniffed& sniffed) {
     constexpr std::array<std::string_view, 7> kOfInstances{"tutti",  "name",       "about",      "topology",
                                                            "groups", "forwarding", "collectives"};
     if (sniffed.shape == Sniffed::Shape::Stream) return FileKind::Schedule;
+    if (sniffed.has_field("tutti_tensor") || sniffed.has_field("mesh")) return FileKind::TensorProgram;
+    if (sniffed.has_field("tutti_tensor_schedule")) return FileKind::TensorSchedule;
+    if (sniffed.shape == Sniffed::Shape::Text && is_tensor_step(sniffed.line))
+        return FileKind::TensorSchedule;
     if (sniffed.shape != Sniffed::Shape::Empty && plan_kind(sniffed) != nullptr) return FileKind::Plan;
     if (sniffed.fields.empty()) return FileKind::Unclear;
     const std::string& field = sniffed.fields.front();
@@ -55,9 +55,19 @@ FileKind kind_of(const Sniffed& sniffed) {
 
 FileKind kind_of_bytes(std::string_view bytes) { return kind_of(sniff(bytes)); }
 
+FileKind kind_of_path(const std::string& path) {
+    if (path == "-") return FileKind::Unclear;
+    try {
+        io::Source source(path);
+        return kind_of_bytes(source.peek(io::Source::kBlock));
+    } catch (const InputError&) {
+        return FileKind::Unclear;
+    }
+}
+
 ScheduleFiles instance_and_schedules(const std::vector<std::string>& files) {
     std::vector<FileKind> kinds;
-    for (const std::string& file : files) kinds.push_back(kind_of_file(file));
+    for (const std::string& file : files) kinds.push_back(kind_of_path(file));
     auto instance = std::ranges::find(kinds, FileKind::Instance);
     if (instance == kinds.end()) instance = std::ranges::find(kinds, FileKind::Unclear);
     if (instance == kinds.end()) {
@@ -80,13 +90,13 @@ FilesToJudge sorted_files(const JudgeOptions& options) {
     std::vector<std::string> others;
     for (const std::string& file : options.files) {
         const bool folder = is_folder(file);
-        const bool plan = !folder && kind_of_file(file) == FileKind::Plan;
+        const bool plan = !folder && kind_of_path(file) == FileKind::Plan;
         (folder ? sorted.folders : plan ? sorted.plans : others).push_back(file);
     }
     if (options.instance) {
         if (!others.empty()) sorted.ours = ScheduleFiles{*options.instance, others};
     } else if (others.size() == 1) {
-        const FileKind kind = kind_of_file(others[0]);
+        const FileKind kind = kind_of_path(others[0]);
         if (kind != FileKind::Unclear) refuse_alone(others[0], kind);
         sorted.plans.clear();  // in the order given
         std::ranges::copy_if(options.files, std::back_inserter(sorted.plans),

@@ -14,12 +14,16 @@ enum class FileKind {
     Instance,
     Schedule,  ///< of ours, which needs its instance
     Plan,      ///< of another tool, complete in itself
+    TensorProgram,
+    TensorSchedule,  ///< of a tensor program, which it needs
     Unclear
 };
 
 /// The kind of a file, determined by its first bytes.
 [[nodiscard]] FileKind kind_of_bytes(std::string_view bytes);
 [[nodiscard]] FileKind kind_of(const Sniffed& sniffed);
+/// Of standard input, and of what cannot be read: Unclear. The reader proper will report the error.
+[[nodiscard]] FileKind kind_of_path(const std::string& path);
 
 /// An instance and its schedules.
 struct ScheduleFiles {

@@ -30,8 +30,8 @@ using tensor::ProgramParts;
 using tensor::Refusal;
 using tensor::ValueId;
 
-/// A program of a million values is read in some seconds; no program is near that.
-constexpr JsonLimits kProgramLimits{.bytes = std::uint64_t{1} << 25, .values = std::size_t{1} << 22};
+/// Room for some fifty thousand values, read in half a second.
+constexpr JsonLimits kProgramLimits{.bytes = std::uint64_t{1} << 24, .values = std::size_t{1} << 22};
 constexpr std::int64_t kMostSize = std::int64_t{1} << 60;
 constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostDimension = 1 << 16;

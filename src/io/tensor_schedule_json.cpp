@@ -22,7 +22,7 @@ using tensor::Schedule;
 using tensor::Step;
 
 constexpr std::int64_t kScheduleFormat = 1;
-constexpr std::uint64_t kMostScheduleBytes = std::uint64_t{1} << 25;
+constexpr std::uint64_t kMostScheduleBytes = std::uint64_t{1} << 24;
 const std::vector<std::string_view> kIntoNames{"rs_ag", "reduce_broadcast", "axes"};
 /// Where a step of a schedule does not say.
 constexpr std::int64_t kDefaultPieces = 4;

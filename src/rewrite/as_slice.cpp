@@ -48,17 +48,16 @@ ValueId update_of_gather(const Program& program, const Users& users, ValueId sta
 
 /// What reads the state, or what is now cut because of it, must be pointwise and read only so itself.
 void check_readers(const Program& before, const Program& after, ValueId state, ValueId update) {
-    const auto is_cut = [&](ValueId id) {
-        return id == state || (before.has(id) && after[id].type != before[id].type && id != update);
-    };
+    const auto is_cut = [&](ValueId id) { return after[id].type != before[id].type; };
     const auto refuse = [&](ValueId reader) {
         throw Refusal("read-whole", fmt::format("'{}' needs more than a slice of it", after[reader].name),
                       after[state].name);
     };
+    for (const ValueId id : after.outputs()) {
+        if (id != update && is_cut(id)) refuse(id);
+    }
     for (const ValueId id : after.order()) {
         const Value& value = after[id];
-        const bool is_output = std::ranges::find(after.outputs(), id) != after.outputs().end();
-        if (is_cut(id) && is_output) refuse(id);
         if (id == update) continue;
         if (std::ranges::any_of(value.args, is_cut) && !is_pointwise(value.op)) refuse(id);
     }

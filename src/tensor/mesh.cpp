@@ -5,12 +5,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace tutti::tensor {
+namespace {
+
+constexpr std::size_t kMostAxes = 32;
+
+}  // namespace
 
 Mesh::Mesh(std::vector<Axis> axes, std::vector<std::uint32_t> devices)
     : axes_(std::move(axes)), devices_(std::move(devices)) {
     if (axes_.empty()) throw Refusal("axis", "expected a mesh with at least one axis");
+    if (axes_.size() > kMostAxes) throw Refusal("axis", fmt::format("expected at most {} axes", kMostAxes));
     for (std::size_t i = 0; i < axes_.size(); ++i) {
         const Axis& axis = axes_[i];
         if (find(axis.name)->index() != i)

@@ -56,43 +56,39 @@ void check_updates(const ProgramParts& parts) {
 }
 
 void check_fused(const ProgramParts& parts) {
-    std::unordered_set<std::string_view> names;
-    std::unordered_set<ValueId> inside;
+    std::unordered_map<std::string_view, const Fused*> by_name;
+    std::unordered_map<ValueId, const Fused*> inside;
     for (const Fused& fused : parts.fused) {
-        if (!names.insert(fused.name).second)
+        if (!by_name.emplace(fused.name, &fused).second)
             throw Refusal("fused", "two kernels have this name", fused.name);
         if (fused.values.size() < 2)
             throw Refusal("fused", "expected at least two values in a kernel", fused.name);
         for (const ValueId id : fused.values) {
-            if (!inside.insert(id).second) {
-                throw Refusal("fused",
-                              fmt::format("value '{}' is in a kernel twice", parts.values[id.index()].name),
+            const Value& value = parts.values[id.index()];
+            if (!inside.emplace(id, &fused).second)
+                throw Refusal("fused", fmt::format("value '{}' is in a kernel twice", value.name),
                               fused.name);
-            }
-            if (kind_of(parts.values[id.index()].op) == OpKind::Source &&
-                parts.values[id.index()].op != Op::Uniform && parts.values[id.index()].op != Op::Iota) {
-                throw Refusal("fused", fmt::format("'{}' is no operation", parts.values[id.index()].name),
-                              fused.name);
-            }
+            if (value.op == Op::Input || value.op == Op::Constant)
+                throw Refusal("fused", fmt::format("'{}' is no operation", value.name), fused.name);
         }
     }
-    for (const Value& value : parts.values) {
-        if (names.contains(value.name)) {
-            const auto same = std::ranges::find(parts.fused, value.name, &Fused::name);
-            const bool within = std::ranges::any_of(
-                same->values, [&](ValueId id) { return parts.values[id.index()].name == value.name; });
-            if (!within) throw Refusal("fused", "a kernel and a value outside it have this name", value.name);
-        }
+    for (std::size_t i = 0; i < parts.values.size(); ++i) {
+        const auto same = by_name.find(parts.values[i].name);
+        if (same == by_name.end()) continue;
+        const auto own = inside.find(ValueId(i));
+        if (own == inside.end() || own->second != same->second)
+            throw Refusal("fused", "a kernel and a value outside it have this name", parts.values[i].name);
     }
 }
 
 void check_overlaps(const ProgramParts& parts, const Kernels& kernels) {
-    std::unordered_set<std::string_view> overlapped;
+    std::unordered_set<std::string_view> names, overlapped;
+    for (const Kernel& kernel : kernels.all()) names.insert(kernel.name);
     for (const Overlap& overlap : parts.overlaps) {
         if (overlap.pieces < 2) throw Refusal("pieces", "expected at least two pieces");
         if (overlap.chain.size() < 2) throw Refusal("nothing", "expected at least two kernels in a chain");
         for (const std::string& name : overlap.chain) {
-            if (!kernels.find(name)) throw Refusal("name", "there is no such kernel", name);
+            if (!names.contains(name)) throw Refusal("name", "there is no such kernel", name);
             if (!overlapped.insert(name).second)
                 throw Refusal("overlapped-twice", "the kernel overlaps already", name);
         }

@@ -37,6 +37,23 @@ TEST_CASE("the example of the public header works") {
     std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("the example of tensor programs works") {
+    namespace tensor = tutti::tensor;
+    tensor::Builder b("step", {{"data", 8}}, {{"N", 1'000'000}});
+    const auto g = b.input("g", {"N"}, tensor::DType::F32, {{"data", tensor::Layout::local()}});
+    const auto w = b.state("w", {"N"});
+    b.update(w, w - 0.01 * g.all_reduce("data").named("sum"));
+    const tensor::Program program = b.program();
+    const tensor::Schedule schedule =
+        tutti::io::parse_tensor_schedule_text("split sum rs_ag\nreorder sum.ag past all\nas_slice w\n");
+    const tensor::Program sliced = tutti::rewrite::replay(program, schedule.steps);
+    CHECK(tutti::verify::equivalence(program, sliced).equivalent);
+    const std::string file = std::filesystem::temp_directory_path() / "tutti-api-sliced.json";
+    tutti::io::save_tensor_program(file, sliced);
+    CHECK(tutti::io::read_tensor_program(file).resharded().size() == 1);
+    std::filesystem::remove(file);
+}
+
 namespace {
 
 /// A folder that is gone with the test.

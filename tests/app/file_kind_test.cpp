@@ -15,6 +15,14 @@ TEST_CASE("an instance and a schedule are distinguished by their first bytes") {
     CHECK(kind_of_bytes("TUTTISCH\x01") == FileKind::Schedule);
 }
 
+TEST_CASE("tensor programs and their schedules are recognised, schedules as text too") {
+    CHECK(kind_of_bytes(R"({"tutti_tensor": 1, "name": "p")") == FileKind::TensorProgram);
+    CHECK(kind_of_bytes(R"({"name": "p", "mesh": {"axes": []}, "values": [)") == FileKind::TensorProgram);
+    CHECK(kind_of_bytes(R"({"program": "p", "tutti_tensor_schedule": 1)") == FileKind::TensorSchedule);
+    CHECK(kind_of_bytes("split sum rs_ag\nreorder sum.ag past all") == FileKind::TensorSchedule);
+    CHECK(kind_of_bytes("splitting hairs") == FileKind::Unclear);
+}
+
 TEST_CASE("a file whose kind cannot be told from its first bytes is unclear") {
     for (const char* text : {"", "{", "{\"", "{\"tut", "[", "{}", "{\"x\": \"tutti\"}", "tutti"}) {
         CHECK(kind_of_bytes(text) == FileKind::Unclear);

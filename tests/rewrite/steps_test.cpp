@@ -173,7 +173,6 @@ TEST_CASE("a state that is read whole is not stored as slices") {
     const std::string moved = "split sum rs_ag\nreorder sum.ag past next";
     CHECK(after_text(b.program(), moved + "\nas_slice m").resharded().size() == 1);
     CHECK(refused_text(b.program(), moved, "as_slice m dim 1") == "not-gathered");
-    Builder read = b;
     CHECK(refused_text(b.program(), "", "as_slice m") == "not-gathered");
     const Program reading = test::tensor_program_of(
         R"({"tutti_tensor": 1, "name": "p", "mesh": {"axes": [["a", 4]]}, "values": [
@@ -185,6 +184,14 @@ TEST_CASE("a state that is read whole is not stored as slices") {
             {"id": "norm", "op": "reduce", "args": ["half"], "dims": [0], "reduce": "sum"},
             {"id": "u", "op": "update", "args": ["s", "next.ag"]}], "outputs": ["u", "norm"]})");
     CHECK(refused_text(reading, "", "as_slice s") == "read-whole");
+    // So is one whose next value is.
+    Builder c("next", {{"a", 4}});
+    const Expr t = c.state("t", {8});
+    const Expr slices = c.input("x", {8}, DType::F32, {{"a", kRows}});
+    const Expr updated = c.update(t, (t + slices).named("next").all_gather({"a"}));
+    CHECK(refused_text(c.program(), "", "as_slice t") == "accepted");
+    c.output(sqrt(updated.reduce(Reduction::Sum, {0})));
+    CHECK(refused_text(c.program(), "", "as_slice t") == "read-whole");
 }
 
 TEST_CASE("kernels keep to one pass over the same elements") {

@@ -17,7 +17,7 @@ app::ConvertFormat convert_format(const Values& values, const app::ConvertOption
     if (values.flag("to")) {
         return static_cast<app::ConvertFormat>(
             values.choice("to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra",
-                                 "perfetto", "nccl-p2p", "mpi-p2p", "goal"}));
+                                 "perfetto", "nccl-p2p", "mpi-p2p", "goal", "program", "dot", "torch"}));
     }
     if (!options.folder.empty() || options.output.ends_with(".xml")) return app::ConvertFormat::MscclXml;
     return options.output.ends_with(app::kStreamSuffix) ? app::ConvertFormat::Stream
@@ -66,7 +66,9 @@ app::ConvertOptions convert_options(const Values& values) {
     options.max_bytes = byte_size(values, "max-bytes", 0);
     options.bytes = byte_size(values, "bytes", 1);
     if (options.folder.empty()) {
-        if (options.files.size() != 2) values.refuse("expected an instance and a schedule");
+        if (options.files.size() != 2 &&
+            !(options.files.size() == 1 && app::is_tensor_format(options.format)))
+            values.refuse("expected an instance and a schedule");
         if (options.output.empty()) values.refuse("expected --output FILE, where the schedule shall go");
     } else {
         if (options.files.empty()) {
@@ -137,6 +139,21 @@ void report_file(const app::Conversion& conversion, const app::ConvertOptions& o
     if (conversion.times) report_times(conversion, streams);
 }
 
+/// A tensor program and its schedule: what was written, or why nothing was.
+ExitCode report_tensor(const app::TensorConversion& conversion, const app::ConvertOptions& options,
+                       const Talk& talk, const Streams& streams) {
+    if (!conversion.difference.empty()) {
+        streams.err.print("error: {}: the result is not proven equal to {} and was not written; {}\n",
+                          conversion.schedule, conversion.program, conversion.difference);
+        return ExitCode::Failed;
+    }
+    if (!talk.quiet && !talk.json) {
+        streams.err.print("{}: {} values in {} kernels after {} steps, equivalent\n", options.output,
+                          conversion.values, conversion.kernels, conversion.steps);
+    }
+    return ExitCode::Done;
+}
+
 ExitCode run_convert(const app::ConvertOptions& options, const Talk& talk, const Process& process) {
     const Streams& streams = process.streams;
     const bool is_folder = !options.folder.empty();
@@ -145,6 +162,10 @@ ExitCode run_convert(const app::ConvertOptions& options, const Talk& talk, const
             Heartbeat heartbeat(streams, talk);
             return app::convert(options, heartbeat.watch(process));
         }();
+        if (conversion.tensor) {
+            if (talk.json) streams.out.print("{}\n", io::json_line(app::json_of(conversion, options)));
+            return report_tensor(*conversion.tensor, options, talk, streams);
+        }
         const bool valid = conversion.verdict.valid();
         if (talk.json && (valid || !is_folder))
             streams.out.print("{}\n", io::json_line(app::json_of(conversion, options)));
@@ -185,6 +206,11 @@ Command convert_command() {
         "  chakra        traces for ASTRA-sim, FILE.0.et, FILE.1.et, ...; of all collectives\n"
         "  perfetto      a trace to look at: links as tracks, for ui.perfetto.dev and\n"
         "                chrome://tracing (docs/results.md)\n"
+        "A tensor program and its schedule (docs/tensor-programs.md) become the program that the\n"
+        "schedule makes, after it has been proven to compute the same:\n"
+        "  program       in the format of tensor programs\n"
+        "  torch         a PyTorch module with functional collectives (docs/torch.md)\n"
+        "  dot           a graph, for Graphviz; of the program alone where no schedule is given\n"
         "Plans are verified once more, as plans, before the file appears. In the other formats\n"
         "each collective is a plan of its own; those that plan files have no name for come with\n"
         "a condition beside them (FILE.condition.json), with which tutti verify can judge them.\n"
@@ -202,15 +228,17 @@ Command convert_command() {
         "tutti convert dgx1.json dgx1.schedule.json -o allreduce.xml --target msccl-executor\n"
         "tutti convert small.json small.schedule.json large.json large.schedule.json -d algos\n"
         "tutti convert mesh3x3.json mesh3x3.schedule.json --to perfetto -o trace.json\n"
-        "tutti convert results/run1 -d algos\n";
+        "tutti convert results/run1 -d algos\n"
+        "tutti convert adam.json adam.schedule.json --to program -o adam.sliced.json\n";
     OptionGroup output{"Output"};
     output.options.add_options()                                                 //
         ("output,o", text_value("FILE"), "where it goes; - is standard output")  //
         ("directory,d", text_value("DIR"),
          "write plans of several schedules, or of a batch's results, there")  //
         ("to", text_value("FORMAT"),
-         "json, stream, mscclpp-json, msccl-xml, nccl-p2p, mpi-p2p, goal, sccl-json, chakra or perfetto "
-         "(default: stream if FILE ends in .tsch, msccl-xml if it ends in .xml, else json)");
+         "json, stream, mscclpp-json, msccl-xml, nccl-p2p, mpi-p2p, goal, sccl-json, chakra, perfetto, "
+         "program, torch or dot (default: stream if FILE ends in .tsch, msccl-xml if it ends in .xml, else "
+         "json)");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //
         ("collective", text_value("ID"),
