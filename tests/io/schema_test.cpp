@@ -5,9 +5,13 @@
 #include "batch/run_file.hpp"
 #include "io/instance_json.hpp"
 #include "io/schedule_json.hpp"
+#include "io/tensor_json.hpp"
+#include "io/tensor_schedule_json.hpp"
+#include "rewrite/schedule.hpp"
 #include "scratch.hpp"
 #include "source_dir.hpp"
 #include "synth/synthesize.hpp"
+#include "tests/support/tensor_set.hpp"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -98,6 +102,27 @@ TEST_CASE("what we write fits the schemas") {
           {{ChunkId(3), LinkId(1), Ticks(0), Op::Copy}, {ChunkId(0), LinkId(2), Ticks(8), Op::Reduce}}}) {
         write_schedule_json(scratch.path("s.json"), {"x", Ticks(9), sends});
         CHECK(schedules.complaints(load(scratch.path("s.json"))) == "");
+    }
+}
+
+TEST_CASE("tensor programs and their schedules fit their schemas, as they are given and as we write them") {
+    const SchemaFile programs("tensor-program.schema.json"), schedules("tensor-schedule.schema.json");
+    const auto plain = [](const Json& json) { return nlohmann::json::parse(json.dump()); };
+    for (const Json& line : tensor_lines("legal.jsonl")) {
+        CAPTURE(line.dump());
+        const auto name = line.at("program").get<std::string>();
+        CHECK(programs.complaints(plain(tensor_json("programs/" + name + ".json"))) == "");
+        tensor::Schedule schedule{.program = name};
+        for (const Json& step : line.at("steps")) schedule.steps.push_back(parse_tensor_step(step));
+        CHECK(schedules.complaints(plain(write_tensor_schedule(schedule))) == "");
+        const tensor::Program after = rewrite::replay(tensor_program(name), schedule.steps);
+        CHECK(programs.complaints(plain(write_tensor_program(after))) == "");
+    }
+    for (const Json& line : tensor_lines("illegal.jsonl")) {
+        const Json schedule{
+            {"tutti_tensor_schedule", 1}, {"program", "p"}, {"steps", Json::array({line.at("step")})}};
+        CAPTURE(line.dump());
+        CHECK(schedules.accepts(plain(schedule)) == (line.at("code") != "transformation"));
     }
 }
 
