@@ -31,6 +31,7 @@ class Search {
         result_.unscheduled = predict(program_, device_, calls_, {.bars = true, .joint = false});
         say(fmt::format("written  {:.1f} us, {} kernels", result_.unscheduled.us,
                         result_.unscheduled.kernels));
+        keep({{}, program_, result_.unscheduled});
         ExploreOptions explore;
         explore.stop = request_.stop;
         const std::vector<Explored> programs = reachable(program_, explore);
@@ -56,7 +57,7 @@ class Search {
         for (const std::int64_t pieces : request_.pieces) {
             options.pieces = pieces;
             for (Explored& form : forms(explored, options)) {
-                if (!is_first && form.program.overlaps().empty()) continue;
+                if (form.steps.empty() || (!is_first && form.program.overlaps().empty())) continue;
                 if (request_.stop.requested()) return;
                 try_one(std::move(form));
             }
@@ -68,19 +69,24 @@ class Search {
     void try_one(Explored form) {
         try {
             Prediction prediction = predict(form.program, device_, calls_);
-            ++result_.tried;
-            if (request_.most_state_bytes &&
-                static_cast<double>(prediction.state_bytes) > *request_.most_state_bytes)
-                return;
-            if (prediction.us < best_us_) {
-                best_us_ = prediction.us;
-                say(fmt::format("better   {:.1f} us in {} steps", prediction.us, form.steps.size()));
-            }
-            result_.schedules.push_back(
-                {std::move(form.steps), std::move(form.program), std::move(prediction)});
+            keep({std::move(form.steps), std::move(form.program), std::move(prediction)});
         } catch (const LimitError&) {
             if (!request_.stop.requested()) throw;
         }
+    }
+
+    void keep(Tuned one) {
+        ++result_.tried;
+        const double us = one.prediction.us;
+        if (request_.most_state_bytes &&
+            static_cast<double>(one.prediction.state_bytes) > *request_.most_state_bytes) {
+            return;
+        }
+        if (us < best_us_) {
+            best_us_ = us;
+            say(fmt::format("better   {:.1f} us in {} steps", us, one.steps.size()));
+        }
+        result_.schedules.push_back(std::move(one));
     }
 
     void keep_best(std::size_t count) {
