@@ -114,6 +114,22 @@ def test_a_device_without_a_rate_that_is_needed_is_refused_with_its_place() -> N
     assert error.value.place == "/matmul_tflops" and error.value.file.endswith("device.json")
 
 
+def test_steps_are_proven_or_refused_with_code_and_words() -> None:
+    p = tt.Program("sgd", sizes={"N": 1000}, data=4)
+    g, w, m = p.input("g", ["N"], layout={"data": "local"}), p.state("w", ["N"], fixed=True), p.state("m", ["N"])
+    m1 = (0.9 * m + g.all_reduce("data", name="sum") / 4).named("m_new")
+    p.update(w, w - 0.01 * m1)
+    p.update(m, m1)
+    q = p.split("sum").reorder("sum.ag").as_slice("m")
+    assert q.verify()["verdict"] == "equivalent"
+    assert [value["id"] for value in q.transformed["values"] if value["op"] == "reduce_scatter"] == ["sum.rs"]
+    for program, step, code in ((p, {"do": "split", "op": "w", "into": "rs_ag"}, "wrong-op"), (p, {"do": "as_slice", "tensor": "m"}, "not-gathered"),
+                                (q, {"do": "as_slice", "tensor": "w"}, "fixed-layout")):
+        with pytest.raises(tt.Refused) as error:
+            program.apply(step)
+        assert error.value.code == code and error.value.words
+
+
 def test_steps_are_said_as_text() -> None:
     steps: list[dict[str, Any]] = [{"do": "split", "op": "sum", "into": "rs_ag", "dim": 0}, {"do": "reorder", "gather": "sum.ag", "ops": "all"}, {"do": "as_slice", "tensor": "m"},
              {"do": "fuse", "ops": ["a", "b"], "name": "k"}, {"do": "overlap", "chain": ["mm", "k"], "pieces": 8}]
