@@ -116,9 +116,7 @@ Command view_command() {
     Command command;
     command.name = "view";
     command.summary = "make a page that shows a schedule, or the results of a batch";
-    command.usage =
-        "SCHEDULE [INSTANCE] [-o page.html] | RESULTS_FOLDER [-o report.html] | PROGRAM SCHEDULE --topology "
-        "FILE --device FILE";
+    command.usage = "SCHEDULE [INSTANCE] | RESULTS_FOLDER | PROGRAM SCHEDULE [options]";
     command.about =
         "Makes one HTML file that any browser shows without a network: the topology with its\n"
         "links coloured by use, every send on a line of time, chunks as they move, and what proves\n"
