@@ -1,3 +1,4 @@
+#include "app/file_kind.hpp"
 #include "app/run_plan.hpp"
 
 #include "cli/algorithm_options.hpp"
@@ -5,6 +6,7 @@
 #include "cli/option_groups.hpp"
 #include "cli/plan_readings.hpp"
 #include "cli/run_table.hpp"
+#include "cli/run_tensor.hpp"
 
 #include <boost/program_options.hpp>
 
@@ -17,6 +19,8 @@ namespace {
 struct Request {
     app::RunOptions run{};
     bool csv = false;
+    std::string inputs{};  ///< of a tensor program
+    bool f64 = false;      ///< likewise
 };
 
 app::RunNames run_names(const Values& values) {
@@ -68,6 +72,8 @@ Request run_options(const Values& values) {
     options.orders = values.number<std::uint32_t>("orders", 0, 1, 1'000'000);
     options.seed = values.number<std::uint64_t>("seed", 1, 0);
     options.anyway = values.flag("anyway");
+    request.inputs = values.text("inputs").value_or("");
+    request.f64 = values.flag("f64");
     request.csv = values.flag("csv");
     if (request.csv && values.flag("json")) values.refuse("expected one of --csv and --json");
     options.processes = values.number<std::uint32_t>("processes", 0, 1, 1024);
@@ -91,7 +97,22 @@ Request run_options(const Values& values) {
     return request;
 }
 
+ExitCode run_program(const Request& request, const Talk& talk, const Process& process) {
+    const std::vector<std::string>& files = request.run.names.files;
+    if (files.size() > 2) throw InputError("expected a tensor program, and its schedule where there is one");
+    app::RunTensorOptions options{
+        .program = files.front(), .inputs = request.inputs, .seed = request.run.seed};
+    if (files.size() == 2) options.schedule = files.back();
+    if (request.f64) options.precision = run::Precision::F64;
+    if (request.run.iterations > 0) options.calls = request.run.iterations;
+    return run_tensor_program(options, talk, process);
+}
+
 ExitCode run_run(const Request& request, const Talk& talk, const Process& process) {
+    if (app::kind_of_path(request.run.names.files.front()) == app::FileKind::TensorProgram)
+        return run_program(request, talk, process);
+    if (request.f64 || !request.inputs.empty())
+        throw InputError("--inputs and --f64 are for tensor programs", {}, request.run.names.files.front());
     const Streams& streams = process.streams;
     RunTable table(request.run, streams);
     const bool as_table = !talk.json && !request.csv;
@@ -192,6 +213,15 @@ OptionGroup making_options() {
     return making;
 }
 
+OptionGroup tensor_options() {
+    OptionGroup tensor{"Tensor programs"};
+    tensor.options.add_options()  //
+        ("inputs", text_value("FILE"),
+         "numbers for the inputs, sizes, and what the outputs must be (default: drawn with --seed)")  //
+        ("f64", flag(), "compute every floating value in f64, and compare within 1e-9");
+    return tensor;
+}
+
 }  // namespace
 
 Command run_command() {
@@ -208,17 +238,23 @@ Command run_command() {
         "algbw is the size of the call by its time, busbw that times the collective's factor\n"
         "(docs/plan-costs.md). Of several plans for the same call it is said which is the fastest\n"
         "from which size on. With --emulate the times are those of a network: the same on every\n"
-        "machine, and the same as 'tutti verify --topology' computes. docs/run.md has more.\n";
+        "machine, and the same as 'tutti verify --topology' computes. docs/run.md has more.\n"
+        "\n"
+        "A tensor program runs with a thread for each rank of its mesh; with a schedule, after the\n"
+        "transformed program has been proven equivalent. Every element of every output is compared\n"
+        "with what the program as written means. Times are of kernels; those of an overlap run\n"
+        "one after the other here.\n";
     command.examples =
         "tutti run ring.xml --bytes 1K:1G\n"
         "tutti run ring.xml tree.xml --bytes 4K:64M --dtype f32,bf16 --op sum,max\n"
         "tutti run ring all-pairs --ranks 8 --bytes 4K:64M:4\n"
         "tutti run job.json job.schedule.json\n"
         "tutti run ring.xml tree.xml --emulate dgx1.json --bytes 4K:256M:4\n"
+        "tutti run adam.json adam.schedule.json --iterations 5\n"
         "tutti run plan.json --engine streams --count 1,17,1000003\n"
         "tutti run racy.xml --anyway --orders 100\n";
-    command.groups = std::vector<OptionGroup>{call_options(), engine_options(), making_options(),
-                                              plan_readings(), common_options()};
+    command.groups = std::vector<OptionGroup>{call_options(),   engine_options(), making_options(),
+                                              tensor_options(), plan_readings(),  common_options()};
     command.positional = "files";
     command.parse = parsed_by(run_options, run_run);
     return command;

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "app/watch.hpp"
+#include "io/json_view.hpp"
+#include "run/program_run.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::app {
+
+struct RunTensorOptions {
+    std::string program{};
+    std::string schedule{};  ///< none: as it is written
+    std::string inputs{};    ///< a file of numbers (io/tensor_numbers_json.hpp); none: drawn with the seed
+    run::Precision precision = run::Precision::Declared;
+    std::uint64_t seed = 1;
+    std::size_t calls = 1;
+    friend bool operator==(const RunTensorOptions&, const RunTensorOptions&) = default;
+};
+
+/// An output or an updated state, compared on every rank.
+struct TensorOutput {
+    std::string name{}, type{};
+    std::optional<std::string> difference{};  ///< none: as the program means
+};
+struct TensorKernel {
+    std::string name{};
+    std::size_t values = 0;
+    double seconds = 0;
+};
+struct TensorRun {
+    std::string program{};
+    std::int64_t ranks = 0;
+    std::string
+        refused{};       ///< where the schedule's result is not equivalent to the program; then nothing ran
+    double seconds = 0;  ///< of the last call
+    std::vector<TensorKernel> kernels{};
+    std::vector<TensorOutput> outputs{};
+    bool compared = false;  ///< false: too large for the reference
+    [[nodiscard]] bool wrong() const;
+};
+
+/// Runs a tensor program, after its schedule, on threads of this process, and compares every element of every
+/// output on every rank with what the program as written means, in f64 (and with the file's outputs). Throws
+/// InputError (tensor::Refusal), LimitError.
+[[nodiscard]] TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch = {});
+
+/// `program`, `ranks`, `seconds`, `kernels`, `outputs`, `verdict`.
+[[nodiscard]] io::Json json_of(const TensorRun& run);
+
+}  // namespace tutti::app

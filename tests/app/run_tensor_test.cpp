@@ -1,0 +1,75 @@
+#include "app/run_tensor.hpp"
+
+#include "source_dir.hpp"
+
+#include "tensor/refusal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace tutti;
+
+namespace {
+
+const std::string kData = std::string(TUTTI_SOURCE_DIR) + "/tests/data/tensor/";
+
+/// A file with this text, for as long as this lives.
+class TextFile {
+  public:
+    explicit TextFile(const std::string& text) {
+        std::string pattern = (std::filesystem::temp_directory_path() / "tutti-run-XXXXXX").string();
+        const int descriptor = ::mkstemp(pattern.data());
+        REQUIRE(descriptor >= 0);
+        path_ = pattern;
+        std::ofstream(path_) << text;
+    }
+    TextFile(const TextFile&) = delete;
+    TextFile& operator=(const TextFile&) = delete;
+    ~TextFile() { std::filesystem::remove(path_); }
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+}  // namespace
+
+TEST_CASE("a program runs with given numbers, as written and by a schedule, and is compared with theirs") {
+    const TextFile schedule("split sum rs_ag\nreorder sum.ag past all\nas_slice m v\n");
+    for (const std::string& steps : {std::string(), schedule.path()}) {
+        const app::TensorRun run = app::run_tensor({.program = kData + "programs/adam.json",
+                                                    .schedule = steps,
+                                                    .inputs = kData + "numbers/adam-2.json",
+                                                    .precision = run::Precision::F64});
+        CHECK(run.ranks == 3);
+        CHECK(run.compared);
+        CHECK_FALSE(run.wrong());
+        CHECK(run.outputs.size() == 3);
+        CHECK(run.kernels.size() == (steps.empty() ? 20 : 21));
+    }
+}
+
+TEST_CASE("an output that is not the file's is named with its rank and element") {
+    const TextFile numbers(
+        R"({"mesh": {"data": 1}, "sizes": {"N": 2}, "inputs": {"g": [[1, 2]], "w": [[1, 1]]}, "outputs": {"w_out": [[0.9, 0.9]]}})");
+    const TextFile program(
+        R"({"tutti_tensor": 1, "name": "step", "mesh": {"axes": [["data", 4]]}, "sizes": {"N": 8}, "values": [
+        {"id": "g", "op": "input", "dtype": "f64", "shape": ["N"], "layout": {"data": "local"}},
+        {"id": "w", "op": "input", "dtype": "f64", "shape": ["N"], "state": true},
+        {"id": "c", "op": "constant", "dtype": "f64", "value": 0.1},
+        {"id": "sum", "op": "all_reduce", "args": ["g"], "axes": ["data"], "reduce": "sum"},
+        {"id": "part", "op": "mul", "args": ["sum", "c"]}, {"id": "next", "op": "sub", "args": ["w", "part"]},
+        {"id": "w_out", "op": "update", "args": ["w", "next"]}], "outputs": ["w_out"]})");
+    const app::TensorRun run = app::run_tensor({.program = program.path(), .inputs = numbers.path()});
+    REQUIRE(run.outputs.size() == 1);
+    CHECK(run.wrong());
+    CHECK(run.outputs.front().difference == "rank 0, element [1]: 0.8 instead of 0.9");
+    CHECK(app::json_of(run).at("verdict") == "wrong");
+    const TextFile refused("split sum rs_ag dim 3\n");
+    CHECK_THROWS_AS((void)app::run_tensor({.program = program.path(), .schedule = refused.path()}),
+                    tensor::Refusal);
+}
