@@ -18,6 +18,8 @@ namespace tutti::tune {
 namespace {
 
 constexpr std::size_t kMostKept = 5'000, kKept = 200;
+/// Of the time that is left.
+constexpr double kExploringShare = 0.2;
 /// So many of the best are worth a joint synthesis.
 constexpr std::size_t kFinalists = 4;
 
@@ -34,7 +36,12 @@ class Search {
         keep({{}, program_, result_.unscheduled});
         ExploreOptions explore;
         explore.stop = request_.stop;
+        // Programs that are reached and not predicted are worth nothing.
+        if (const auto left = request_.stop.remaining()) {
+            explore.stop = request_.stop.within(kExploringShare * *left);
+        }
         const std::vector<Explored> programs = reachable(program_, explore);
+        explore.stop = request_.stop;
         result_.programs = programs.size();
         say(fmt::format("programs {}", programs.size()));
         for (const Explored& one : programs) {
