@@ -15,5 +15,6 @@ void bind_judging(nb::module_& module);
 void bind_plans(nb::module_& module);
 void bind_programs(nb::module_& module);
 void bind_running(nb::module_& module);
+void bind_shared(nb::module_& module);
 
 }  // namespace tutti::python

@@ -22,4 +22,5 @@ NB_MODULE(_core, module) {
     tutti::python::bind_plans(module);
     tutti::python::bind_programs(module);
     tutti::python::bind_running(module);
+    tutti::python::bind_shared(module);
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Collective as Collective, Gather as Gather, Reduce as Reduce, ReduceScatter as ReduceScatter, Scatter as Scatter,
     )
     from tutti.instances import Instance as Instance, Links as Links, Topology as Topology, instance as instance, topology as topology, topology_kinds as topology_kinds
+    from tutti.jobs import Shared as Shared, shared as shared
     from tutti.judging import Cost as Cost, Finding as Finding, Verdict as Verdict, cost as cost, doctor as doctor, verify as verify
     from tutti.plans import Conversion as Conversion, Plan as Plan, convert as convert, load as load
     from tutti.programs import Algorithm as Algorithm, algorithm as algorithm, compile as compile
@@ -30,6 +31,7 @@ _PLACES = {
     "batches": ("Run", "batch"),
     "collectives": ("AllGather", "AllReduce", "AllToAll", "AllToNext", "Broadcast", "Collective", "Gather", "Reduce", "ReduceScatter", "Scatter"),
     "instances": ("Instance", "Links", "Topology", "instance", "topology", "topology_kinds"),
+    "jobs": ("Shared", "shared"),
     "judging": ("Cost", "Finding", "Verdict", "cost", "doctor", "verify"),
     "plans": ("Conversion", "Plan", "convert", "load"),
     "programs": ("Algorithm", "algorithm", "compile"),
@@ -42,7 +44,7 @@ __all__ = [
     "Error", "InfeasibleError", "InputError", "InternalError", "LimitError", "OutputError", "PlanError", "ProgramError",
     "Algorithm", "AllGather", "AllReduce", "AllToAll", "AllToNext", "Bound", "Bounds", "Broadcast", "Collective", "Conversion", "Cost",
     "Finding", "Gather", "Instance", "Links", "Plan", "Program", "Reduce", "ReduceScatter", "Ref", "Run", "Scatter", "Schedule", "Synthesis",
-    "Topology", "Verdict", "algorithm", "batch", "bound", "compile", "convert", "cost", "doctor", "heuristics", "instance", "load", "methods",
+    "Topology", "Verdict", "algorithm", "batch", "bound", "compile", "convert", "cost", "doctor", "heuristics", "instance", "load", "methods", "shared",
     "synthesize", "topology", "topology_kinds", "verify",
 ]
 

@@ -57,6 +57,7 @@ Team::Team(SharedMemory memory, std::uint32_t process, TeamOptions options)
     : memory_(std::move(memory)), process_(process), options_(std::move(options)) {
     static_assert(sizeof(Head) <= kMembersAt && sizeof(Member) == kMemberBytes);
     processes_ = static_cast<std::uint32_t>(head().processes);
+    spare_cores_ = processes_ <= std::thread::hardware_concurrency();  // asked once: it takes microseconds
     check_ = [this] { check_others(); };
     free_.emplace(head().first_part + process * head().part_bytes, head().part_bytes);
     memory_.take_seat(process);
@@ -77,7 +78,7 @@ Team::Member& Team::member(std::uint32_t process) const {
 std::byte* Team::staging() const { return memory_.data() + staging_at(processes_); }
 
 Patience Team::patience() const {
-    Patience patience(check_, processes_ <= std::thread::hardware_concurrency());
+    Patience patience(check_, spare_cores_);
     if (options_.poll) patience.poll_with(options_.poll);
     return patience;
 }
@@ -92,16 +93,20 @@ void Team::give_up(const std::string& text) {
 void Team::check_others() const {
     options_.check();
     if (head().given_up.load(std::memory_order_acquire) == 2) throw LostPeerError(head().reason);
+    // One that left may have done so because another ended: that one is named.
+    std::string left;
     for (std::uint32_t process = 0; process < processes_; ++process) {
         if (process == process_) continue;
         const Member& other = member(process);
         const std::uint32_t state = other.state.load(std::memory_order_acquire);
-        if (state == kAbsent) continue;
-        const auto name = fmt::format("process {} of {} (pid {})", process, processes_, other.process_id);
-        if (state == kLeft) throw LostPeerError(name + " has left, and others wait for it");
-        if (other.process_id != getpid() && !memory_.holder_of(process))
-            throw LostPeerError(name + " has ended, and others wait for it");
+        const auto name = [&] {
+            return fmt::format("process {} of {} (pid {})", process, processes_, other.process_id);
+        };
+        if (state == kLeft && left.empty()) left = name() + " has left, and others wait for it";
+        if (state == kHere && other.process_id != getpid() && !memory_.holder_of(process))
+            throw LostPeerError(name() + " has ended, and others wait for it");
     }
+    if (!left.empty()) throw LostPeerError(left);
 }
 
 std::byte* Team::allocate(std::size_t bytes) {

@@ -110,6 +110,7 @@ class Team {
 
     SharedMemory memory_;
     std::uint32_t process_, processes_;
+    bool spare_cores_ = false;
     TeamOptions options_;
     std::function<void()> check_;
     std::map<std::size_t, std::size_t> free_, used_;  ///< of this process's part: offset, bytes

@@ -25,29 +25,40 @@ TeamCall::TeamCall(Team& team, const Executable& executable, const Layout& layou
     }
     exchange_addresses();
     binding_.emplace(executable, layout_, type, op, memories_, spares_);
+    alone_ = bytes_of_call(executable, layout, type) < kAlone;
     if (engine == Engine::Pieces) {
-        alone_ = bytes_of_call(executable, layout, type) < kAlone;
         piece_worker_.emplace(*binding_, piece_bytes);
-        return;
+    } else {
+        make_streams(piece_bytes);
     }
+}
 
-    // Counters and temporary places of all are the first process's.
+void TeamCall::make_streams(std::size_t piece_bytes) {
     stream_call_.emplace(*binding_, piece_bytes);
     const std::size_t counters = stream_call_->counters();
-    if (team.process() == 0) {
-        std::byte* const memory = allocate(counters * sizeof(Progress) + stream_call_->temporary_bytes());
-        for (std::size_t at = 0; at < counters; ++at) new (memory + at * sizeof(Progress)) Progress;
-        team.post(0)[0] = *team.offset_of(memory, 0);
-    }
-    team.meet();
-    std::byte* const memory = team.at(team.post(0)[0]);
-    const std::span progress(reinterpret_cast<Progress*>(memory), counters);
     std::vector<std::uint32_t> own;
-    for (std::uint32_t stream = 0; stream < executable.streams.size(); ++stream) {
-        if (is_own(executable.streams[stream].gpu)) own.push_back(stream);
+    for (std::uint32_t stream = 0; stream < counters; ++stream) {
+        if (alone_ || is_own(executable_->streams[stream].gpu)) own.push_back(stream);
     }
+    if (alone_) {
+        own_progress_ = std::vector<Progress>(counters);
+        own_temporary_.resize(stream_call_->temporary_bytes());
+        stream_worker_.emplace(*stream_call_, own_progress_, own_temporary_.data(), std::move(own));
+        return;
+    }
+    // Counters and temporary places of all are the first process's.
+    if (team_->process() == 0) {
+        std::byte* const memory =
+            team_->allocate(counters * sizeof(Progress) + stream_call_->temporary_bytes());
+        allocated_.push_back(memory);
+        for (std::size_t at = 0; at < counters; ++at) new (memory + at * sizeof(Progress)) Progress;
+        team_->post(0)[0] = *team_->offset_of(memory, 0);
+    }
+    team_->meet();
+    std::byte* const memory = team_->at(team_->post(0)[0]);
+    const std::span progress(reinterpret_cast<Progress*>(memory), counters);
     stream_worker_.emplace(*stream_call_, progress, memory + counters * sizeof(Progress), std::move(own));
-    team.meet();
+    team_->meet();
 }
 
 TeamCall::~TeamCall() {
@@ -85,21 +96,30 @@ void TeamCall::run() {
 }
 
 void TeamCall::run_streams() {
+    Patience patience = team_->patience();
+    if (alone_) {
+        return team_->meet([&] {
+            stream_worker_->reset();
+            stream_worker_->run(patience);
+            divide(0, 1);
+        });
+    }
     stream_worker_->reset();
     team_->meet();
-    Patience patience = team_->patience();
     stream_worker_->run(patience);
     team_->meet();
     if (binding_->op() != Operator::Avg) return;
+    divide(team_->process(), team_->processes());
+    team_->meet();
+}
+
+void TeamCall::divide(std::uint32_t share, std::uint32_t shares) const {
     for (std::size_t at = 0; at < layout_.stretches().size(); ++at) {
         const auto [first, last] = layout_.stretches()[at];
-        const auto share = [&, from = first, length = last - first](std::uint32_t process) {
-            return static_cast<std::size_t>(from + length * process / team_->processes());
-        };
-        const std::size_t begin = share(team_->process());
-        binding_->divide(at, begin, share(team_->process() + 1) - begin);
+        const auto begin = static_cast<std::size_t>(first + (last - first) * share / shares);
+        const auto end = static_cast<std::size_t>(first + (last - first) * (share + 1) / shares);
+        binding_->divide(at, begin, end - begin);
     }
-    team_->meet();
 }
 
 }  // namespace tutti::run

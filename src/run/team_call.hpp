@@ -17,9 +17,9 @@ namespace tutti::run {
 /// A call of a plan by a team whose arrays all lie in the memory that it shares, as one of the processes sees
 /// it. Ranks are spread over the processes in blocks (Team::process_of).
 ///
-/// Pieces: all meet, each works on its share of the pieces of all ranks, all meet. A call too small to be
-/// shared out is done by whoever comes last, so there is one meeting only. Streams: each process advances the
-/// thread blocks of its ranks.
+/// Pieces: all meet, each works on its share of the pieces of all ranks, all meet. Streams: each process
+/// advances the thread blocks of its ranks. A call too small to be shared out is done by whoever comes last,
+/// so there is one meeting only.
 class TeamCall {
   public:
     /// Made by all processes together. `arrays`: by memory of the executable the address in the team's memory
@@ -40,7 +40,9 @@ class TeamCall {
         return team_->process_of(gpu.index(), ranks_) == team_->process();
     }
     void exchange_addresses();
+    void make_streams(std::size_t piece_bytes);
     void run_streams();
+    void divide(std::uint32_t share, std::uint32_t shares) const;
 
     Team* team_;
     const Executable* executable_;
@@ -52,6 +54,8 @@ class TeamCall {
     std::optional<Binding> binding_;
     std::optional<PieceWorker> piece_worker_;
     std::optional<StreamCall> stream_call_;
+    std::vector<Progress> own_progress_;    ///< where whoever comes last does it all
+    std::vector<std::byte> own_temporary_;  ///< likewise
     std::optional<StreamWorker> stream_worker_;
 };
 
