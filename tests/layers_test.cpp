@@ -30,6 +30,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"src/compile", {"compile", "core", "plan", "lang"}},
     {"src/timing", {"timing", "core", "plan"}},
     {"src/run", {"run", "core", "plan", "verify", "timing", "tensor"}},
+    {"src/mpi", {"mpi", "app", "run", "core", "plan"}},
     {"heuristics", {"heuristics", "core", "symmetry"}},
     {"models", {"models", "core", "symmetry", "bounds"}},
     {"src/synth", {"synth", "core", "symmetry", "bounds", "heuristics", "models", "verify"}},

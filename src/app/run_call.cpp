@@ -1,5 +1,6 @@
 #include "app/run_call.hpp"
 
+#include "app/run_messages.hpp"
 #include "core/call.hpp"
 #include "core/error.hpp"
 #include "plan/execution_plan.hpp"
@@ -149,14 +150,17 @@ std::int64_t largest_that_fits(const RunCall& call, const RunOptions& options, s
     return bytes_of(largest);
 }
 
-Caller::Caller(const RunOptions& options, const Topology* network, std::function<void()> check)
+Caller::Caller(const RunOptions& options, const Topology* network, run::MpiLibrary* mpi,
+               std::function<void()> check)
     : options_(options),
       network_(network),
+      mpi_(mpi),
       check_(std::move(check)),
       workers_(options.workers > 0 ? options.workers : std::max(std::thread::hardware_concurrency(), 1U)) {}
 
 RunOutcome Caller::run(std::span<const RunCall> calls) {
     RunOutcome outcome = network_ != nullptr      ? run_on_links(calls)
+                         : mpi_ != nullptr        ? run_by_messages(calls.front())
                          : options_.orders > 0    ? run_in_orders(calls.front())
                          : options_.processes > 0 ? run_in_processes(calls.front())
                                                   : run_here(calls);
@@ -246,6 +250,17 @@ RunOutcome Caller::run_in_processes(const RunCall& call) {
                            .check = check_});
     team.fill();
     team.run();
+    RunOutcome outcome;
+    add(team.check(), outcome);
+    measure([&](std::uint32_t rounds) { return team.time(rounds); }, outcome);
+    return outcome;
+}
+
+RunOutcome Caller::run_by_messages(const RunCall& call) {
+    const Data data(call.plan->executable, call, options_.seed);
+    MessageRun team(*mpi_, call.plan->executable, call.count, call.type, call.op, data.inputs,
+                    static_cast<std::size_t>(options_.piece_bytes), check_);
+    (void)team.time(1);
     RunOutcome outcome;
     add(team.check(), outcome);
     measure([&](std::uint32_t rounds) { return team.time(rounds); }, outcome);

@@ -5,6 +5,7 @@
 #include "core/topology.hpp"
 #include "run/emulation.hpp"
 #include "run/executable.hpp"
+#include "run/mpi_library.hpp"
 #include "run/worker_threads.hpp"
 
 #include <cstdint>
@@ -44,7 +45,9 @@ struct RunCall {
 class Caller {
   public:
     /// `check` is called now and then, and throws to end it. `network`: null where links are not emulated.
-    Caller(const RunOptions& options, const Topology* network, std::function<void()> check);
+    /// `mpi`: null, or what passes messages between the processes that all do this.
+    Caller(const RunOptions& options, const Topology* network, run::MpiLibrary* mpi,
+           std::function<void()> check);
 
     /// Runs the calls one after the other, which counts as one; on emulated links they start together.
     /// Throws InputError where they cannot run.
@@ -54,6 +57,7 @@ class Caller {
     [[nodiscard]] RunOutcome run_in_orders(const RunCall& call);
     [[nodiscard]] RunOutcome run_here(std::span<const RunCall> calls);
     [[nodiscard]] RunOutcome run_in_processes(const RunCall& call);
+    [[nodiscard]] RunOutcome run_by_messages(const RunCall& call);
     [[nodiscard]] RunOutcome run_on_links(std::span<const RunCall> calls);
     /// Runs so many rounds and says how many microseconds each took.
     using Rounds = std::function<std::span<const double>(std::uint32_t)>;
@@ -61,6 +65,7 @@ class Caller {
 
     const RunOptions& options_;
     const Topology* network_;
+    run::MpiLibrary* mpi_;
     std::function<void()> check_;
     run::WorkerThreads workers_;
 };

@@ -1,6 +1,7 @@
 #include "app/run_plan.hpp"
 
 #include "app/memory.hpp"
+#include "app/mpi_module.hpp"
 #include "app/plan_judge.hpp"
 #include "app/run_call.hpp"
 #include "core/error.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <utility>
 
 namespace tutti::app {
@@ -36,15 +38,18 @@ class Runner {
     Runner(const RunOptions& options, const Watch& watch, const RunListener& listener)
         : options_(options),
           watch_(watch),
-          listener_(listener),
+          mpi_(options.mpi ? open_mpi() : nullptr),
+          listener_(mpi_ && mpi_->process() > 0 ? silent_ : listener),
           network_(read_network(options)),
-          caller_(options, network_ ? &*network_ : nullptr, [this] { check_interrupt(); }) {}
+          caller_(options, network_ ? &*network_ : nullptr, mpi_.get(), [this] { check_interrupt(); }) {
+        result_.is_first = !mpi_ || mpi_->process() == 0;
+    }
 
     RunResult run() && {
         try {
             const RunSources sources(options_.names, watch_);
             check_numbers(sources.plans().size());
-            const bool one_process = options_.processes == 0 && options_.orders == 0;
+            const bool one_process = options_.processes == 0 && options_.orders == 0 && !options_.mpi;
             const bool together =
                 sources.plans().size() > 1 && one_process && (options_.together || sources.of_instance());
             std::deque<JudgedSource> kept;
@@ -314,6 +319,8 @@ class Runner {
 
     const RunOptions& options_;
     const Watch& watch_;
+    std::unique_ptr<run::MpiLibrary> mpi_;
+    RunListener silent_;
     const RunListener& listener_;
     std::optional<Topology> network_;
     Caller caller_;

@@ -32,6 +32,7 @@ struct RunOptions {
     unsigned workers = 0;                  ///< 0: as many as the machine has cores
     std::uint32_t processes = 0;           ///< 0: all in this process
     bool private_arrays = false;           ///< of processes: each has its arrays for itself
+    bool mpi = false;                      ///< by messages between the processes that mpirun started
     std::int64_t piece_bytes = 0;          ///< 0: what suits
     std::uint32_t iterations = 0;          ///< 0: as many as are worth it
     bool anyway = false;                   ///< plans that are not acceptable, too
@@ -96,6 +97,7 @@ struct RunResult {
     std::vector<RunComparison> comparisons{};
     std::vector<RefusedPlan> refused{};
     bool complete = false;  ///< false: interrupted
+    bool is_first = true;   ///< of the processes of MPI: the one that prints
     std::string lost{};     ///< why it ended early: a process that took part was lost
     [[nodiscard]] bool any_wrong() const;
     [[nodiscard]] bool any_skipped() const;

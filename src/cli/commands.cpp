@@ -10,6 +10,7 @@
     ROW(compile)            \
     ROW(algorithms)         \
     ROW(run)                \
+    ROW(bench)              \
     ROW(tune)               \
     ROW(bound)              \
     ROW(batch)              \

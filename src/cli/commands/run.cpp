@@ -84,6 +84,17 @@ Request run_options(const Values& values) {
         values.refuse("option --arrays: expected --engine pieces with private arrays");
     if (options.processes > 0 && (options.workers > 0 || options.orders > 0 || options.together))
         values.refuse("option --processes: expected neither --threads nor --orders nor --together with it");
+    options.mpi = values.flag("mpi");
+    if (options.mpi) {
+        for (const char* name :
+             {"engine", "threads", "orders", "processes", "arrays", "together", "emulate"}) {
+            if (values.flag(name))
+                values.refuse(
+                    fmt::format("--{} means nothing with --mpi: each process of MPI has its ranks, whose "
+                                "thread blocks run by themselves",
+                                name));
+        }
+    }
     if (options.orders > 0 && options.together) values.refuse("--orders runs one plan at a time");
     if (options.emulate) {
         for (const char* name : {"engine", "threads", "piece", "orders", "iterations", "processes"}) {
@@ -133,7 +144,9 @@ ExitCode run_run(const Request& request, const Talk& talk, const Process& proces
         }
         return app::run_plans(request.run, heartbeat.watch(process), listener);
     }();
-    if (talk.json) {
+    if (!result.is_first) {
+        // One process of MPI prints for all.
+    } else if (talk.json) {
         streams.out.print("{}\n", io::json_line(app::json_of(result)));
     } else if (request.csv) {
         streams.out << run_csv(result);
@@ -191,6 +204,9 @@ OptionGroup engine_options() {
         ("arrays", text_value("WHERE"),
          "of processes: shared (default): in the memory that they share; private: each rank's process has "
          "its own, and they are copied piece by piece")  //
+        ("mpi", flag(),
+         "by messages between the processes that mpirun started, on one machine or several, each with one "
+         "or more of the ranks: mpirun -n 4 tutti run PLAN --mpi")  //
         ("emulate", text_value("TOPOLOGY"),
          "let messages take the time that they would take on the links of this network (anything that "
          "'tutti topology' reads, in physical units), whatever this machine is")  //
