@@ -269,7 +269,7 @@ TEST_CASE("bounds that are stopped end soon and are still valid") {
     const std::atomic<bool> stopped = true;
     const Instance instance = test::on_all(two_cliques(12, 3), {test::collective(CollectiveKind::AllToAll)});
     const auto bounds = bounds::all_bounds(instance, Stop(std::nullopt, &stopped));
-    CHECK(bounds.size() == 9);
+    CHECK(bounds.size() == 10);
     for (const Bound& bound : bounds) CHECK(bound.value <= bound_of(instance, bound.kind).value);
 }
 

@@ -98,8 +98,8 @@ Command bench_command() {
         "--against memory: all ranks in this process beside a loop that reads every input and\n"
         "writes every output once.\n";
     command.examples =
-        "mpirun -n 4 tutti bench ring.xml --against mpi --bytes 4K:64M:4\n"
-        "tutti bench ring.xml --against memory --threads 1\n";
+        "tutti bench ring.xml --against memory --threads 1\n"
+        "mpirun -n 4 tutti bench ring.xml --against mpi --bytes 4K:64M:4\n";
     OptionGroup calls{"Calls"};
     calls.options.add_options()                                                                       //
         ("against", text_value("WHAT"), "mpi (default) or memory")                                    //

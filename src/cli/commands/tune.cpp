@@ -66,6 +66,20 @@ TuneCall tune_options(const Values& values) {
 /// "1.458 ms": four digits, in the largest unit that leaves at least 1.
 std::string us_text(double us) { return text::time_text(Ticks(std::llround(us * 1e6)), Units::Physical, 4); }
 
+/// A step without most of the values that it names.
+std::string shortened(const std::string& step) {
+    constexpr std::size_t kMost = 40;
+    if (step.size() <= kMost) return step;
+    return step.substr(0, step.rfind(' ', kMost)) + " …";
+}
+
+std::string shortened(const std::vector<std::string>& steps) {
+    if (steps.empty()) return "as written";
+    std::string line;
+    for (const std::string& step : steps) line += (line.empty() ? "" : "; ") + shortened(step);
+    return line;
+}
+
 text::SafeText tuned_table(const app::TuneAnswer& answer) {
     using text::Align;
     text::Table table({{"predicted", Align::Right},
@@ -75,10 +89,10 @@ text::SafeText tuned_table(const app::TuneAnswer& answer) {
                        {"steps"}});
     for (std::size_t i = 0; i < answer.result.schedules.size(); ++i) {
         const tune::Prediction& prediction = answer.result.schedules[i].prediction;
-        table.add(
-            {us_text(prediction.us), text::memory_text(static_cast<std::uint64_t>(prediction.state_bytes)),
-             text::memory_text(prediction.wire_bytes), std::to_string(prediction.kernels),
-             answer.steps[i].empty() ? "as written" : fmt::format("{}", fmt::join(answer.steps[i], "; "))});
+        table.add({us_text(prediction.us),
+                   text::memory_text(static_cast<std::uint64_t>(prediction.state_bytes)),
+                   text::memory_text(prediction.wire_bytes), std::to_string(prediction.kernels),
+                   shortened(answer.steps[i])});
     }
     return table.text();
 }
@@ -113,7 +127,10 @@ ExitCode run_tune_program(const app::TuneOptions& options, const Talk& talk, con
     if (talk.json) {
         streams.out.print("{}\n", io::json_line(app::json_of(answer)));
     } else if (!answer.result.schedules.empty()) {
-        streams.out.print("{}\n{}", tuned_table(answer), calls_table(answer));
+        streams.out.print("{}\n", tuned_table(answer));
+        if (!answer.steps.front().empty()) streams.out.print("steps of the best\n");
+        for (const std::string& step : answer.steps.front()) streams.out.print("  {}\n", step);
+        streams.out.print("\n{}", calls_table(answer));
         const double best = answer.result.schedules.front().prediction.us;
         streams.out.print("\nas written {}; {} schedules of {} tried in {} s{}\n",
                           us_text(answer.result.unscheduled.us), answer.result.tried,
