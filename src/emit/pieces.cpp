@@ -15,8 +15,8 @@
 namespace tutti::emit {
 namespace {
 
-using tensor::AxisId, tensor::Kernel, tensor::Kernels, tensor::Op, tensor::Program, tensor::Type,
-    tensor::Value, tensor::ValueId;
+using tensor::AxisId, tensor::Kernel, tensor::Kernels, tensor::Program, tensor::Type, tensor::Value,
+    tensor::ValueId;
 
 /// An operand of a value, both in the chain.
 struct Edge {

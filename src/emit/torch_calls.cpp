@@ -11,7 +11,7 @@
 
 namespace tutti::emit {
 
-using tensor::AxisId, tensor::DType, tensor::Layout, tensor::Op, tensor::Type, tensor::Value, tensor::ValueId;
+using tensor::AxisId, tensor::DType, tensor::Op, tensor::Type, tensor::Value, tensor::ValueId;
 
 namespace {
 

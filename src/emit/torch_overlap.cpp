@@ -16,7 +16,7 @@
 
 namespace tutti::emit {
 
-using tensor::AxisId, tensor::KernelId, tensor::OpKind, tensor::Type, tensor::Value, tensor::ValueId;
+using tensor::AxisId, tensor::KernelId, tensor::Type, tensor::Value, tensor::ValueId;
 
 bool TorchStep::is_cut(ValueId id, std::size_t dim) const {
     return pieces_ != nullptr && pieces_->has(id) && pieces_->dim.at(id) == dim;

@@ -11,8 +11,8 @@
 
 namespace tutti::emit {
 
-using tensor::AxisId, tensor::DType, tensor::Kernel, tensor::KernelId, tensor::Op, tensor::OpKind,
-    tensor::Type, tensor::Value, tensor::ValueId;
+using tensor::AxisId, tensor::DType, tensor::Kernel, tensor::KernelId, tensor::Op, tensor::Type,
+    tensor::Value, tensor::ValueId;
 
 namespace {
 

@@ -18,7 +18,6 @@ namespace tutti::rewrite {
 namespace {
 
 using tensor::AxisId;
-using tensor::Kernel;
 using tensor::KernelId;
 using tensor::Kernels;
 using tensor::kNowhere;

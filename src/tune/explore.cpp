@@ -15,7 +15,6 @@
 namespace tutti::tune {
 namespace {
 
-using tensor::Kernel;
 using tensor::KernelId;
 using tensor::Kernels;
 using tensor::Op;

@@ -12,7 +12,6 @@ namespace {
 
 using tensor::DType;
 using tensor::Op;
-using tensor::OpKind;
 
 double rate_of(const tensor::Device::Rates& rates, DType dtype, std::string_view what) {
     const double rate = rates[static_cast<std::size_t>(dtype)];

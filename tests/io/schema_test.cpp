@@ -1,6 +1,8 @@
 // valijson's string sums and regular expressions set off false alarms of g++ 12 (GCC bugs 105651 and 105562).
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wrestrict"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 #include "batch/run_file.hpp"
 #include "io/instance_json.hpp"

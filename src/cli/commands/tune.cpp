@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <boost/program_options.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -66,11 +67,9 @@ TuneCall tune_options(const Values& values) {
 /// "1.458 ms": four digits, in the largest unit that leaves at least 1.
 std::string us_text(double us) { return text::time_text(Ticks(std::llround(us * 1e6)), Units::Physical, 4); }
 
-/// A step without most of the values that it names.
+/// A step without the values that it moves or fuses.
 std::string shortened(const std::string& step) {
-    constexpr std::size_t kMost = 40;
-    if (step.size() <= kMost) return step;
-    return step.substr(0, step.rfind(' ', kMost)) + " …";
+    return step.substr(0, std::min(step.find(": "), step.find(" past ")));
 }
 
 std::string shortened(const std::vector<std::string>& steps) {
