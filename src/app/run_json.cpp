@@ -29,7 +29,7 @@ io::Json json_of(const TogetherRow& row) {
     io::Json json{{"plans", row.plans},
                   {"bytes", row.bytes},
                   {"type", run::name_of(row.type)},
-                  {"operator", run::name_of(row.op)}};
+                  {"operator", name_of(row.op)}};
     add_outcome(json, row.outcome);
     return json;
 }
@@ -44,7 +44,7 @@ io::Json json_of(const RunComparison& comparison) {
     return {{"collective", comparison.collective},
             {"ranks", comparison.ranks},
             {"type", run::name_of(comparison.type)},
-            {"operator", run::name_of(comparison.op)},
+            {"operator", name_of(comparison.op)},
             {"files", comparison.files},
             {"sizes", std::move(sizes)}};
 }
@@ -58,7 +58,7 @@ io::Json json_of(const RunRow& row) {
                   {"bytes", row.bytes},
                   {"count", row.count},
                   {"type", run::name_of(row.type)},
-                  {"operator", run::name_of(row.op)},
+                  {"operator", name_of(row.op)},
                   {"root", row.root ? io::Json(row.root->value()) : io::Json()},
                   {"mode", row.in_place ? "in-place" : "out-of-place"}};
     add_outcome(json, row.outcome);

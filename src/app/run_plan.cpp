@@ -31,6 +31,7 @@ struct JudgedSource {
     JudgedPlan judged{};
     std::vector<verify::JudgedProgram> programs{};
     std::vector<RunnablePlan> modes{};
+    bool reduces = false;  ///< makes sums
 };
 
 class Runner {
@@ -115,6 +116,11 @@ class Runner {
         check_interrupt();
         plan.number = number;
         plan.source = source;
+        if (!source.invalid.empty()) {
+            plan.judged.verdict.verdict = plan::PlanClass::Invalid;
+            refuse(plan, source.invalid);
+            return false;
+        }
         JudgeOptions judging;
         judging.plan = options_.plan;
         const auto others = source.named ? PlanJudge::OtherFiles::Malformed : PlanJudge::OtherFiles::Skipped;
@@ -158,7 +164,11 @@ class Runner {
         // Out of place comes first, as in the table.
         std::ranges::stable_sort(plan.modes, {},
                                  [](const RunnablePlan& mode) { return mode.program->in_place; });
-        if (!plan.modes.empty()) return true;
+        if (!plan.modes.empty()) {
+            plan.reduces = std::ranges::any_of(plan.modes.front().executable.steps,
+                                               [](const run::Step& step) { return step.sources > 1; });
+            return true;
+        }
         refuse(plan, fmt::format("it cannot be called {}", *options_.in_place ? "in place" : "out of place"));
         return false;
     }
@@ -212,6 +222,7 @@ class Runner {
             for (const run::ElementType type : options_.types) {
                 for (const run::Operator op : options_.operators) {
                     for (const std::int64_t count : counts_of(plan, type)) run(plan, type, op, count);
+                    if (!plan.reduces) break;  // they all do the same
                 }
             }
         } catch (const InputError& error) {
@@ -231,7 +242,7 @@ class Runner {
             row.count = count;
             row.bytes = bytes_of(call);
             row.type = type;
-            row.op = op;
+            if (plan.reduces) row.op = op;
             row.root = plan.judged.verdict.root;
             row.in_place = mode.program->in_place;
             listener_.begins(fmt::format("{}, {} {} {}", row.file,
@@ -289,6 +300,7 @@ class Runner {
                 std::size_t sizes = 1;
                 for (const JudgedSource& plan : plans) sizes = std::max(sizes, counts_of(plan, type).size());
                 for (std::size_t size = 0; size < sizes; ++size) run_together(plans, type, op, size);
+                if (std::ranges::none_of(plans, &JudgedSource::reduces)) break;
             }
         }
     }
@@ -296,7 +308,8 @@ class Runner {
     void run_together(const std::deque<JudgedSource>& plans, run::ElementType type, run::Operator op,
                       std::size_t size) {
         std::vector<RunCall> calls;
-        TogetherRow row{.plans = plans.size(), .type = type, .op = op};
+        TogetherRow row{.plans = plans.size(), .type = type};
+        if (std::ranges::any_of(plans, &JudgedSource::reduces)) row.op = op;
         std::size_t needed = 0;
         for (const JudgedSource& plan : plans) {
             const std::vector<std::int64_t> counts = counts_of(plan, type);

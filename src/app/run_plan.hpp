@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tutti::app {
@@ -59,7 +60,7 @@ struct RunRow {
     std::int64_t bytes = 0;  ///< of the call
     std::int64_t count = 0;  ///< elements of a share
     run::ElementType type{};
-    run::Operator op{};
+    std::optional<run::Operator> op{};  ///< nothing: no sums are made
     std::optional<Rank> root{};
     bool in_place = false;
     RunOutcome outcome{};
@@ -70,7 +71,7 @@ struct TogetherRow {
     std::size_t plans = 0;
     std::int64_t bytes = 0;  ///< of all calls
     run::ElementType type{};
-    run::Operator op{};
+    std::optional<run::Operator> op{};  ///< nothing: no sums are made
     RunOutcome outcome{};
 };
 
@@ -84,7 +85,7 @@ struct RunComparison {
     std::string collective{};
     std::int32_t ranks = 0;
     run::ElementType type{};
-    run::Operator op{};
+    std::optional<run::Operator> op{};  ///< nothing: no sums are made
     std::vector<std::string> files{};
     std::vector<std::int64_t> sizes{};           ///< ascending
     std::vector<std::vector<double>> best_us{};  ///< by size and file: of its modes the faster
@@ -120,6 +121,10 @@ struct RunListener {
 /// Compares what ran; only where there are two plans for the same.
 [[nodiscard]] std::vector<RunComparison> compare_runs(std::span<const RunRow> rows);
 
+/// "sum", "none".
+[[nodiscard]] inline std::string_view name_of(const std::optional<run::Operator>& op) {
+    return op ? run::name_of(*op) : "none";
+}
 [[nodiscard]] io::Json json_of(const RunRow& row);
 [[nodiscard]] io::Json json_of(const RunResult& result);
 

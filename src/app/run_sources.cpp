@@ -44,8 +44,8 @@ bool is_algorithm(const std::string& name) {
 
 bool is_ours(const std::string& file) {
     if (file == "-") return false;
+    io::Source source(file);
     try {
-        io::Source source(file);
         const FileKind kind = kind_of_bytes(source.peek(io::Source::kBlock));
         return kind == FileKind::Instance || kind == FileKind::Schedule;
     } catch (const InputError&) {
@@ -57,11 +57,13 @@ bool is_ours(const std::string& file) {
 
 RunSources::RunSources(const RunNames& names, const Watch& watch) {
     std::vector<std::string> ours;
+    bool any_algorithm = false;
     for (std::size_t at = 0; at < names.files.size(); ++at) {
         const std::string& file = names.files[at];
         const bool named = names.algorithm.ranks > 0 && !exists(file);
         if (!exists(file) && names.algorithm.ranks == 0 && is_algorithm(file))
             throw InputError("this is an algorithm of the library; expected --ranks N too", {}, file);
+        any_algorithm = any_algorithm || named;
         if (named || is_program(file)) {
             const bool python = !named && file.ends_with(".py");
             const std::vector<std::string> arguments(
@@ -76,6 +78,9 @@ RunSources::RunSources(const RunNames& names, const Watch& watch) {
             plans_.push_back({.path = file, .name = file});
         }
     }
+    if (names.algorithm.ranks > 0 && !any_algorithm)
+        throw InputError("--ranks is for algorithms of the library, and this is a file", {},
+                         names.files.front());
     if (!ours.empty()) add_schedules(names, ours, watch);
 }
 
@@ -114,6 +119,9 @@ void RunSources::add_program(const RunNames& names, const std::string& program, 
 
 void RunSources::add_schedules(const RunNames& names, const std::vector<std::string>& files,
                                const Watch& watch) {
+    const auto is_instance = [](const std::string& file) { return kind_of_path(file) == FileKind::Instance; };
+    if (std::ranges::none_of(files, is_instance))
+        throw InputError("this is a schedule of tutti's own; expected its instance too", {}, files.front());
     const ScheduleFiles ours = instance_and_schedules(files);
     if (ours.schedules.empty())
         throw InputError("this is an instance; expected a schedule of it too", {}, ours.instance);
@@ -123,9 +131,10 @@ void RunSources::add_schedules(const RunNames& names, const std::vector<std::str
         io::OpenSchedule schedule = io::open_schedule(file, watch.stop());
         const HeldSchedule held = held_schedule(schedule, instance, watch.stop());
         if (!held.verdict.valid()) {
-            const std::string why =
-                held.verdict.violations.empty() ? "" : ": " + held.verdict.violations.front().message;
-            throw InputError("the schedule is invalid" + why, {}, file);
+            const auto& found = held.verdict.violations;
+            plans_.push_back(
+                {.name = file, .invalid = found.empty() ? "the schedule is invalid" : found.front().message});
+            continue;
         }
         ConvertOptions options;
         options.format = names.format;

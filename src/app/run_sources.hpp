@@ -18,6 +18,7 @@ struct RunSource {
     std::vector<std::int32_t> npus{};     ///< by rank, where an instance says so
     std::optional<std::int64_t> bytes{};  ///< of the call in its instance
     bool named = true;                    ///< by the user; else it was found in a folder, and may be no plan
+    std::string invalid{};                ///< why a schedule is: then there is no plan of it
 };
 
 /// What names plans: their files, folders of them, an instance and its schedule, a program of the chunk
@@ -34,7 +35,7 @@ struct RunNames {
 /// The plans that names stand for. Those that are made here lie in a folder that is gone when this is.
 class RunSources {
   public:
-    /// Throws InputError: also for a schedule that is invalid and a program that is wrong.
+    /// Throws InputError: also for a program that is wrong.
     RunSources(const RunNames& names, const Watch& watch);
 
     [[nodiscard]] const std::vector<RunSource>& plans() const { return plans_; }

@@ -26,9 +26,63 @@ Program at_sizes_of(const Program& program, const io::TensorNumbers& numbers) {
         axes.push_back(found == numbers.mesh.end() ? axis.size : found->second);
     }
     for (const auto& [name, size] : numbers.mesh) {
-        if (!program.mesh().find(name)) throw InputError(fmt::format("the mesh has no axis '{}'", name));
+        if (!program.mesh().find(name))
+            throw InputError(fmt::format("the program's mesh has no axis '{}'", name),
+                             "/mesh/" + path_token(name));
+    }
+    for (const auto& [name, size] : numbers.sizes) {
+        if (!program.sizes().contains(name))
+            throw InputError(fmt::format("the program has no size '{}'", name), "/sizes/" + path_token(name));
     }
     return tensor::at_sizes(program, axes, numbers.sizes);
+}
+
+/// All arrays belong to one of these values and have its shape. `what` is "input" or "output".
+void check_arrays(const Program& program, const std::vector<tensor::ValueId>& values,
+                  const std::map<std::string, io::NumberArray>& given, std::string_view what) {
+    for (const auto& [name, array] : given) {
+        const std::string place = fmt::format("/{}s/{}", what, path_token(name));
+        const auto value =
+            std::ranges::find(values, name, [&](tensor::ValueId id) { return program[id].name; });
+        if (value == values.end())
+            throw InputError(fmt::format("the program has no {} '{}'", what, name), place);
+        const std::vector<std::int64_t> expected = verify::array_shape(program.mesh(), program[*value].type);
+        if (array.shape == expected) continue;
+        throw InputError(fmt::format("{} '{}': expected the shape [{}], found [{}]", what, name,
+                                     fmt::join(expected, ", "), fmt::join(array.shape, ", ")),
+                         place);
+    }
+}
+
+void check_numbers(const Program& program, const io::TensorNumbers& numbers) {
+    std::vector<tensor::ValueId> inputs;
+    for (const tensor::ValueId id : program.order()) {
+        if (program[id].op != tensor::Op::Input) continue;
+        inputs.push_back(id);
+        if (!numbers.inputs.contains(program[id].name))
+            throw InputError(fmt::format("expected numbers for the input '{}'", program[id].name), "/inputs");
+    }
+    check_arrays(program, inputs, numbers.inputs, "input");
+    check_arrays(program, program.outputs(), numbers.outputs, "output");
+}
+
+/// The program at the sizes of these numbers, which fit it.
+Program fitting(const Program& program, const io::TensorNumbers& numbers, const std::string& file) {
+    try {
+        Program sized = at_sizes_of(program, numbers);
+        check_numbers(sized, numbers);
+        return sized;
+    } catch (const InputError& error) {
+        throw error.in_file(file);
+    }
+}
+
+Program by_schedule(const Program& program, const RunTensorOptions& options, const Watch& watch) {
+    try {
+        return rewrite::replay(program, io::read_tensor_schedule(options.schedule, watch.stop()).steps);
+    } catch (const tensor::Refusal& refusal) {
+        throw refusal.of_file(options.schedule);
+    }
 }
 
 verify::Array array_of(const io::NumberArray& array, const RealNumbers& numbers, tensor::DType dtype) {
@@ -94,12 +148,12 @@ TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
     std::optional<io::TensorNumbers> numbers;
     if (!options.inputs.empty()) {
         numbers = io::read_tensor_numbers(options.inputs, watch.stop());
-        original = at_sizes_of(original, *numbers);
+        original = fitting(original, *numbers, options.inputs);
     }
     TensorRun result{.program = original.name(), .ranks = original.mesh().ranks()};
     Program program = original;
     if (!options.schedule.empty()) {
-        program = rewrite::replay(original, io::read_tensor_schedule(options.schedule, watch.stop()).steps);
+        program = by_schedule(original, options, watch);
         const verify::Equivalence equivalence = verify::equivalence(original, program);
         if (!equivalence.equivalent) {
             result.refused = equivalence.parting

@@ -30,6 +30,17 @@ std::string mode_cells(const app::RunOutcome* outcome) {
                        number_cell(outcome->algbw_GBps), number_cell(outcome->busbw_GBps), wrong);
 }
 
+/// Each line behind a '#'.
+text::SafeText as_remarks(const text::SafeText& lines) {
+    std::string remarks;
+    for (std::size_t begin = 0; begin < lines.str().size();) {
+        const std::size_t end = lines.str().find('\n', begin) + 1;
+        remarks += "# " + lines.str().substr(begin, end - begin);
+        begin = end;
+    }
+    return text::SafeText::lines(remarks);
+}
+
 std::string size_cell(std::int64_t bytes) { return text::call_size_text(static_cast<std::uint64_t>(bytes)); }
 
 }  // namespace
@@ -55,8 +66,8 @@ void RunTable::add(std::span<const app::RunRow> modes) {
     const app::RunOutcome *in = nullptr, *out = nullptr;
     for (const app::RunRow& mode : modes) (mode.in_place ? in : out) = &mode.outcome;
     const std::string root = row.root ? fmt::format("{}", row.root->value()) : "-1";
-    streams_->out.print("{:>13}{:>14}{:>7}{:>7}{:>6}  {}{}\n", row.bytes, row.count, run::name_of(row.type),
-                        run::name_of(row.op), root, mode_cells(out), mode_cells(in));
+    streams_->out.print("{:>13} {:>13}{:>7}{:>7}{:>6}  {}{}\n", row.bytes, row.count, run::name_of(row.type),
+                        app::name_of(row.op), root, mode_cells(out), mode_cells(in));
     for (const app::RunRow& mode : modes) {
         const app::RunOutcome& outcome = mode.outcome;
         const std::string_view name = mode.in_place ? "in place" : "out of place";
@@ -77,8 +88,8 @@ void RunTable::add(const app::TogetherRow& row) {
             "size", "plans", "type", "redop", "", "time", "algbw", "", "#wrong");
     }
     together_ = true;
-    streams_->out.print("{:>13}{:>14}{:>7}{:>7}{:>6}  {}\n", row.bytes, row.plans, run::name_of(row.type),
-                        run::name_of(row.op), "", mode_cells(&row.outcome));
+    streams_->out.print("{:>13} {:>13}{:>7}{:>7}{:>6}  {}\n", row.bytes, row.plans, run::name_of(row.type),
+                        app::name_of(row.op), "", mode_cells(&row.outcome));
     if (!row.outcome.skipped.empty()) streams_->out.print("# skipped, as it {}\n", row.outcome.skipped);
     streams_->out.flush();
 }
@@ -88,10 +99,10 @@ void RunTable::add(const app::RefusedPlan& plan) {
 }
 
 void RunTable::print_comparison(const app::RunComparison& comparison) const {
-    streams_->out.print("#\n# {} of {} ranks, {} {}: the better time of each plan's modes, in us\n",
+    streams_->out.print("#\n# {} of {} ranks, {}{}: the better time of each plan's modes, in us\n",
                         comparison.collective, comparison.ranks, run::name_of(comparison.type),
-                        run::name_of(comparison.op));
-    std::vector<text::Table::Column> columns{{"# size", text::Align::Right}};
+                        comparison.op ? fmt::format(" {}", run::name_of(*comparison.op)) : "");
+    std::vector<text::Table::Column> columns{{"size", text::Align::Right}};
     // Of many only the fastest is shown, with its time.
     constexpr std::size_t kMostColumns = 6;
     const bool all = comparison.files.size() <= kMostColumns;
@@ -110,7 +121,7 @@ void RunTable::print_comparison(const app::RunComparison& comparison) const {
         cells.push_back(comparison.files[comparison.fastest[at]]);
         table.add(cells);
     }
-    streams_->out << table.text();
+    streams_->out << as_remarks(table.text());
     for (std::size_t at = 1; at < comparison.sizes.size(); ++at) {
         const std::size_t before = comparison.fastest[at - 1], after = comparison.fastest[at];
         if (before == after) continue;
@@ -158,12 +169,12 @@ text::SafeText run_csv(const app::RunResult& result) {
         lines += text::safe_text(
             "{},{},{},{},{},{},{},{},{},{}\n", text::csv_cell(row.file), text::csv_cell(row.collective),
             row.ranks, row.in_place ? "in-place" : "out-of-place", row.bytes, row.count,
-            run::name_of(row.type), run::name_of(row.op),
+            run::name_of(row.type), app::name_of(row.op),
             row.root ? fmt::format("{}", row.root->value()) : std::string(), outcome_cells(row.outcome));
     }
     for (const app::TogetherRow& row : result.together) {
         lines += text::safe_text("together,,,,{},,{},{},,{}\n", row.bytes, run::name_of(row.type),
-                                 run::name_of(row.op), outcome_cells(row.outcome));
+                                 app::name_of(row.op), outcome_cells(row.outcome));
     }
     return lines;
 }

@@ -59,7 +59,7 @@ std::string time_text(Ticks ticks, Units units, int digits) {
 }
 
 std::string memory_text(std::uint64_t bytes) {
-    constexpr std::array<std::string_view, 5> kNames{"B", "KiB", "MiB", "GiB", "TiB"};
+    constexpr std::array<std::string_view, 7> kNames{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     auto value = static_cast<double>(bytes);
     std::size_t name = 0;
     // Four digits would be written with an exponent.
@@ -76,7 +76,7 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 std::string call_size_text(std::uint64_t bytes) {
-    constexpr std::string_view kLetters = "KMG";
+    constexpr std::string_view kLetters = "KMGTP";
     std::string letter;
     for (std::size_t i = 0; i < kLetters.size() && bytes > 0 && bytes % 1024 == 0; ++i) {
         bytes /= 1024;

@@ -11,6 +11,7 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti::cli {
 namespace {
@@ -19,9 +20,26 @@ namespace {
 struct Request {
     app::RunOptions run{};
     bool csv = false;
-    std::string inputs{};  ///< of a tensor program
-    bool f64 = false;      ///< likewise
+    std::string inputs{};                 ///< of a tensor program
+    bool f64 = false;                     ///< likewise
+    std::vector<std::string> of_plans{};  ///< options given that mean nothing for a tensor program
 };
+
+OptionGroup call_options();
+OptionGroup engine_options();
+OptionGroup making_options();
+
+std::vector<std::string> options_of_plans(const Values& values) {
+    std::vector<std::string> given;
+    for (const OptionGroup& group : {call_options(), engine_options(), making_options(), plan_readings()}) {
+        for (const auto& option : group.options.options()) {
+            const std::string& name = option->long_name();
+            const bool also_of_programs = name == "iterations" || name == "seed";
+            if (!also_of_programs && values.flag(name.c_str())) given.push_back("--" + name);
+        }
+    }
+    return given;
+}
 
 app::RunNames run_names(const Values& values) {
     app::RunNames names;
@@ -74,6 +92,7 @@ Request run_options(const Values& values) {
     options.anyway = values.flag("anyway");
     request.inputs = values.text("inputs").value_or("");
     request.f64 = values.flag("f64");
+    request.of_plans = options_of_plans(values);
     request.csv = values.flag("csv");
     if (request.csv && values.flag("json")) values.refuse("expected one of --csv and --json");
     options.processes = values.number<std::uint32_t>("processes", 0, 1, 1024);
@@ -108,9 +127,28 @@ Request run_options(const Values& values) {
     return request;
 }
 
-ExitCode run_program(const Request& request, const Talk& talk, const Process& process) {
-    const std::vector<std::string>& files = request.run.names.files;
+/// The files of a tensor program and its schedule, the program first; empty: it is about plans.
+std::vector<std::string> program_and_schedule(std::vector<std::string> files) {
+    const app::FileKind first = app::kind_of_path(files.front());
+    if (first == app::FileKind::TensorSchedule) {
+        if (files.size() == 1 || app::kind_of_path(files[1]) != app::FileKind::TensorProgram)
+            throw InputError("this is a schedule of a tensor program; expected its program too", {},
+                             files.front());
+        std::swap(files[0], files[1]);
+    } else if (first != app::FileKind::TensorProgram) {
+        return {};
+    }
     if (files.size() > 2) throw InputError("expected a tensor program, and its schedule where there is one");
+    return files;
+}
+
+ExitCode run_program(const std::vector<std::string>& files, const Request& request, const Talk& talk,
+                     const Process& process) {
+    if (!request.of_plans.empty()) {
+        throw InputError(fmt::format("{} {} for plans", fmt::join(request.of_plans, " and "),
+                                     request.of_plans.size() == 1 ? "is" : "are"),
+                         {}, files.front());
+    }
     app::RunTensorOptions options{
         .program = files.front(), .inputs = request.inputs, .seed = request.run.seed};
     if (files.size() == 2) options.schedule = files.back();
@@ -120,8 +158,8 @@ ExitCode run_program(const Request& request, const Talk& talk, const Process& pr
 }
 
 ExitCode run_run(const Request& request, const Talk& talk, const Process& process) {
-    if (app::kind_of_path(request.run.names.files.front()) == app::FileKind::TensorProgram)
-        return run_program(request, talk, process);
+    if (const auto files = program_and_schedule(request.run.names.files); !files.empty())
+        return run_program(files, request, talk, process);
     if (request.f64 || !request.inputs.empty())
         throw InputError("--inputs and --f64 are for tensor programs", {}, request.run.names.files.front());
     const Streams& streams = process.streams;
