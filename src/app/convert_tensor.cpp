@@ -2,11 +2,12 @@
 
 #include "app/file_kind.hpp"
 #include "app/output_check.hpp"
+#include "app/schedule_of_program.hpp"
+#include "core/error.hpp"
 #include "emit/dot.hpp"
 #include "emit/torch.hpp"
 #include "io/atomic_file.hpp"
 #include "io/tensor_json.hpp"
-#include "io/tensor_schedule_json.hpp"
 #include "rewrite/schedule.hpp"
 #include "tensor/kernels.hpp"
 #include "tensor/refusal.hpp"
@@ -39,12 +40,7 @@ ProgramFiles program_and_schedule(const std::vector<std::string>& files) {
 
 tensor::Program by_schedule(const tensor::Program& program, const ProgramFiles& files,
                             TensorConversion& conversion, const Watch& watch) {
-    const tensor::Schedule schedule = io::read_tensor_schedule(files.schedule, watch.stop());
-    if (!schedule.program.empty() && schedule.program != program.name()) {
-        throw InputError(fmt::format("the schedule is for the program '{}', not for '{}'", schedule.program,
-                                     program.name()),
-                         "/program", files.schedule);
-    }
+    const tensor::Schedule schedule = read_schedule_of(program, files.program, files.schedule, watch.stop());
     conversion.steps = schedule.steps.size();
     try {
         return rewrite::replay(program, schedule.steps);

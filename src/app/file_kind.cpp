@@ -27,6 +27,8 @@ bool is_folder(const std::string& path) {
 }
 
 [[noreturn]] void refuse_alone(const std::string& file, FileKind kind) {
+    if (kind == FileKind::TensorSchedule)
+        throw InputError("this is a schedule of a tensor program; expected the program too", {}, file);
     throw InputError(kind == FileKind::Instance
                          ? "this is an instance; expected a schedule of it too"
                          : "this is a schedule of tutti's own; expected its instance too (--instance FILE)",

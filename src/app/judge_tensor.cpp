@@ -1,10 +1,10 @@
 #include "app/judge_tensor.hpp"
 
+#include "app/schedule_of_program.hpp"
 #include "app/sniff.hpp"
 #include "core/error.hpp"
 #include "io/source.hpp"
 #include "io/tensor_json.hpp"
-#include "io/tensor_schedule_json.hpp"
 #include "rewrite/schedule.hpp"
 #include "tensor/kernels.hpp"
 
@@ -29,13 +29,15 @@ bool is_program(const std::string& file) {
 /// The program that the other file gives, and how many steps lead to it.
 class Other {
   public:
-    Other(const Program& original, const std::string& file, const Stop& stop) : original_(original) {
+    Other(const Program& original, const TensorJudgeOptions& options, const Stop& stop)
+        : original_(original) {
+        const std::string& file = options.other;
         if (file.empty()) return;
         if (is_program(file)) {
             changed_ = io::read_tensor_program(file, stop);
             return;
         }
-        steps_ = io::read_tensor_schedule(file, stop).steps;
+        steps_ = read_schedule_of(original, options.program, file, stop).steps;
         try {
             changed_ = rewrite::replay(original, steps_);
         } catch (const tensor::Refusal& refusal) {
@@ -152,7 +154,7 @@ JudgedTensor judge_tensor(const TensorJudgeOptions& options, const Watch& watch)
     judged.other = options.other;
     try {
         const Program original = io::read_tensor_program(options.program, watch.stop());
-        const Other other(original, options.other, watch.stop());
+        const Other other(original, options, watch.stop());
         judged.program = original.name();
         judged.values = other.program().order().size();
         judged.kernels = tensor::Kernels(other.program()).working(other.program());

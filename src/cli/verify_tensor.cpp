@@ -50,6 +50,8 @@ text::SafeText page_of(const app::JudgedTensor& judged, bool colours) {
     if (judged.steps > 0) facts.emplace_back("steps", std::to_string(judged.steps));
     if (judged.verdict.parting) {
         add_parting(judged, facts);
+    } else if (judged.other.empty()) {
+        facts.emplace_back("checked", "it types; there is no schedule or second program to compare it with");
     } else {
         facts.emplace_back("proof",
                            "placement erased, for all sizes and numbers of ranks at which both type");
@@ -61,10 +63,11 @@ text::SafeText page_of(const app::JudgedTensor& judged, bool colours) {
                                                           text::count_text(run.report.runs, "run"),
                                                           app::sizes_text(judged, run.report)));
     }
-    return text::safe_text("{}  {}\n",
-                           judged.fine() ? toned(Tone::Good, "EQUIVALENT", colours)
-                                         : toned(Tone::Bad, "NOT EQUIVALENT", colours),
-                           files) +
+    return text::safe_text(
+               "{}  {}\n",
+               judged.fine() ? toned(Tone::Good, judged.other.empty() ? "WELL-TYPED" : "EQUIVALENT", colours)
+                             : toned(Tone::Bad, "NOT EQUIVALENT", colours),
+               files) +
            text::fact_sheet(facts, 2);
 }
 

@@ -99,6 +99,12 @@ class CallListBuilder {
     [[nodiscard]] std::string rank_path() const { return fmt::format("/ranks/{}", list_.ranks.size() - 1); }
     [[nodiscard]] std::string calls_path() const { return rank_path() + (rank_is_object_ ? "/calls" : ""); }
 
+    /// Where a group got members, of which the largest is checked once all ranks are known.
+    struct Declared {
+        std::uint32_t group, largest;
+        std::string place;
+    };
+
     /// Where the current value is.
     [[nodiscard]] std::string path() const {
         const std::string groups = in_rank_ ? rank_path() + "/groups" : "/groups";
@@ -150,10 +156,52 @@ class CallListBuilder {
             case Level::List:
                 return "a whole number";
             case Level::Top:
+                return expectation_of(static_cast<TopField>(field_));
             case Level::Call:
                 break;
         }
-        return "another kind of value";
+        return expectation_of(call_field());
+    }
+    static std::string_view expectation_of(TopField field) {
+        switch (field) {
+            case TopField::Format:
+                return "1, the version of the format";
+            case TopField::Groups:
+                return "an object of groups";
+            case TopField::Ranks:
+                return "a list with the calls of each rank";
+            case TopField::Name:
+            case TopField::About:
+                break;
+        }
+        return "a text";
+    }
+    static std::string_view expectation_of(CallField field) {
+        switch (field) {
+            case CallField::Kind:
+                return "a kind of call";
+            case CallField::Group:
+                return "the name of a group or a list of ranks";
+            case CallField::Count:
+            case CallField::Root:
+            case CallField::Peer:
+            case CallField::Tag:
+            case CallField::Batch:
+                return "a whole number";
+            case CallField::Stream:
+                return "a name or a whole number";
+            case CallField::After:
+            case CallField::SendCounts:
+            case CallField::ReceiveCounts:
+                return "a list of whole numbers";
+            case CallField::Buffered:
+                return "true or false";
+            case CallField::Dtype:
+            case CallField::Reduction:
+            case CallField::About:
+                break;
+        }
+        return "a text";
     }
 
     template <std::size_t N>
@@ -178,6 +226,7 @@ class CallListBuilder {
             enter_field(kCallFields, key, seen_call_, fmt::format("{}/{}", calls_path(), calls().size()));
         } else {
             group_ = key;
+            if (!groups_given_.insert(key).second) throw InputError("this group is given twice", path());
         }
     }
 
@@ -185,15 +234,13 @@ class CallListBuilder {
         if (level_ == Level::Outside) {
             level_ = Level::Top;
         } else if (level_ == Level::Top && field_ == static_cast<std::size_t>(TopField::Groups)) {
-            level_ = Level::Groups;
-            in_rank_ = false;
+            begin_groups(false);
         } else if (level_ == Level::Ranks) {
             add_rank(true);
             level_ = Level::Rank;
             seen_rank_ = 0;
         } else if (level_ == Level::Rank && field_ == static_cast<std::size_t>(RankField::Groups)) {
-            level_ = Level::Groups;
-            in_rank_ = true;
+            begin_groups(true);
         } else if (level_ == Level::Calls) {
             level_ = Level::Call;
             seen_call_ = 0;
@@ -203,6 +250,12 @@ class CallListBuilder {
         } else {
             refuse("an object");
         }
+    }
+
+    void begin_groups(bool in_rank) {
+        level_ = Level::Groups;
+        in_rank_ = in_rank;
+        groups_given_.clear();
     }
 
     void begin_of_lists() {
@@ -298,8 +351,11 @@ class CallListBuilder {
     }
 
     void declare(const std::string& name) {
-        plan::CallGroup& group = list_.groups[names_.group(name)];
+        const std::uint32_t number = names_.group(name);
+        plan::CallGroup& group = list_.groups[number];
         std::vector<std::uint32_t> ranks = members();
+        if (group.guessed || group.members != ranks)
+            declared_.push_back({number, std::ranges::max(ranks), path()});
         if (group.guessed) {
             group.members = std::move(ranks);
             group.guessed = false;
@@ -318,6 +374,7 @@ class CallListBuilder {
                 if (plan::CallGroup& group = list_.groups[call_.group]; group.guessed) {
                     group.members = members();
                     group.guessed = false;
+                    declared_.push_back({call_.group, std::ranges::max(group.members), path()});
                 }
                 break;
             }
@@ -367,16 +424,15 @@ class CallListBuilder {
     void take_top(const Json& value) {
         switch (static_cast<TopField>(field_)) {
             case TopField::Format:
-                if (value != 1) JsonView(value, path()).fail_expecting("1, the version of the format");
+                if (value != 1) JsonView(value, path()).fail_expecting(std::string(expectation()));
                 break;
             case TopField::Name:
             case TopField::About:
                 (void)text(value);
                 break;
             case TopField::Groups:
-                JsonView(value, path()).fail_expecting("an object of groups");
             case TopField::Ranks:
-                JsonView(value, path()).fail_expecting("a list with the calls of each rank");
+                JsonView(value, path()).fail_expecting(std::string(expectation()));
         }
     }
 
@@ -409,10 +465,10 @@ class CallListBuilder {
                 call_.count = integer(value, 0, kMostCount);
                 break;
             case CallField::Dtype:
-                call_.dtype = names_.name(text(value));
+                call_.dtype = names_.type(text(value));
                 break;
             case CallField::Reduction:
-                call_.reduction = names_.name(text(value));
+                call_.reduction = names_.reduction(text(value));
                 break;
             case CallField::Root:
             case CallField::Peer:
@@ -437,7 +493,7 @@ class CallListBuilder {
             case CallField::After:
             case CallField::SendCounts:
             case CallField::ReceiveCounts:
-                JsonView(value, path()).fail_expecting("a list of whole numbers");
+                JsonView(value, path()).fail_expecting(std::string(expectation()));
         }
     }
 
@@ -500,17 +556,14 @@ class CallListBuilder {
                 for (std::uint32_t r = 0; r < list_.ranks.size(); ++r) group.members.push_back(r);
                 group.guessed = false;
             }
-            for (const std::uint32_t rank : group.members) check_member(group, rank);
-            for (const auto& [by, members] : group.others) {
-                for (const std::uint32_t rank : members) check_member(group, rank);
-            }
         }
-    }
-    void check_member(const plan::CallGroup& group, std::uint32_t rank) const {
-        if (rank < list_.ranks.size()) return;
-        throw InputError(fmt::format("group {} has rank {}, but there are calls of {} ranks only", group.name,
-                                     rank, list_.ranks.size()),
-                         "/groups/" + path_token(group.name));
+        for (const Declared& declared : declared_) {
+            if (declared.largest < list_.ranks.size()) continue;
+            throw InputError(
+                fmt::format("group {} has rank {}, but there are calls of {} ranks only",
+                            list_.groups[declared.group].name, declared.largest, list_.ranks.size()),
+                declared.place);
+        }
     }
 
     void check_rank(std::size_t rank) const {
@@ -537,6 +590,8 @@ class CallListBuilder {
     bool in_rank_ = false;         ///< groups are those of a rank
     bool rank_is_object_ = false;  ///< not only a list of calls
     std::string group_{};
+    std::set<std::string> groups_given_{};  ///< in the object that is being read
+    std::vector<Declared> declared_{};
     std::vector<std::int64_t> numbers_{}, sent_{}, received_{};
     Call call_{};
     std::size_t all_calls_ = 0;

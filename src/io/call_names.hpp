@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace tutti::io {
@@ -20,6 +21,11 @@ class CallNames {
         if (is_new) list_.names.push_back(text);
         return found->second;
     }
+    /// Of a type and of an operator, under one of their usual names (plan/call_list.hpp).
+    std::uint32_t type(const std::string& text) { return known_as(types_, text, plan::type_name); }
+    std::uint32_t reduction(const std::string& text) {
+        return known_as(reductions_, text, plan::operator_name);
+    }
     /// The group of that name; a new one has no members yet.
     std::uint32_t group(const std::string& text) {
         const auto [found, is_new] =
@@ -29,8 +35,17 @@ class CallNames {
     }
 
   private:
+    using Numbers = std::unordered_map<std::string, std::uint32_t>;
+
+    std::uint32_t known_as(Numbers& known, const std::string& text,
+                           std::string (*usual_name)(std::string_view)) {
+        const auto found = known.find(text);
+        return found != known.end() ? found->second
+                                    : known.emplace(text, name(usual_name(text))).first->second;
+    }
+
     plan::CallList& list_;
-    std::unordered_map<std::string, std::uint32_t> names_{}, groups_{};
+    Numbers names_{}, groups_{}, types_{}, reductions_{};
 };
 
 }  // namespace tutti::io

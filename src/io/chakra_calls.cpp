@@ -138,7 +138,7 @@ class TraceCalls {
         }
         call.group = names_.group(node.group.empty() ? "world" : node.group);
         call.count = node.size;
-        if (!node.dtype.empty()) call.dtype = names_.name(node.dtype);
+        if (!node.dtype.empty()) call.dtype = names_.type(node.dtype);
         // Nothing orders messages but their dependencies; collectives are issued one after the other.
         if (!node.stream.empty()) {
             call.stream = names_.name(node.stream);

@@ -22,6 +22,9 @@ namespace {
 constexpr std::uint64_t kMostTraceBytes = std::uint64_t{1} << 31;
 constexpr std::int64_t kMostRank = (1 << 20) - 1;
 
+/// Where the file is something else from its beginning.
+constexpr std::string_view kExpected = "a list of calls (\"tutti_calls\": 1) or an execution trace";
+
 /// By CollectiveCommType.
 constexpr std::array<std::string_view, 10> kCommTypes{
     "all_reduce", "reduce",     "all_gather",     "gather",         "scatter",
@@ -211,10 +214,13 @@ TraceFile read_binary(const std::string& bytes, const Source& source) {
             if (!first) read_node(file, protozero::pbf_reader(at, static_cast<std::size_t>(length)));
             first = false;
             at += length;
-        } catch (const protozero::exception& error) {
-            source.fail(
-                fmt::format("expected a Chakra trace: messages after their lengths; found {}", error.what()),
-                fmt::format("byte {}", offset));
+        } catch (const WrongWireType& error) {
+            source.fail(fmt::format("expected another node of a Chakra trace, found {}", error.what()),
+                        fmt::format("byte {}", offset));
+        } catch (const protozero::exception&) {
+            if (offset == 0) source.fail(fmt::format("expected {}, found neither", kExpected));
+            source.fail("expected another node of a Chakra trace; the file is cut or damaged here",
+                        fmt::format("byte {}", offset));
         }
     }
     return file;
@@ -455,6 +461,11 @@ std::string joined(const std::string& text) {
     return list + "]";
 }
 
+/// Whether it is a node of Chakra's or its metadata.
+bool is_chakra(const Json& json) {
+    return json.is_object() && (field(json, {"id", "Id", "version"}) != nullptr);
+}
+
 TraceFile read_json(std::string text, const Source& source) {
     Source list_source = Source::of_text(joined(text), source.name());
     text.clear();
@@ -471,6 +482,9 @@ TraceFile read_json(std::string text, const Source& source) {
                 if (list[0].contains(name)) nodes = JsonView(list[0]).at(name);
             }
         }
+        const bool is_empty = list.empty() || (list[0].is_array() && list[0].empty());
+        if (is_empty || (&nodes.json() == &list && !is_chakra(list[0])))
+            throw InputError(fmt::format("expected {}, found neither", kExpected));
         for (const JsonView& node : nodes.elements()) {
             if (!node.is_object()) node.fail_expecting("a node, which is an object");
             const bool metadata = !node.find("id") && !node.find("Id") && node.find("version");

@@ -34,6 +34,12 @@ enum class CallKind : std::uint8_t {
 [[nodiscard]] std::optional<CallKind> call_kind(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> call_kind_names();
 
+/// One name for all usual names of a type: "f32" of "float32", "Float", "torch.float32", "ncclFloat",
+/// "MPI_FLOAT". A name that is not known stays as it is.
+[[nodiscard]] std::string type_name(std::string_view name);
+/// The same of an operator: "sum" of "add", "ReduceOp.SUM", "ncclSum", "MPI_SUM".
+[[nodiscard]] std::string operator_name(std::string_view name);
+
 [[nodiscard]] constexpr bool is_collective(CallKind kind) { return kind < CallKind::Send; }
 [[nodiscard]] constexpr bool is_message(CallKind kind) {
     return kind == CallKind::Send || kind == CallKind::Receive;

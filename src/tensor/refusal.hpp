@@ -6,17 +6,16 @@
 
 namespace tutti::tensor {
 
+/// Words of more than 300 bytes end in "…" there: a name from a file may have any length.
+[[nodiscard]] std::string with_short_words(const std::string& text);
+
 /// A program that is ill-typed, or a transformation that is not allowed. `code` is one word of
 /// docs/tensor-programs.md, the same for the same reason everywhere; `words` say it to people.
 class Refusal : public InputError {
   public:
-    /// `value` is the value or kernel at fault; empty where there is none.
+    /// `value` is the value or kernel at fault; empty where there is none. Long names are cut.
     Refusal(std::string code, const std::string& words, std::string value = {}, const std::string& place = {},
-            const std::string& file = {})
-        : InputError((value.empty() ? "" : value + ": ") + code + ": " + words, place, file),
-          code_(std::move(code)),
-          words_(words),
-          value_(std::move(value)) {}
+            const std::string& file = {});
 
     [[nodiscard]] const std::string& code() const { return code_; }
     [[nodiscard]] const std::string& words() const { return words_; }

@@ -85,8 +85,9 @@ class Search {
     void keep(Tuned one) {
         ++result_.tried;
         const double us = one.prediction.us;
-        if (request_.most_state_bytes &&
-            static_cast<double>(one.prediction.state_bytes) > *request_.most_state_bytes) {
+        const std::int64_t bytes = one.prediction.state_bytes;
+        result_.least_state_bytes = std::min(result_.least_state_bytes.value_or(bytes), bytes);
+        if (request_.most_state_bytes && static_cast<double>(bytes) > *request_.most_state_bytes) {
             return;
         }
         if (us < best_us_) {

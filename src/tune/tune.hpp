@@ -32,11 +32,12 @@ struct Tuned {
 };
 
 struct TuneResult {
-    std::vector<Tuned> schedules{};  ///< the best first; none where all need too much memory
-    Prediction unscheduled{};        ///< the program as written
-    std::size_t programs = 0;        ///< reached by the moves of the standard space
-    std::size_t tried = 0;           ///< schedules that were predicted
-    bool stopped = false;            ///< a longer search may find more
+    std::vector<Tuned> schedules{};                   ///< the best first; none where all need too much memory
+    Prediction unscheduled{};                         ///< the program as written
+    std::size_t programs = 0;                         ///< reached by the moves of the standard space
+    std::size_t tried = 0;                            ///< schedules that were predicted
+    std::optional<std::int64_t> least_state_bytes{};  ///< of a rank, of all that were predicted
+    bool stopped = false;                             ///< a longer search may find more
 };
 
 /// Finds the best schedules of a program: all programs of the standard space (explore.hpp), each in its forms

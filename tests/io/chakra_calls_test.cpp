@@ -108,5 +108,9 @@ TEST_CASE("what is no trace is refused with the place") {
     CHECK(complaint("[1]").find("/0: expected a node") != std::string::npos);
     CHECK(complaint(R"({"id": "x"})").find("expected a node with a number 'id'") != std::string::npos);
     CHECK(complaint(R"({"schema": "1", "nodes": 3})").find("/nodes: expected an array") != std::string::npos);
-    CHECK(complaint("\x7f garbage").find("byte 0") != std::string::npos);
+    for (const char* text : {"\x7f garbage", "{}", "[]", R"({"tuti_calls": 1, "ranks": [[]]})"}) {
+        INFO(text);
+        CHECK(complaint(text) ==
+              "trace.0.json: expected a list of calls (\"tutti_calls\": 1) or an execution trace, found neither");
+    }
 }

@@ -39,6 +39,9 @@ app::BenchOptions bench_options(const Values& values) {
     return options;
 }
 
+/// With three digits or more.
+std::string us_cell(double us) { return fmt::format("{:.{}f}", us, us < 1 ? 3 : us < 10 ? 2 : 1); }
+
 void print_row(const app::BenchRow& row, const app::BenchOptions& options, bool first,
                const Streams& streams) {
     const bool mpi = options.against == app::BenchOptions::Against::Mpi;
@@ -49,10 +52,10 @@ void print_row(const app::BenchRow& row, const app::BenchOptions& options, bool 
             streams.out.print(" {:>12} {:>20}", variant.name + " (us)", mpi ? "MPI / it" : "it / limit");
         streams.out.print("{} {:>7}\n", mpi ? "" : "   ns per op", "#wrong");
     }
-    streams.out.print("{:<24} {:>5} {:>12} {:>11.1f}", text::printable(row.file), row.ranks, row.bytes,
-                      row.yardstick_us);
+    streams.out.print("{:<24} {:>5} {:>12} {:>11}", text::printable(row.file), row.ranks, row.bytes,
+                      us_cell(row.yardstick_us));
     for (const app::BenchVariant& variant : row.variants) {
-        streams.out.print(" {:>12.1f} {:>20}", variant.median_us,
+        streams.out.print(" {:>12} {:>20}", us_cell(variant.median_us),
                           fmt::format("{:.2f} [{:.2f}-{:.2f}]", variant.ratio.median, variant.ratio.low,
                                       variant.ratio.high));
     }
@@ -96,7 +99,7 @@ Command bench_command() {
         "memory, and with each process's own arrays, which are copied. Every rank rewrites its\n"
         "buffers before each call, and a call takes as long as its slowest process.\n"
         "--against memory: all ranks in this process beside a loop that reads every input and\n"
-        "writes every output once.\n";
+        "writes every output once. Only for plans of an all-reduce, whose loop this is.\n";
     command.examples =
         "tutti bench ring.xml --against memory --threads 1\n"
         "mpirun -n 4 tutti bench ring.xml --against mpi --bytes 4K:64M:4\n";

@@ -20,6 +20,8 @@ app::ConvertFormat convert_format(const Values& values, const app::ConvertOption
                                  "perfetto", "nccl-p2p", "mpi-p2p", "goal", "program", "dot", "torch"}));
     }
     if (!options.folder.empty() || options.output.ends_with(".xml")) return app::ConvertFormat::MscclXml;
+    if (options.output.ends_with(".py")) return app::ConvertFormat::Torch;
+    if (options.output.ends_with(".dot")) return app::ConvertFormat::Dot;
     return options.output.ends_with(app::kStreamSuffix) ? app::ConvertFormat::Stream
                                                         : app::ConvertFormat::Json;
 }
@@ -148,8 +150,10 @@ ExitCode report_tensor(const app::TensorConversion& conversion, const app::Conve
         return ExitCode::Failed;
     }
     if (!talk.quiet && !talk.json) {
-        streams.err.print("{}: {} values in {} kernels after {} steps, equivalent\n", options.output,
-                          conversion.values, conversion.kernels, conversion.steps);
+        streams.err.print("{}: {} in {} after {}, equivalent\n", options.output,
+                          text::count_text(conversion.values, "value"),
+                          text::count_text(conversion.kernels, "kernel"),
+                          text::count_text(conversion.steps, "step"));
     }
     return ExitCode::Done;
 }

@@ -131,8 +131,9 @@ ExitCode run_tune_program(const app::TuneOptions& options, const Talk& talk, con
         for (const std::string& step : answer.steps.front()) streams.out.print("  {}\n", step);
         streams.out.print("\n{}", calls_table(answer));
         const double best = answer.result.schedules.front().prediction.us;
-        streams.out.print("\nas written {}; {} schedules of {} tried in {} s{}\n",
-                          us_text(answer.result.unscheduled.us), answer.result.tried,
+        streams.out.print("\nas written {}; {} of {} tried in {} s{}\n",
+                          us_text(answer.result.unscheduled.us),
+                          text::count_text(answer.result.tried, "schedule"),
                           text::count_text(answer.result.programs, "program"),
                           text::seconds_text(answer.seconds), answer.result.stopped ? ", stopped" : "");
         if (best > 0)
@@ -141,7 +142,11 @@ ExitCode run_tune_program(const app::TuneOptions& options, const Talk& talk, con
         if (!answer.timeline.empty()) streams.out.print("timeline {}\n", answer.timeline);
     }
     if (answer.result.schedules.empty()) {
-        streams.err.print("error: no schedule needs so little memory\n");
+        const auto least = answer.result.least_state_bytes;
+        streams.err.print("error: no schedule needs so little memory{}\n",
+                          least ? fmt::format("; the least that one needs is {:.4g} GB of each rank",
+                                              static_cast<double>(*least) / 1e9)
+                                : std::string());
         return ExitCode::LimitReached;
     }
     return process.was_interrupted() ? ExitCode::Interrupted : ExitCode::Done;

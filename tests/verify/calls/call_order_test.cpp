@@ -192,6 +192,11 @@ TEST_CASE("ranks that differ in what they call are found, whatever they differ i
     CHECK(found(kSum, with("\"count\": 4", "\"count\": 5")) == Codes{"count"});
     CHECK(found(kSum, with("f32", "bf16")) == Codes{"dtype"});
     CHECK(found(kSum, with("sum", "max")) == Codes{"operator"});
+    // Types and operators have many names.
+    CHECK(found(with("f32", "torch.float32"), with("f32", "MPI_FLOAT")) == Codes{});
+    CHECK(found(with("f32", "half"), with("f32", "Float")) == Codes{"dtype"});
+    CHECK(found(with("sum", "ReduceOp.SUM"), with("sum", "add")) == Codes{});
+    CHECK(found(with("sum", "ncclSum"), with("sum", "mean")) == Codes{"operator"});
     CHECK(found(kSum, kSum + "," + kSum) == Codes{"missing-call"});
     CHECK(found(kSum, "") == Codes{"missing-call"});
     CHECK(found(R"({"call": "broadcast", "root": 0})", R"({"call": "broadcast", "root": 1})") ==
