@@ -560,8 +560,8 @@ class CallListBuilder {
         for (const Declared& declared : declared_) {
             if (declared.largest < list_.ranks.size()) continue;
             throw InputError(
-                fmt::format("group {} has rank {}, but there are calls of {} ranks only",
-                            list_.groups[declared.group].name, declared.largest, list_.ranks.size()),
+                fmt::format("group {} has rank {}, but the last rank with calls is {}",
+                            list_.groups[declared.group].name, declared.largest, list_.ranks.size() - 1),
                 declared.place);
         }
     }
