@@ -111,6 +111,7 @@ TEST_CASE("what is no trace is refused with the place") {
     for (const char* text : {"\x7f garbage", "{}", "[]", R"({"tuti_calls": 1, "ranks": [[]]})"}) {
         INFO(text);
         CHECK(complaint(text) ==
-              "trace.0.json: expected a list of calls (\"tutti_calls\": 1) or an execution trace, found neither");
+              "trace.0.json: expected a list of calls (\"tutti_calls\": 1) or an "
+              "execution trace, found neither");
     }
 }
