@@ -104,7 +104,7 @@
   byId('steps').replaceChildren(...(data.steps.length > 0 ? data.steps.map((step) => make('li', {}, step)) : [make('li', {}, 'none: the program as written')]));
   byId('others').hidden = data.schedules.length < 2;
   table('schedules', [['predicted', 'number'], ['state', 'number'], ['kernels', 'number'], ['steps']],
-    data.schedules.map((one) => [[time(one.predicted_us), 'number'], [bytes(one.state_bytes), 'number'], [String(one.kernels), 'number'], [one.steps.join('; ') || 'as written', 'steps']]));
+    data.schedules.slice(1).map((one) => [[time(one.predicted_us), 'number'], [bytes(one.state_bytes), 'number'], [String(one.kernels), 'number'], [one.steps.join('; ') || 'as written', 'steps']]));
   byId('in').addEventListener('click', () => zoomTo(zoom * 2));
   byId('out').addEventListener('click', () => zoomTo(zoom / 2));
   byId('all').addEventListener('click', () => zoomTo(1));
