@@ -26,10 +26,6 @@ struct Kernels {
 
 [[nodiscard]] const Kernels& kernels_of(ElementType type, Operator op);
 
-/// A copy of what the core that runs it does not read again soon: it bypasses the caches from the size on at
-/// which that pays. Others see what it wrote after the next release store.
-void streaming_copy(std::byte* target, const std::byte* source, std::size_t bytes);
-
 /// The tables that kernels.cpp chooses from: kernel_loops.hpp compiled for each kind of processor.
 struct KernelTable {
     Kernels rows[kElementTypes][kOperators];

@@ -10,14 +10,13 @@
 namespace tutti::run {
 
 /// The step for `elements` elements of its places, from element x on. `operands`: the addresses of its
-/// operands, targets first. `Copy`: how one place is copied to one other.
-template <class Copy>
+/// operands, targets first.
 inline void run_step(const Step& step, const Address* operands, const Kernels& kernels, std::size_t x,
-                     std::size_t elements, std::size_t element_bytes, const Copy& copy) {
+                     std::size_t elements, std::size_t element_bytes) {
     const auto at = [&](std::size_t operand) { return operands[operand].base + x * operands[operand].scale; };
     if (step.sources == 1) {
         for (std::size_t target = 0; target < step.targets; ++target)
-            copy(at(target), at(step.targets), elements * element_bytes);
+            std::memmove(at(target), at(step.targets), elements * element_bytes);
     } else if (step.targets == 1 && step.sources == 2) {
         kernels.reduce_two(at(0), at(1), at(2), elements);
     } else {
@@ -29,12 +28,6 @@ inline void run_step(const Step& step, const Address* operands, const Kernels& k
         for (std::size_t operand = 0; operand < count; ++operand) all[operand] = at(operand);
         kernels.reduce(all, step.targets, all + step.targets, step.sources, elements);
     }
-}
-
-inline void run_step(const Step& step, const Address* operands, const Kernels& kernels, std::size_t x,
-                     std::size_t elements, std::size_t element_bytes) {
-    run_step(step, operands, kernels, x, elements, element_bytes,
-             [](std::byte* to, const std::byte* from, std::size_t bytes) { std::memmove(to, from, bytes); });
 }
 
 }  // namespace tutti::run

@@ -4,7 +4,6 @@
 #include "run/step.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tutti::run {
 namespace {
@@ -15,12 +14,10 @@ constexpr std::size_t kLineBytes = 64;
 [[nodiscard]] std::size_t piece_of(const Layout& layout, std::size_t element_bytes, std::size_t asked) {
     // Large enough that waiting costs little, small enough that a piece stays in a cache until it is passed
     // on.
-    constexpr std::size_t kUsual = std::size_t{32} << 10U;
+    constexpr std::size_t kUsual = std::size_t{64} << 10U;
     const std::size_t stride = std::max<std::size_t>(static_cast<std::size_t>(layout.stride()), 1);
     return std::clamp<std::size_t>((asked == 0 ? kUsual : asked) / element_bytes, 1, stride);
 }
-
-void plain_copy(std::byte* to, const std::byte* from, std::size_t bytes) { std::memmove(to, from, bytes); }
 
 [[nodiscard]] std::size_t slot_bytes(std::size_t piece, std::size_t element_bytes) {
     return (piece * element_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
@@ -73,10 +70,7 @@ void StreamCall::find_reuses() {
 
 StreamWorker::StreamWorker(const StreamCall& call, std::span<Progress> progress, std::byte* temporary,
                            std::vector<std::uint32_t> own)
-    : call_(&call),
-      progress_(progress),
-      // What one worker does alone stays in its own cache.
-      copy_(own.size() == call.counters() ? plain_copy : streaming_copy) {
+    : call_(&call), progress_(progress) {
     const Binding& binding = call.binding();
     const std::vector<Operand>& operands = binding.executable().operands;
     const std::size_t tables = binding.executable().temporaries > 0 ? StreamCall::kPiecesAtOnce : 1;
@@ -173,7 +167,7 @@ void StreamWorker::run_task(const Task& task, std::size_t number) const {
     for (std::uint32_t at = task.first_step; at < task.first_step + task.steps; ++at) {
         const Step& step = executable.steps[at];
         run_step(step, addresses + step.first_operand, kernels, piece.first, piece.elements,
-                 binding.element_bytes(), copy_);
+                 binding.element_bytes());
     }
 }
 

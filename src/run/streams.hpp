@@ -84,7 +84,6 @@ class StreamWorker {
     std::span<Progress> progress_;
     std::vector<std::vector<Address>> addresses_;  ///< by stretch, and which of the pieces at once
     std::vector<State> states_;
-    void (*copy_)(std::byte* to, const std::byte* from, std::size_t bytes);
 };
 
 }  // namespace tutti::run

@@ -167,22 +167,6 @@ TEST_CASE("operators do what their names say") {
     CHECK(small == 0);
 }
 
-TEST_CASE("a streaming copy copies every byte and no other, at any alignment") {
-    Rng rng(3);
-    const auto from = random_bytes(20000, rng);
-    for (const std::size_t bytes : {0U, 1U, 63U, 64U, 2047U, 2048U, 5000U, 10007U}) {
-        for (const std::size_t shift : {0U, 1U, 16U, 63U}) {
-            std::vector<std::byte> to(20000, std::byte{7});
-            streaming_copy(to.data() + shift, from.data() + 5, bytes);
-            CHECK(std::memcmp(to.data() + shift, from.data() + 5, bytes) == 0);
-            CHECK(std::ranges::all_of(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(shift),
-                                      [](std::byte byte) { return byte == std::byte{7}; }));
-            CHECK(std::ranges::all_of(to.begin() + static_cast<std::ptrdiff_t>(shift + bytes), to.end(),
-                                      [](std::byte byte) { return byte == std::byte{7}; }));
-        }
-    }
-}
-
 TEST_CASE("names of types and operators are read as NCCL writes them") {
     for (const std::string_view name : element_type_names()) CHECK(name_of(*element_type(name)) == name);
     CHECK(element_type("half") == ElementType::F16);
