@@ -2,13 +2,12 @@
 
 #include "app/file_kind.hpp"
 #include "app/output_check.hpp"
-#include "app/schedule_of_program.hpp"
+#include "app/scheduled_program.hpp"
 #include "core/error.hpp"
 #include "emit/dot.hpp"
 #include "emit/torch.hpp"
 #include "io/atomic_file.hpp"
 #include "io/tensor_json.hpp"
-#include "rewrite/schedule.hpp"
 #include "tensor/kernels.hpp"
 #include "tensor/refusal.hpp"
 #include "verify/tensor/equivalence.hpp"
@@ -40,13 +39,9 @@ ProgramFiles program_and_schedule(const std::vector<std::string>& files) {
 
 tensor::Program by_schedule(const tensor::Program& program, const ProgramFiles& files,
                             TensorConversion& conversion, const Watch& watch) {
-    const tensor::Schedule schedule = read_schedule_of(program, files.program, files.schedule, watch.stop());
-    conversion.steps = schedule.steps.size();
-    try {
-        return rewrite::replay(program, schedule.steps);
-    } catch (const tensor::Refusal& refusal) {
-        throw refusal.of_file(files.schedule);
-    }
+    ScheduledProgram made = scheduled_program(program, files.program, files.schedule, watch.stop());
+    conversion.steps = made.schedule.steps.size();
+    return std::move(made.program);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "app/judge_tensor.hpp"
 
-#include "app/schedule_of_program.hpp"
+#include "app/scheduled_program.hpp"
 #include "app/sniff.hpp"
 #include "core/error.hpp"
 #include "io/source.hpp"
@@ -37,12 +37,9 @@ class Other {
             changed_ = io::read_tensor_program(file, stop);
             return;
         }
-        steps_ = read_schedule_of(original, options.program, file, stop).steps;
-        try {
-            changed_ = rewrite::replay(original, steps_);
-        } catch (const tensor::Refusal& refusal) {
-            throw refusal.file().empty() ? refusal.of_file(file) : refusal;
-        }
+        ScheduledProgram made = scheduled_program(original, options.program, file, stop);
+        steps_ = std::move(made.schedule.steps);
+        changed_ = std::move(made.program);
     }
 
     [[nodiscard]] const Program& program() const { return changed_ ? *changed_ : original_; }

@@ -1,9 +1,8 @@
 #include "app/run_tensor.hpp"
 
+#include "app/scheduled_program.hpp"
 #include "io/tensor_json.hpp"
 #include "io/tensor_numbers_json.hpp"
-#include "io/tensor_schedule_json.hpp"
-#include "rewrite/schedule.hpp"
 #include "run/rank_parts.hpp"
 #include "tensor/layout.hpp"
 #include "verify/tensor/equivalence.hpp"
@@ -77,14 +76,6 @@ Program fitting(const Program& program, const io::TensorNumbers& numbers, const 
     }
 }
 
-Program by_schedule(const Program& program, const RunTensorOptions& options, const Watch& watch) {
-    try {
-        return rewrite::replay(program, io::read_tensor_schedule(options.schedule, watch.stop()).steps);
-    } catch (const tensor::Refusal& refusal) {
-        throw refusal.of_file(options.schedule);
-    }
-}
-
 verify::Array array_of(const io::NumberArray& array, const RealNumbers& numbers, tensor::DType dtype) {
     verify::Array result{array.shape, {}};
     for (const double number : array.numbers) result.elements.push_back(numbers.constant(number, dtype));
@@ -153,7 +144,7 @@ TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
     TensorRun result{.program = original.name(), .ranks = original.mesh().ranks()};
     Program program = original;
     if (!options.schedule.empty()) {
-        program = by_schedule(original, options, watch);
+        program = scheduled_program(original, options.program, options.schedule, watch.stop()).program;
         const verify::Equivalence equivalence = verify::equivalence(original, program);
         if (!equivalence.equivalent) {
             result.refused = equivalence.parting

@@ -1,7 +1,7 @@
 #include "app/tune.hpp"
 
 #include "app/page_bounds.hpp"
-#include "app/schedule_of_program.hpp"
+#include "app/scheduled_program.hpp"
 #include "app/tune_files.hpp"
 #include "core/outcome.hpp"
 #include "io/atomic_file.hpp"
@@ -160,8 +160,7 @@ Timeline timeline(const TimelineOptions& options, const Watch& watch) {
     const auto begin = std::chrono::steady_clock::now();
     const Stop stop = watch.stop(options.time_limit);
     const tensor::Program program = io::read_tensor_program(options.program, stop);
-    const tensor::Schedule schedule = read_schedule_of(program, options.program, options.schedule, stop);
-    const tensor::Program transformed = rewrite::replay(program, schedule.steps);
+    const auto [schedule, transformed] = scheduled_program(program, options.program, options.schedule, stop);
     const Topology topology = io::read_topology_file(options.topology);
     const tensor::Device device = io::read_device(options.device);
     tune::CallSchedules calls(topology, program.mesh(), stop, watch.say, kSecondsEach);
