@@ -29,7 +29,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"src/io", {"io", "core", "text", "symmetry", "plan", "lang", "tensor"}},
     {"src/compile", {"compile", "core", "plan", "lang"}},
     {"src/timing", {"timing", "core", "plan"}},
-    {"src/run", {"run", "core", "plan", "verify", "timing", "tensor"}},
+    {"src/run", {"run", "core", "plan", "verify", "timing", "tensor", "emit"}},
     {"src/mpi", {"mpi", "app", "run", "core", "plan"}},
     {"heuristics", {"heuristics", "core", "symmetry"}},
     {"models", {"models", "core", "symmetry", "bounds"}},

@@ -159,10 +159,13 @@ TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
                             options.seed);
     const verify::Arrays inputs =
         numbers ? arrays_of(original, numbers->inputs, drawn) : verify::drawn_inputs(original, drawn);
-    const run::ProgramRun run =
-        run::run_program(program, run::rank_inputs(program, inputs, options.precision),
-                         {.precision = options.precision, .calls = options.calls}, watch.stop());
+    const run::ProgramRun run = run::run_program(
+        program, run::rank_inputs(program, inputs, options.precision),
+        {.precision = options.precision, .kernels = options.kernels, .calls = options.calls}, watch.stop());
     result.seconds = run.seconds;
+    result.compiled = run.compiled;
+    result.compile_seconds = run.compile_seconds;
+    if (options.kernels == run::KernelMode::Compiled) result.not_compiled = run.not_compiled;
     for (const run::KernelTime& kernel : run.kernels)
         result.kernels.push_back({kernel.name, kernel.values.size(), kernel.seconds});
 
@@ -201,8 +204,9 @@ io::Json json_of(const TensorRun& run) {
                           : run.wrong()        ? "wrong"
                           : run.compared       ? "right"
                                                : "not compared";
-    return {{"program", run.program}, {"ranks", run.ranks}, {"verdict", verdict},
-            {"seconds", run.seconds}, {"kernels", kernels}, {"outputs", outputs}};
+    return {{"program", run.program}, {"ranks", run.ranks},       {"verdict", verdict},
+            {"seconds", run.seconds}, {"compiled", run.compiled}, {"compile_seconds", run.compile_seconds},
+            {"kernels", kernels},     {"outputs", outputs}};
 }
 
 }  // namespace tutti::app

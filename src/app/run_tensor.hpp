@@ -17,6 +17,7 @@ struct RunTensorOptions {
     std::string inputs{};    ///< a file of numbers (io/tensor_numbers_json.hpp); none: drawn with the seed
     run::Precision precision = run::Precision::Declared;
     std::uint64_t seed = 1;
+    run::KernelMode kernels = run::KernelMode::Auto;
     std::size_t calls = 1;
     friend bool operator==(const RunTensorOptions&, const RunTensorOptions&) = default;
 };
@@ -39,7 +40,10 @@ struct TensorRun {
     double seconds = 0;  ///< of the last call
     std::vector<TensorKernel> kernels{};
     std::vector<TensorOutput> outputs{};
-    bool compared = false;  ///< false: too large for the reference
+    std::size_t compiled = 0;    ///< kernels that were compiled for this run
+    double compile_seconds = 0;  ///< which is not in `seconds`, if there is a call before the last
+    std::string not_compiled{};  ///< why kernels were interpreted though they should be compiled
+    bool compared = false;       ///< false: too large for the reference
     [[nodiscard]] bool wrong() const;
 };
 

@@ -40,6 +40,8 @@ ExitCode run_tensor_program(const app::RunTensorOptions& options, const Talk& ta
     } else if (run.refused.empty()) {
         print(run, streams);
     }
+    if (!run.not_compiled.empty() && !talk.quiet)
+        streams.err.print("note: kernels are interpreted: {}\n", run.not_compiled);
     if (!run.refused.empty()) {
         streams.err.print("error: {}: not equivalent to {}, and not run: {}\n", options.schedule,
                           options.program, run.refused);

@@ -12,34 +12,11 @@ namespace {
 using Box = std::vector<Interval>;
 using Coordinates = std::vector<std::int64_t>;
 
-/// But for sums, which have a loop of their own.
-template <class T>
-T combined(Reduction reduction, T a, T b) {
-    switch (reduction) {
-        case Reduction::Prod:
-            return a * b;
-        case Reduction::Max:
-            return a > b || a != a ? a : b;
-        default:
-            return a < b || a != a ? a : b;
-    }
-}
-
-template <class T>
-void place_row(const T* from, T* to, std::int64_t count, const Reduction* reduction) {
-    if (reduction == nullptr) {
-        std::copy_n(from, count, to);
-    } else if (*reduction == Reduction::Sum) {
-        for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
-    } else {
-        for (std::int64_t i = 0; i < count; ++i) to[i] = combined(*reduction, to[i], from[i]);
-    }
-}
-
 /// The elements of `from`, whose first is at `from_begin`, that lie in `box`, into `to`, whose first is at
 /// `to_begin`.
 void place(const LocalTensor& from, std::span<const std::int64_t> from_begin, LocalTensor& to,
-           std::span<const std::int64_t> to_begin, const Box& box, const Reduction* reduction) {
+           std::span<const std::int64_t> to_begin, const Box& box, const Reduction* reduction,
+           const Arithmetic& arithmetic) {
     if (std::ranges::any_of(box, [](const Interval& range) { return range.size() <= 0; })) return;
     const std::vector<std::int64_t> from_strides = row_major_strides(from.shape),
                                     to_strides = row_major_strides(to.shape), shape = sizes_of(box);
@@ -57,7 +34,12 @@ void place(const LocalTensor& from, std::span<const std::int64_t> from_begin, Lo
                 std::span(shape).first(outer),
                 {std::span<const std::int64_t>(from_strides), std::span<const std::int64_t>(to_strides)},
                 {from_offset, to_offset}, [&](const std::array<std::int64_t, 2>& at) {
-                    place_row(source.data() + at[0], target.data() + at[1], row, reduction);
+                    if (reduction == nullptr) {
+                        std::copy_n(source.data() + at[0], row, target.data() + at[1]);
+                    } else {
+                        combine(*reduction, from.storage(), arithmetic, target.data() + at[1],
+                                source.data() + at[0], row);
+                    }
                 });
         },
         to.data);
@@ -95,15 +77,16 @@ std::vector<std::int64_t> group_of(const Mesh& mesh, std::span<const AxisId> axe
 class RankCall {
   public:
     RankCall(const Program& program, ValueId id, std::int64_t rank, std::span<const LocalTensor* const> shown,
-             Precision precision)
+             const Arithmetic& arithmetic)
         : mesh_(program.mesh()),
           value_(program[id]),
           operand_(program[value_.args[0]].type),
           at_(mesh_.coordinates(rank)),
           shown_(shown),
+          arithmetic_(arithmetic),
           members_(group_of(mesh_, value_.axes, at_)),
           box_(held_box(mesh_, value_.type, at_)),
-          result_(value_.type.dtype, precision, sizes_of(box_)) {}
+          result_(value_.type.dtype, arithmetic.precision, sizes_of(box_)) {}
 
     LocalTensor made() {
         switch (value_.op) {
@@ -121,8 +104,11 @@ class RankCall {
                 take(root(), box_, nullptr);
                 break;
             case Op::Shift:
-                if (const std::int64_t from = at_[axis()] - value_.by; from >= 0 && from < count())
+                if (const std::int64_t from = at_[axis()] - value_.by; from >= 0 && from < count()) {
                     take(members_[static_cast<std::size_t>(from)], box_, nullptr);
+                } else {
+                    fill(result_, 0, value_.type.dtype, arithmetic_);
+                }
                 break;
             default:
                 take_from_all();
@@ -144,7 +130,7 @@ class RankCall {
 
     void take(std::int64_t member, const Box& box, const Reduction* reduction) {
         place(*shown_[static_cast<std::size_t>(member)], begins(box_of(member)), result_, begins(box_), box,
-              reduction);
+              reduction, arithmetic_);
     }
 
     /// all_to_all: slices of another dimension, or the rank's part of every member's own value.
@@ -170,7 +156,7 @@ class RankCall {
             } else {
                 to[concat] = -there;
             }
-            place(*shown_[static_cast<std::size_t>(member)], from, result_, to, box, nullptr);
+            place(*shown_[static_cast<std::size_t>(member)], from, result_, to, box, nullptr, arithmetic_);
         }
     }
 
@@ -179,6 +165,7 @@ class RankCall {
     const Type& operand_;
     Coordinates at_;
     std::span<const LocalTensor* const> shown_;
+    Arithmetic arithmetic_;
     std::vector<std::int64_t> members_;
     Box box_;
     LocalTensor result_;
@@ -209,11 +196,12 @@ void Exchange::leave() {
     meeting_.arrive_and_drop();
 }
 
-LocalTensor Exchange::call(ValueId id, std::int64_t rank, const LocalTensor& operand, Precision precision) {
+LocalTensor Exchange::call(ValueId id, std::int64_t rank, const LocalTensor& operand,
+                           const Arithmetic& arithmetic) {
     shown_[static_cast<std::size_t>(rank)] = &operand;
     meet();
-    LocalTensor result = RankCall(program_, id, rank, shown_, precision).made();
-    round_to(program_[id].type.dtype, precision, result);
+    LocalTensor result = RankCall(program_, id, rank, shown_, arithmetic).made();
+    round_to(program_[id].type.dtype, arithmetic.precision, result);
     meet();  // until then, others may read the operand
     return result;
 }

@@ -30,7 +30,7 @@ class Exchange {
     /// The rank's part of the result. All ranks call this for the same values in the same order. Throws
     /// Stopped when a rank has left.
     [[nodiscard]] LocalTensor call(tensor::ValueId id, std::int64_t rank, const LocalTensor& operand,
-                                   Precision precision);
+                                   const Arithmetic& arithmetic);
     /// For a rank that ends early: nobody waits for it.
     void leave();
 

@@ -1,70 +1,68 @@
 #include "run/local_tensor.hpp"
 
+#include "run/tile_table.hpp"
+
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <limits>
 
 namespace tutti::run {
 
 using tensor::DType;
 
-namespace {
-
-bool is_single(DType dtype, Precision precision) {
-    return precision == Precision::Declared && tensor::is_floating(dtype) && dtype != DType::F64;
-}
-
-/// The upper half of a float, to nearest even.
-float rounded_to_bf16(float number) {
-    if (std::isnan(number)) return number;
-    std::uint32_t bits = std::bit_cast<std::uint32_t>(number);
-    bits += 0x7FFFU + ((bits >> 16U) & 1U);
-    return std::bit_cast<float>(bits & 0xFFFF0000U);
-}
-
-/// To nearest even: 11 bits from 2^-14 on, below in steps of 2^-24, and nothing above 65504.
-float rounded_to_f16(float number) {
-    if (!std::isfinite(number) || number == 0) return number;
-    const int exponent = std::max(std::ilogb(number), -14);
-    const float step = std::ldexp(1.0F, exponent - 10);
-    const float rounded = std::nearbyint(number / step) * step;
-    if (std::abs(rounded) <= 65504) return rounded;
-    return std::copysign(std::numeric_limits<float>::infinity(), number);
-}
-
-template <class Whole>
-double wrapped(double number) {
-    // What does not fit in 64 bits has no meaning in such a type.
-    if (!(std::abs(number) < 9.2e18)) return 0;
-    return static_cast<double>(static_cast<Whole>(static_cast<std::int64_t>(number)));
-}
-
-}  // namespace
-
 LocalTensor::LocalTensor(DType dtype, Precision precision, std::vector<std::int64_t> sizes)
     : shape(std::move(sizes)) {
     const auto count = static_cast<std::size_t>(elements());
-    if (run::is_single(dtype, precision)) {
-        data = std::vector<float>(count);
-    } else {
-        data = std::vector<double>(count);
+    switch (storage_of(dtype, precision)) {
+        case Storage::Single:
+            data = std::vector<float>(count);
+            break;
+        case Storage::Full:
+            data = std::vector<double>(count);
+            break;
+        case Storage::Field:
+            data = std::vector<Field>(count);
     }
+}
+
+const void* LocalTensor::first() const {
+    return std::visit([](const auto& numbers) -> const void* { return numbers.data(); }, data);
+}
+
+void* LocalTensor::first() {
+    return std::visit([](auto& numbers) -> void* { return numbers.data(); }, data);
 }
 
 std::int64_t LocalTensor::elements() const { return product(shape); }
 
 double LocalTensor::at(std::size_t element) const {
-    return std::visit([&](const auto& numbers) { return static_cast<double>(numbers[element]); }, data);
+    if (const auto* single = std::get_if<0>(&data)) return static_cast<double>((*single)[element]);
+    return std::get<1>(data)[element];
 }
 
 void LocalTensor::set(std::size_t element, double number) {
-    std::visit(
-        [&](auto& numbers) {
-            numbers[element] = static_cast<typename std::decay_t<decltype(numbers)>::value_type>(number);
-        },
-        data);
+    if (auto* single = std::get_if<0>(&data)) {
+        (*single)[element] = static_cast<float>(number);
+    } else {
+        std::get<1>(data)[element] = number;
+    }
+}
+
+void fill(LocalTensor& tensor, double number, DType dtype, const Arithmetic& arithmetic) {
+    if (auto* field = std::get_if<2>(&tensor.data)) {
+        std::ranges::fill(*field, emit::element::Fields{arithmetic.salt}.constant(number));
+        return;
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.elements()); ++i) tensor.set(i, number);
+    round_to(dtype, arithmetic.precision, tensor);
+}
+
+void combine(tensor::Reduction reduction, Storage storage, const Arithmetic& arithmetic, void* into,
+             const void* from, std::int64_t count) {
+    const CombineFunction function =
+        storage == Storage::Field
+            ? field_combine(reduction)
+            : tile_table().combine[static_cast<std::size_t>(storage)][static_cast<std::size_t>(reduction)];
+    function(into, from, count, arithmetic.salt);
 }
 
 std::int64_t product(std::span<const std::int64_t> sizes) {
@@ -81,35 +79,20 @@ std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape)
 
 void round_to(DType dtype, Precision precision, std::span<float> numbers) {
     if (precision != Precision::Declared) return;
-    if (dtype == DType::F16) std::ranges::transform(numbers, numbers.begin(), rounded_to_f16);
-    if (dtype == DType::BF16) std::ranges::transform(numbers, numbers.begin(), rounded_to_bf16);
+    if (const RoundFunction round = tile_table().round_single[static_cast<std::size_t>(dtype)])
+        round(numbers.data(), std::ssize(numbers));
 }
 
 void round_to(DType dtype, std::span<double> numbers) {
-    const auto apply = [&](auto function) { std::ranges::transform(numbers, numbers.begin(), function); };
-    switch (dtype) {
-        case DType::I64:
-            return apply(wrapped<std::int64_t>);
-        case DType::I32:
-            return apply(wrapped<std::int32_t>);
-        case DType::U32:
-            return apply(wrapped<std::uint32_t>);
-        case DType::I8:
-            return apply(wrapped<std::int8_t>);
-        case DType::U8:
-            return apply(wrapped<std::uint8_t>);
-        case DType::Bool:
-            return apply([](double number) { return number != 0 ? 1.0 : 0.0; });
-        default:
-            return;
-    }
+    if (const RoundFunction round = tile_table().round_full[static_cast<std::size_t>(dtype)])
+        round(numbers.data(), std::ssize(numbers));
 }
 
 void round_to(DType dtype, Precision precision, LocalTensor& values) {
     if (auto* single = std::get_if<0>(&values.data)) {
         round_to(dtype, precision, std::span(*single));
-    } else {
-        round_to(dtype, std::span(std::get<1>(values.data)));
+    } else if (auto* full = std::get_if<1>(&values.data)) {
+        round_to(dtype, std::span(*full));
     }
 }
 

@@ -2,8 +2,8 @@
 
 #include "core/error.hpp"
 #include "run/exchange.hpp"
+#include "run/kernel_coder.hpp"
 #include "run/rank_kernels.hpp"
-#include "run/tiles.hpp"
 #include "tensor/dimensions.hpp"
 #include "tensor/infer.hpp"
 #include "tensor/kernels.hpp"
@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -108,11 +110,12 @@ struct ProgramPlan {
 
 class RankRun {
   public:
-    RankRun(const ProgramPlan& plan, Exchange& exchange, std::int64_t rank, const RankTensors& inputs,
-            Precision precision)
+    RankRun(const ProgramPlan& plan, Exchange& exchange, KernelCoder& coder, std::int64_t rank,
+            const RankTensors& inputs, Precision precision)
         : plan_(plan),
           program_(plan.program),
           exchange_(exchange),
+          coder_(coder),
           rank_(rank),
           at_(program_.mesh().coordinates(rank)),
           precision_(precision),
@@ -196,8 +199,10 @@ class RankRun {
     }
 
     [[nodiscard]] View view(const Value& value, std::size_t arg) {
-        const ValueId id = value.args[arg];
-        const Type read = value.op == Op::Slice ? value.type : read_type(program_, value, arg);
+        return view(value.args[arg], value.op == Op::Slice ? value.type : read_type(program_, value, arg));
+    }
+
+    [[nodiscard]] View view(ValueId id, const Type& read) {
         if (is_generated(program_[id])) return whole_view(source(id, read));
         const std::vector<tensor::Interval> has = box(program_[id].type), wants = box(read);
         View view = whole_view(*values_[id.index()]);
@@ -239,43 +244,36 @@ class RankRun {
     }
 
     void run_tiled(const KernelPart& task) {
-        const Type& type = program_[task.values.front()].type;
-        const std::vector<std::int64_t> shape = local_shape(type);
-        std::map<ValueId, std::size_t> step_of;
-        std::vector<TileStep> steps;
-        for (const ValueId id : task.values) {
-            const Value& value = program_[id];
-            TileStep step{&value, {}, nullptr};
-            for (std::size_t k = 0; k < value.args.size(); ++k) {
-                const ValueId arg = value.args[k];
-                const tensor::DType dtype = program_[arg].type.dtype;
-                if (const auto found = step_of.find(arg); found != step_of.end()) {
-                    step.operands.push_back({found->second, {}, dtype});
-                } else {
-                    step.operands.push_back(
-                        {{}, aligned(view(value, k), program_[arg].type, type, shape), dtype});
-                }
-            }
-            if (leaves(task, id)) {
-                values_[id.index()].emplace(value.type.dtype, precision_, shape);
-                step.out = &*values_[id.index()];
-            }
-            step_of[id] = steps.size();
-            steps.push_back(std::move(step));
+        PreparedLoop& prepared = loops_[&task];
+        if (!prepared.code)
+            prepared.loop =
+                tensor::loop_of(program_, task.values, [&](ValueId id) { return leaves(task, id); });
+        const tensor::Loop& loop = prepared.loop;
+        LoopShape shape{local_shape(loop.type), {}};
+        std::vector<const void*> tensors;
+        for (const tensor::LoopTensor& tensor : loop.tensors) {
+            const View view = this->view(tensor.value, tensor.read);
+            shape.strides.push_back(aligned_strides(view, tensor.read, loop.type));
+            tensors.push_back(view.first());
         }
-        run_tiles(shape, steps, precision_);
+        std::vector<void*> outputs;
+        for (const tensor::LoopOutput& output : loop.outputs) {
+            values_[output.value.index()].emplace(output.dtype, precision_, shape.sizes);
+            outputs.push_back(values_[output.value.index()]->first());
+        }
+        // Later calls have the same shapes, in other memory.
+        if (!prepared.code) prepared.code = coder_.code(loop, shape, precision_);
+        prepared.code->run(tensors, outputs, 0, product(shape.sizes));
     }
 
-    /// The operand's elements at the loop's indices.
-    static View aligned(View view, const Type& from, const Type& to, std::span<const std::int64_t> shape) {
-        std::vector<std::int64_t> strides(shape.size(), 0);
-        for (std::size_t d = 0; d < from.rank(); ++d) {
-            const std::size_t place = tensor::aligned_dim(d, from.rank(), to.rank());
-            if (from.shape[d] == to.shape[place]) strides[place] = view.strides[d];
+    /// How far apart the tensor's elements at the loop's indices are.
+    static std::vector<std::int64_t> aligned_strides(const View& view, const Type& read, const Type& loop) {
+        std::vector<std::int64_t> strides(loop.rank(), 0);
+        for (std::size_t d = 0; d < read.rank(); ++d) {
+            const std::size_t place = tensor::aligned_dim(d, read.rank(), loop.rank());
+            if (read.shape[d] == loop.shape[place]) strides[place] = view.strides[d];
         }
-        view.strides = std::move(strides);
-        view.shape.assign(shape.begin(), shape.end());
-        return view;
+        return strides;
     }
 
     void release(std::size_t kernel) {
@@ -286,15 +284,22 @@ class RankRun {
         }
     }
 
+    struct PreparedLoop {
+        tensor::Loop loop{};
+        std::unique_ptr<KernelCode> code{};
+    };
+
     const ProgramPlan& plan_;
     const Program& program_;
     Exchange& exchange_;
+    KernelCoder& coder_;
     std::int64_t rank_;
     std::vector<std::int64_t> at_;
     Precision precision_;
     const RankTensors& inputs_;
     std::vector<std::optional<LocalTensor>> values_;  ///< by value
     std::map<std::pair<ValueId, tensor::Layouts>, LocalTensor> sources_;
+    std::map<const KernelPart*, PreparedLoop> loops_;
     std::vector<double> times_;  ///< by kernel
 };
 
@@ -309,6 +314,7 @@ ProgramRun run_program(const Program& program, const std::vector<RankTensors>& i
         throw LimitError(fmt::format("{} ranks; a thread each, at most {} are run here", ranks, kMostRanks));
     const ProgramPlan plan(program);
     Exchange exchange(program);
+    KernelCoder coder(options.kernels);
     ProgramRun result{.outputs = std::vector<RankTensors>(static_cast<std::size_t>(ranks))};
     std::vector<std::vector<double>> times(static_cast<std::size_t>(ranks));
     std::exception_ptr failure;
@@ -319,7 +325,7 @@ ProgramRun run_program(const Program& program, const std::vector<RankTensors>& i
         for (std::int64_t rank = 0; rank < ranks; ++rank) {
             threads.emplace_back([&, at = static_cast<std::size_t>(rank), rank] {
                 try {
-                    RankRun run(plan, exchange, rank, inputs[at], options.precision);
+                    RankRun run(plan, exchange, coder, rank, inputs[at], options.precision);
                     for (std::size_t call = 0; call < std::max<std::size_t>(options.calls, 1); ++call) {
                         const Clock::time_point start = Clock::now();
                         run.call(stop);
@@ -341,6 +347,9 @@ ProgramRun run_program(const Program& program, const std::vector<RankTensors>& i
     }
     if (failure) std::rethrow_exception(failure);
     result.seconds = std::ranges::max(seconds);
+    result.compiled = coder.compiler().compiled();
+    result.compile_seconds = coder.compiler().seconds();
+    result.not_compiled = coder.compiler().why();
     for (std::size_t k = 0; k < plan.plan.size(); ++k) {
         if (!plan.plan[k].works) continue;
         KernelTime& kernel = result.kernels.emplace_back(KernelTime{plan.plan[k].name, plan.plan[k].values});

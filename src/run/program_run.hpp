@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/stop.hpp"
+#include "run/kernel_coder.hpp"
 #include "run/local_tensor.hpp"
 #include "tensor/program.hpp"
 
@@ -23,10 +24,14 @@ struct ProgramRun {
     std::vector<RankTensors> outputs{};  ///< by rank: outputs and updates; not where another rank is the root
     std::vector<KernelTime> kernels{};   ///< those that do work, in order
     double seconds = 0;
+    std::size_t compiled = 0;  ///< kernels that were compiled, not found
+    double compile_seconds = 0;
+    std::string not_compiled{};  ///< why, if a kernel should have been
 };
 
 struct ProgramRunOptions {
     Precision precision = Precision::Declared;
+    KernelMode kernels = KernelMode::Auto;
     std::size_t calls = 1;  ///< the same call again, on the same inputs; times are of the last
 };
 

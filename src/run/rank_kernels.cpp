@@ -4,12 +4,12 @@
 #include "tensor/philox.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
 
 namespace tutti::run {
 
+namespace element = emit::element;
+using element::Fields, element::Reals;
 using tensor::Op, tensor::Reduction, tensor::Value;
 
 namespace {
@@ -53,8 +53,30 @@ Loops loops_of(const tensor::EinsumSpec& spec, std::span<const View> views,
     return loops;
 }
 
-template <class T>
-void contract_two(const Loops& loops, std::span<const View> views, LocalTensor& result) {
+/// Calls `body` with the kind of numbers and a zero of the type in which they are stored.
+template <class Body>
+void in_numbers_of(Storage storage, const Arithmetic& arithmetic, const Body& body) {
+    switch (storage) {
+        case Storage::Single:
+            return body(Reals{}, float{});
+        case Storage::Full:
+            return body(Reals{}, double{});
+        case Storage::Field:
+            return body(Fields{arithmetic.salt}, Field{0});
+    }
+}
+
+template <class N, class T>
+T sum_of(const N& numbers, T x, T y) {
+    return numbers.template combine<element::Sum>(x, y);
+}
+template <class N, class T>
+T product_of(const N& numbers, T x, T y) {
+    return numbers.template combine<element::Prod>(x, y);
+}
+
+template <class N, class T>
+void contract_two(const N& numbers, const Loops& loops, std::span<const View> views, LocalTensor& result) {
     T* out = std::get<std::vector<T>>(result.data).data();
     const T* a = std::get<std::vector<T>>(views[0].tensor->data).data();
     const T* b = std::get<std::vector<T>>(views[1].tensor->data).data();
@@ -70,112 +92,94 @@ void contract_two(const Loops& loops, std::span<const View> views, LocalTensor& 
             const T *x = a + at[1], *y = b + at[2];
             if (a_step == 0 && b_step == 1 && out_step == 1) {
                 const T factor = *x;
-                for (std::int64_t i = 0; i < row; ++i) to[i] += factor * y[i];
+                for (std::int64_t i = 0; i < row; ++i)
+                    to[i] = sum_of(numbers, to[i], product_of(numbers, factor, y[i]));
             } else {
-                for (std::int64_t i = 0; i < row; ++i) to[i * out_step] += x[i * a_step] * y[i * b_step];
+                for (std::int64_t i = 0; i < row; ++i)
+                    to[i * out_step] =
+                        sum_of(numbers, to[i * out_step], product_of(numbers, x[i * a_step], y[i * b_step]));
             }
         });
 }
 
 /// Any number of operands, one element at a time.
-template <class T>
-void contract(const Loops& loops, std::span<const View> views, LocalTensor& result) {
+template <class N, class T>
+void contract(const N& numbers, const Loops& loops, std::span<const View> views, LocalTensor& result) {
     std::vector<T>& out = std::get<std::vector<T>>(result.data);
     std::vector<std::int64_t> index(loops.sizes.size(), 0);
     if (std::ranges::any_of(loops.sizes, [](std::int64_t size) { return size <= 0; })) return;
     while (true) {
         std::int64_t to = 0;
-        T factor{1};
+        T factor = numbers.template nothing<element::Prod, T>();
         for (std::size_t d = 0; d < index.size(); ++d) to += index[d] * loops.out[d];
         for (std::size_t k = 0; k < views.size(); ++k) {
             std::int64_t at = views[k].offset;
             for (std::size_t d = 0; d < index.size(); ++d) at += index[d] * loops.operands[k][d];
-            factor *= std::get<std::vector<T>>(views[k].tensor->data)[static_cast<std::size_t>(at)];
+            factor =
+                product_of(numbers, factor,
+                           std::get<std::vector<T>>(views[k].tensor->data)[static_cast<std::size_t>(at)]);
         }
-        out[static_cast<std::size_t>(to)] += factor;
+        T& sum = out[static_cast<std::size_t>(to)];
+        sum = sum_of(numbers, sum, factor);
         std::size_t d = index.size();
         while (d > 0 && ++index[d - 1] == loops.sizes[d - 1]) index[--d] = 0;
         if (d == 0) return;
     }
 }
 
-template <class T>
-T nothing(Reduction reduction) {
-    switch (reduction) {
-        case Reduction::Sum:
-            return 0;
-        case Reduction::Prod:
-            return 1;
-        case Reduction::Max:
-            return -std::numeric_limits<T>::infinity();
-        default:
-            return std::numeric_limits<T>::infinity();
-    }
-}
-
-template <class T>
-void combine(Reduction reduction, T& into, T number) {
-    switch (reduction) {
-        case Reduction::Sum:
-            into += number;
-            return;
-        case Reduction::Prod:
-            into *= number;
-            return;
-        case Reduction::Max:
-            if (number > into || std::isnan(number)) into = number;
-            return;
-        default:
-            if (number < into || std::isnan(number)) into = number;
-    }
+template <class N, class T, element::Reduction R>
+void reduce(const N& numbers, const View& operand, std::span<const std::int64_t> strides,
+            std::vector<T>& out) {
+    std::ranges::fill(out, numbers.template nothing<R, T>());
+    const std::vector<T>& from = std::get<std::vector<T>>(operand.tensor->data);
+    for_each_offset<2>(operand.shape, {strides, std::span<const std::int64_t>(operand.strides)},
+                       {0, operand.offset}, [&](const std::array<std::int64_t, 2>& at) {
+                           T& into = out[static_cast<std::size_t>(at[0])];
+                           into = numbers.template combine<R>(into, from[static_cast<std::size_t>(at[1])]);
+                       });
 }
 
 }  // namespace
 
 LocalTensor einsum(const Value& value, std::span<const View> operands, std::vector<std::int64_t> shape,
-                   Precision precision) {
-    LocalTensor result(value.type.dtype, precision, std::move(shape));
+                   const Arithmetic& arithmetic) {
+    LocalTensor result(value.type.dtype, arithmetic.precision, std::move(shape));
     const Loops loops = loops_of(tensor::parse_einsum(value.spec), operands, result.shape);
-    const auto run = [&]<class T>(T) {
+    fill(result, 0, value.type.dtype, arithmetic);
+    in_numbers_of(result.storage(), arithmetic, [&]<class N, class T>(const N& numbers, T) {
         if (operands.size() == 2 && !loops.letters.empty()) {
-            contract_two<T>(loops, operands, result);
+            contract_two<N, T>(numbers, loops, operands, result);
         } else {
-            contract<T>(loops, operands, result);
+            contract<N, T>(numbers, loops, operands, result);
         }
-    };
-    if (result.is_single()) {
-        run(float{});
-    } else {
-        run(double{});
-    }
-    round_to(value.type.dtype, precision, result);
+    });
+    round_to(value.type.dtype, arithmetic.precision, result);
     return result;
 }
 
 LocalTensor reduced(const Value& value, const View& operand, std::vector<std::int64_t> shape,
-                    Precision precision) {
-    LocalTensor result(value.type.dtype, precision, std::move(shape));
+                    const Arithmetic& arithmetic) {
+    LocalTensor result(value.type.dtype, arithmetic.precision, std::move(shape));
     const std::vector<std::size_t> to = dims_after_reduce(value, operand.shape.size());
     const std::vector<std::int64_t> out_strides = row_major_strides(result.shape);
     std::vector<std::int64_t> strides(to.size(), 0);
     for (std::size_t d = 0; d < to.size(); ++d) {
         if (to[d] != tensor::kNowhere) strides[d] = out_strides[to[d]];
     }
-    std::visit(
-        [&](auto& out) {
-            using T = typename std::decay_t<decltype(out)>::value_type;
-            std::ranges::fill(out, nothing<T>(value.reduction));
-            const std::vector<T>& from = std::get<std::vector<T>>(operand.tensor->data);
-            for_each_offset<2>(
-                operand.shape,
-                {std::span<const std::int64_t>(strides), std::span<const std::int64_t>(operand.strides)},
-                {0, operand.offset}, [&](const std::array<std::int64_t, 2>& at) {
-                    combine(value.reduction, out[static_cast<std::size_t>(at[0])],
-                            from[static_cast<std::size_t>(at[1])]);
-                });
-        },
-        result.data);
-    round_to(value.type.dtype, precision, result);
+    in_numbers_of(result.storage(), arithmetic, [&]<class N, class T>(const N& numbers, T) {
+        auto& out = std::get<std::vector<T>>(result.data);
+        switch (value.reduction) {
+            case Reduction::Sum:
+                return reduce<N, T, element::Sum>(numbers, operand, strides, out);
+            case Reduction::Prod:
+                return reduce<N, T, element::Prod>(numbers, operand, strides, out);
+            case Reduction::Max:
+                return reduce<N, T, element::Most>(numbers, operand, strides, out);
+            case Reduction::Min:
+                return reduce<N, T, element::Least>(numbers, operand, strides, out);
+        }
+    });
+    round_to(value.type.dtype, arithmetic.precision, result);
     return result;
 }
 
@@ -194,28 +198,38 @@ LocalTensor moved(const Value& value, const View& operand, std::vector<std::int6
     return gathered(view);
 }
 
-LocalTensor generated(const Value& value, std::span<const tensor::Interval> box, Precision precision) {
+LocalTensor generated(const Value& value, std::span<const tensor::Interval> box,
+                      const Arithmetic& arithmetic) {
     std::vector<std::int64_t> shape, strides = row_major_strides(value.type.shape);
     std::int64_t first = 0;
     for (std::size_t d = 0; d < box.size(); ++d) {
         shape.push_back(box[d].size());
         first += box[d].begin * strides[d];
     }
-    LocalTensor result(value.type.dtype, precision, shape);
+    LocalTensor result(value.type.dtype, arithmetic.precision, shape);
+    if (value.op == Op::Constant) {
+        fill(result, value.number, value.type.dtype, arithmetic);
+        return result;
+    }
+    const Fields field{arithmetic.salt};
+    constexpr element::Word kUniform = 1000;  // the number of that function in verify::FieldNumbers
     std::size_t next = 0;
-    for_each_offset<1>(shape, {std::span<const std::int64_t>(strides)}, {first},
-                       [&](const std::array<std::int64_t, 1>& at) {
-                           double number = value.number;
-                           if (value.op == Op::Uniform) {
-                               number = tensor::uniform_number(static_cast<std::uint64_t>(value.seed),
-                                                               static_cast<std::uint64_t>(at[0]));
-                           } else if (value.op == Op::Iota) {
-                               const auto dim = static_cast<std::size_t>(value.dim);
-                               number = static_cast<double>(at[0] / strides[dim] % value.type.shape[dim]);
-                           }
-                           result.set(next++, number);
-                       });
-    round_to(value.type.dtype, precision, result);
+    for_each_offset<1>(
+        shape, {std::span<const std::int64_t>(strides)}, {first}, [&](const std::array<std::int64_t, 1>& at) {
+            const auto seed = static_cast<std::uint64_t>(value.seed),
+                       number = static_cast<std::uint64_t>(at[0]);
+            const auto dim = static_cast<std::size_t>(value.dim);
+            const std::int64_t index =
+                value.op == Op::Iota ? at[0] / strides[dim] % value.type.shape[dim] : 0;
+            if (auto* elements = std::get_if<std::vector<Field>>(&result.data)) {
+                (*elements)[next++] = {value.op == Op::Iota ? field.whole_number(index)
+                                                            : field.random(kUniform, seed, number)};
+            } else {
+                result.set(next++, value.op == Op::Iota ? static_cast<double>(index)
+                                                        : tensor::uniform_number(seed, number));
+            }
+        });
+    round_to(value.type.dtype, arithmetic.precision, result);
     return result;
 }
 

@@ -1,261 +1,207 @@
-// The interpreter of fused kernels: no compiler is needed, and a tile of 1024 elements makes the cost of
-// finding the loop for an operation invisible.
+// The interpreter of fused kernels: no compiler is needed. A tile of 128 elements of one value after the
+// other: what one step makes is still in the nearest cache when the next one reads it, and finding the loop
+// of an operation costs nothing beside it. Everything that can be decided once is: a step knows its function
+// and, through a table of pointers, where its operands will be.
 
-#include "run/tiles.hpp"
+#include "run/kernel_code.hpp"
+#include "run/tile_table.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstring>
 
 namespace tutti::run {
 
-using tensor::DType, tensor::Op, tensor::Value;
+using emit::KernelAccess, tensor::DType, tensor::Loop, tensor::LoopConstant, tensor::LoopOperand,
+    tensor::LoopStep, tensor::Op;
 
 namespace {
 
-constexpr std::int64_t kTile = 1024;
+constexpr std::int64_t kTile = 128;
 
-/// A tile of one of the two types of storage.
-struct Elements {
-    const float* single = nullptr;
-    const double* full = nullptr;
-};
+/// Elements begin … begin + count - 1 of a tensor, row by row.
 template <class T>
-const T* pointer(const Elements& elements) {
-    if constexpr (std::is_same_v<T, float>) {
-        return elements.single;
-    } else {
-        return elements.full;
+void gather(const LoopShape& shape, std::span<const std::int64_t> strides, const T* from, T* to,
+            std::int64_t begin, std::int64_t count) {
+    const std::int64_t row = shape.sizes.back(), stride = strides.back();
+    while (count > 0) {
+        std::int64_t rest = begin / row, at = 0;
+        const std::int64_t column = begin % row;
+        for (std::size_t d = shape.sizes.size() - 1; d-- > 0;) {
+            at += rest % shape.sizes[d] * strides[d];
+            rest /= shape.sizes[d];
+        }
+        const std::int64_t length = std::min(row - column, count);
+        const T* first = from + at + column * stride;
+        for (std::int64_t i = 0; i < length; ++i) to[i] = first[i * stride];
+        to += length;
+        begin += length;
+        count -= length;
     }
 }
 
-template <class T, class Function>
-void each(const T* x, T* out, std::int64_t count, Function function) {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = function(x[i]);
-}
-template <class T, class Out, class Function>
-void each(const T* x, const T* y, Out* out, std::int64_t count, Function function) {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(function(x[i], y[i]));
+void cast_in_field(DType from, DType to, const Field* x, Field* out, std::int64_t count,
+                   const emit::element::Fields& numbers) {
+    for (std::int64_t i = 0; i < count; ++i)
+        out[i] = numbers.cast(static_cast<int>(from), static_cast<int>(to), x[i]);
 }
 
-template <class T>
-void unary(Op op, const T* x, T* out, std::int64_t count) {
-    switch (op) {
-        case Op::Neg:
-            return each(x, out, count, [](T a) { return -a; });
-        case Op::Abs:
-            return each(x, out, count, [](T a) { return std::abs(a); });
-        case Op::Sqrt:
-            return each(x, out, count, [](T a) { return std::sqrt(a); });
-        case Op::Rsqrt:
-            return each(x, out, count, [](T a) { return T{1} / std::sqrt(a); });
-        case Op::Exp:
-            return each(x, out, count, [](T a) { return std::exp(a); });
-        case Op::Log:
-            return each(x, out, count, [](T a) { return std::log(a); });
-        case Op::Tanh:
-            return each(x, out, count, [](T a) { return std::tanh(a); });
-        case Op::Erf:
-            return each(x, out, count, [](T a) { return std::erf(a); });
-        case Op::Sigmoid:
-            return each(x, out, count, [](T a) { return T{1} / (T{1} + std::exp(-a)); });
-        default:  // not
-            return each(x, out, count, [](T a) { return a == 0 ? T{1} : T{0}; });
-    }
-}
-
-template <class T>
-void arithmetic(const Value& value, const T* x, const T* y, T* out, std::int64_t count) {
-    switch (value.op) {
-        case Op::Add:
-            return each(x, y, out, count, [](T a, T b) { return a + b; });
-        case Op::Sub:
-            return each(x, y, out, count, [](T a, T b) { return a - b; });
-        case Op::Mul:
-            return each(x, y, out, count, [](T a, T b) { return a * b; });
-        case Op::Div:
-            return each(x, y, out, count, [](T a, T b) { return a / b; });
-        case Op::Max:
-            return each(x, y, out, count, [](T a, T b) { return a > b || std::isnan(a) ? a : b; });
-        case Op::Min:
-            return each(x, y, out, count, [](T a, T b) { return a < b || std::isnan(a) ? a : b; });
-        default:
-            return each(x, y, out, count, [](T a, T b) { return std::pow(a, b); });
-    }
-}
-
-template <class T>
-void comparison(Op op, const T* x, const T* y, double* out, std::int64_t count) {
-    switch (op) {
-        case Op::Lt:
-            return each(x, y, out, count, [](T a, T b) { return a < b; });
-        case Op::Le:
-            return each(x, y, out, count, [](T a, T b) { return a <= b; });
-        case Op::Gt:
-            return each(x, y, out, count, [](T a, T b) { return a > b; });
-        case Op::Ge:
-            return each(x, y, out, count, [](T a, T b) { return a >= b; });
-        case Op::Eq:
-            return each(x, y, out, count, [](T a, T b) { return a == b; });
-        case Op::Ne:
-            return each(x, y, out, count, [](T a, T b) { return a != b; });
-        case Op::And:
-            return each(x, y, out, count, [](T a, T b) { return a != 0 && b != 0; });
-        default:
-            return each(x, y, out, count, [](T a, T b) { return a != 0 || b != 0; });
-    }
-}
-
-bool is_comparison(Op op) { return op >= Op::Lt && op <= Op::Or; }
-
-template <class From, class To>
-void cast(const From* x, To* out, std::int64_t count, bool truncates) {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<To>(truncates ? std::trunc(x[i]) : x[i]);
-}
-
-/// One step on one tile.
-class StepRun {
+class TileCode final : public KernelCode {
   public:
-    StepRun(const TileStep& step, std::span<const std::int64_t> shape, Precision precision)
-        : step_(step),
-          precision_(precision),
-          made_(step.value->type.dtype, precision, {kTile}),
-          is_single_(made_.is_single()) {
-        for (const TileOperand& operand : step.operands) {
-            Source& source = sources_.emplace_back();
-            if (operand.step) continue;
-            const View& view = operand.view;
-            source.is_single = view.tensor->is_single();
-            source.contiguous = view.strides == row_major_strides(shape);
-            source.scalar = std::ranges::all_of(view.strides, [](std::int64_t s) { return s == 0; });
-            if (source.contiguous && !source.scalar) continue;
-            source.tile = LocalTensor(operand.dtype, precision, {kTile});
-            if (!source.scalar) continue;
-            const double number = view.tensor->at(static_cast<std::size_t>(view.offset));
-            for (std::size_t i = 0; i < static_cast<std::size_t>(kTile); ++i) source.tile.set(i, number);
+    TileCode(const Loop& loop, const LoopShape& shape, const Arithmetic& arithmetic)
+        : arithmetic_(arithmetic), shape_(joined_dims(shape)), outputs_(loop.outputs.size()) {
+        const std::size_t places = loop.constants.size() + loop.tensors.size() + loop.steps.size();
+        places_.resize(places);
+        scratch_.resize(places * static_cast<std::size_t>(kTile));
+        for (const LoopConstant& constant : loop.constants) add_constant(constant);
+        for (std::size_t k = 0; k < loop.tensors.size(); ++k) {
+            tensors_.push_back({access_of(shape_, k), storage_of(loop.tensors[k].read.dtype, precision()),
+                                loop.constants.size() + k});
         }
+        for (std::size_t k = 0; k < loop.outputs.size(); ++k)
+            outputs_[k] = bytes_of(storage_of(loop.outputs[k].dtype, precision()));
+        for (const LoopStep& step : loop.steps) add_step(loop, step);
     }
 
-    void run(std::span<const std::int64_t> shape, std::span<const StepRun> earlier, std::int64_t begin,
-             std::int64_t count) {
-        std::vector<Elements> args;
-        for (std::size_t k = 0; k < sources_.size(); ++k)
-            args.push_back(read(shape, k, earlier, begin, count));
-        if (step_.out != nullptr) {
-            out_ = elements(*step_.out, begin);
-        } else {
-            out_ = elements(made_, 0);
+    void run(std::span<const void* const> tensors, std::span<void* const> outputs, std::int64_t begin,
+             std::int64_t end) override {
+        for (std::size_t k = 0; k < tensors_.size(); ++k) {
+            Tensor& tensor = tensors_[k];
+            tensor.in_place = std::ranges::find(outputs, tensors[k]) != outputs.end();
+            if (tensor.access != KernelAccess::Scalar || begin >= end) continue;
+            copy(tensor, tensors[k], 0, kTile);
+            places_[tensor.place] = scratch(tensor.place);
         }
-        if (is_single_) {
-            compute(args, const_cast<float*>(out_.single), count);  // NOLINT: ours, as out or made_
-        } else {
-            compute(args, const_cast<double*>(out_.full), count);  // NOLINT
-        }
+        for (std::int64_t at = begin; at < end; at += kTile)
+            run_tile(tensors, outputs, at, std::min(kTile, end - at));
     }
 
   private:
-    struct Source {
-        bool is_single = false, contiguous = false, scalar = false;
-        LocalTensor tile{};
+    struct Tensor {
+        KernelAccess access;
+        Storage storage;
+        std::size_t place;  ///< in places_
+        bool in_place = false;
+    };
+    struct Step {
+        TileFunction function = nullptr;  ///< none: a cast in the field
+        RoundFunction round = nullptr;
+        std::array<std::size_t, 3> operands{};  ///< places
+        std::size_t place = 0;
+        std::optional<std::size_t> output{};
+        DType from{}, to{};
     };
 
-    static Elements elements(const LocalTensor& tensor, std::int64_t begin) {
-        if (const auto* single = std::get_if<0>(&tensor.data)) return {single->data() + begin, nullptr};
-        return {nullptr, std::get<1>(tensor.data).data() + begin};
+    [[nodiscard]] Precision precision() const { return arithmetic_.precision; }
+    [[nodiscard]] void* scratch(std::size_t place) {
+        return scratch_.data() + place * static_cast<std::size_t>(kTile);
     }
 
-    Elements read(std::span<const std::int64_t> shape, std::size_t k, std::span<const StepRun> earlier,
-                  std::int64_t begin, std::int64_t count) {
-        const TileOperand& operand = step_.operands[k];
-        Source& source = sources_[k];
-        if (operand.step) return earlier[*operand.step].out_;
-        if (source.scalar) return elements(source.tile, 0);
-        if (source.contiguous) return elements(*operand.view.tensor, operand.view.offset + begin);
-        std::visit(
-            [&](auto& tile) {
-                using Data = std::decay_t<decltype(tile)>;
-                copy(shape, operand.view, std::get<Data>(operand.view.tensor->data).data(), tile.data(),
-                     begin, count);
-            },
-            source.tile.data);
-        return elements(source.tile, 0);
+    void add_constant(const LoopConstant& constant) {
+        const std::size_t place = constants_++;
+        LocalTensor tile(constant.dtype, precision(), {kTile});
+        fill(tile, constant.number, constant.dtype, arithmetic_);
+        std::memcpy(scratch(place), tile.first(),
+                    static_cast<std::size_t>(kTile) * bytes_of(storage_of(constant.dtype, precision())));
+        places_[place] = scratch(place);
     }
 
-    /// Elements begin … begin + count - 1 of a view, row by row.
-    template <class T>
-    static void copy(std::span<const std::int64_t> shape, const View& view, const T* from, T* to,
-                     std::int64_t begin, std::int64_t count) {
-        const std::int64_t row = shape.back(), stride = view.strides.back();
-        while (count > 0) {
-            std::int64_t rest = begin / row, at = view.offset;
-            const std::int64_t column = begin % row;
-            for (std::size_t d = shape.size() - 1; d-- > 0;) {
-                at += rest % shape[d] * view.strides[d];
-                rest /= shape[d];
-            }
-            const std::int64_t length = std::min(row - column, count);
-            for (std::int64_t i = 0; i < length; ++i) to[i] = from[at + (column + i) * stride];
-            to += length;
-            begin += length;
-            count -= length;
+    void add_step(const Loop& loop, const LoopStep& step) {
+        const std::size_t steps_begin = loop.constants.size() + loop.tensors.size();
+        Step made{
+            .place = steps_begin + steps_.size(), .output = step.output, .from = step.from, .to = step.to};
+        for (std::size_t k = 0; k < step.operands.size(); ++k) {
+            const LoopOperand& operand = step.operands[k];
+            const std::size_t first = operand.kind == LoopOperand::Kind::Constant ? 0
+                                      : operand.kind == LoopOperand::Kind::Tensor ? loop.constants.size()
+                                                                                  : steps_begin;
+            made.operands[k] = first + operand.index;
+        }
+        const auto from = static_cast<std::size_t>(storage_of(step.from, precision())),
+                   to = static_cast<std::size_t>(storage_of(step.to, precision())),
+                   dtype = static_cast<std::size_t>(step.to);
+        if (precision() == Precision::Field) {
+            made.function = step.op == Op::Cast ? nullptr : field_step(step.op);
+        } else {
+            const TileTable& table = tile_table();
+            const bool truncates = !tensor::is_floating(step.to) && step.to != DType::Bool;
+            made.function = step.op == Op::Cast
+                                ? table.casts[from][to][truncates ? 1 : 0]
+                                : table.steps[from][static_cast<std::size_t>(step.op) - kFirstPointwise];
+            made.round = to == 0 ? table.round_single[dtype] : table.round_full[dtype];
+        }
+        steps_.push_back(made);
+    }
+
+    /// Elements of a tensor that are not where a step can read them.
+    void copy(const Tensor& tensor, const void* from, std::int64_t begin, std::int64_t count) {
+        const std::size_t number = tensor.place - constants_;
+        const auto gather_as = [&]<class T>(T) {
+            gather(shape_, shape_.strides[number], static_cast<const T*>(from),
+                   static_cast<T*>(scratch(tensor.place)), begin, count);
+        };
+        if (tensor.access == KernelAccess::Dense) {
+            const std::size_t size = bytes_of(tensor.storage);
+            std::memcpy(scratch(tensor.place), static_cast<const std::byte*>(from) + offset(begin, size),
+                        offset(count, size));
+        } else if (tensor.storage == Storage::Single) {
+            gather_as(float{});
+        } else if (tensor.storage == Storage::Full) {
+            gather_as(double{});
+        } else {
+            gather_as(Field{});
         }
     }
 
-    template <class T>
-    void compute(std::span<const Elements> args, T* out, std::int64_t count) {
-        const Value& value = *step_.value;
-        if (value.op == Op::Cast) {
-            const bool truncates = !tensor::is_floating(value.dtype) && value.dtype != DType::Bool;
-            if (args[0].single != nullptr) {
-                cast(args[0].single, out, count, truncates);
+    [[nodiscard]] static std::size_t offset(std::int64_t elements, std::size_t size) {
+        return static_cast<std::size_t>(elements) * size;
+    }
+
+    void run_tile(std::span<const void* const> tensors, std::span<void* const> outputs, std::int64_t begin,
+                  std::int64_t count) {
+        for (std::size_t k = 0; k < tensors_.size(); ++k) {
+            const Tensor& tensor = tensors_[k];
+            if (tensor.access == KernelAccess::Scalar) continue;
+            if (tensor.access == KernelAccess::Dense && !tensor.in_place) {
+                places_[tensor.place] =
+                    static_cast<const std::byte*>(tensors[k]) + offset(begin, bytes_of(tensor.storage));
             } else {
-                cast(args[0].full, out, count, truncates);
+                copy(tensor, tensors[k], begin, count);
+                places_[tensor.place] = scratch(tensor.place);
             }
-        } else if (value.op == Op::Select) {
-            const T *x = pointer<T>(args[1]), *y = pointer<T>(args[2]);
-            for (std::int64_t i = 0; i < count; ++i) out[i] = args[0].full[i] != 0 ? x[i] : y[i];
-        } else if (is_comparison(value.op)) {
-            if constexpr (std::is_same_v<T, double>) {
-                if (args[0].single != nullptr) {
-                    comparison(value.op, args[0].single, args[1].single, out, count);
-                } else {
-                    comparison(value.op, args[0].full, args[1].full, out, count);
-                }
-            }
-        } else if (args.size() == 1) {
-            unary(value.op, pointer<T>(args[0]), out, count);
-        } else {
-            arithmetic(value, pointer<T>(args[0]), pointer<T>(args[1]), out, count);
         }
-        const std::span<T> made(out, static_cast<std::size_t>(count));
-        if constexpr (std::is_same_v<T, float>) {
-            round_to(value.type.dtype, precision_, made);
-        } else {
-            round_to(value.type.dtype, made);
+        for (const Step& step : steps_) {
+            void* out = step.output ? static_cast<std::byte*>(outputs[*step.output]) +
+                                          offset(begin, outputs_[*step.output])
+                                    : scratch(step.place);
+            const std::array<const void*, 3> operands{places_[step.operands[0]], places_[step.operands[1]],
+                                                      places_[step.operands[2]]};
+            if (step.function != nullptr) {
+                step.function(operands.data(), out, count, arithmetic_.salt);
+                if (step.round != nullptr) step.round(out, count);
+            } else {
+                cast_in_field(step.from, step.to, static_cast<const Field*>(operands[0]),
+                              static_cast<Field*>(out), count, {arithmetic_.salt});
+            }
+            places_[step.place] = out;
         }
     }
 
-    const TileStep& step_;
-    Precision precision_;
-    LocalTensor made_;
-    bool is_single_;
-    Elements out_{};
-    std::vector<Source> sources_;
+    Arithmetic arithmetic_;
+    LoopShape shape_;
+    std::vector<Tensor> tensors_;
+    std::vector<std::size_t> outputs_;  ///< bytes of an element, by number
+    std::vector<Step> steps_;
+    std::size_t constants_ = 0;
+    std::vector<const void*> places_;  ///< where the current tile is, of constants, tensors and steps
+    std::vector<double> scratch_;      ///< a tile for each of these
 };
 
 }  // namespace
 
-void run_tiles(std::span<const std::int64_t> shape, std::span<const TileStep> steps, Precision precision) {
-    const std::int64_t elements = product(shape);
-    if (elements == 0) return;
-    std::vector<StepRun> loop;
-    loop.reserve(steps.size());
-    for (const TileStep& step : steps) loop.emplace_back(step, shape, precision);
-    for (std::int64_t begin = 0; begin < elements; begin += kTile) {
-        const std::int64_t count = std::min(kTile, elements - begin);
-        for (std::size_t i = 0; i < loop.size(); ++i)
-            loop[i].run(shape, std::span<const StepRun>(loop).first(i), begin, count);
-    }
+std::unique_ptr<KernelCode> tile_code(const Loop& loop, const LoopShape& shape,
+                                      const Arithmetic& arithmetic) {
+    return std::make_unique<TileCode>(loop, shape, arithmetic);
 }
 
 }  // namespace tutti::run

@@ -11,6 +11,7 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace tutti::cli {
@@ -20,9 +21,10 @@ namespace {
 struct Request {
     app::RunOptions run{};
     bool csv = false;
-    std::string inputs{};                 ///< of a tensor program
-    bool f64 = false;                     ///< likewise
-    std::vector<std::string> of_plans{};  ///< options given that mean nothing for a tensor program
+    std::string inputs{};                      ///< of a tensor program
+    bool f64 = false;                          ///< likewise
+    std::optional<run::KernelMode> kernels{};  ///< likewise
+    std::vector<std::string> of_plans{};       ///< options given that mean nothing for a tensor program
 };
 
 OptionGroup call_options();
@@ -92,6 +94,9 @@ Request run_options(const Values& values) {
     options.anyway = values.flag("anyway");
     request.inputs = values.text("inputs").value_or("");
     request.f64 = values.flag("f64");
+    if (values.flag("kernels"))
+        request.kernels =
+            static_cast<run::KernelMode>(values.choice("kernels", {"auto", "tiles", "compiled"}));
     request.of_plans = options_of_plans(values);
     request.csv = values.flag("csv");
     if (request.csv && values.flag("json")) values.refuse("expected one of --csv and --json");
@@ -153,6 +158,7 @@ ExitCode run_program(const std::vector<std::string>& files, const Request& reque
         .program = files.front(), .inputs = request.inputs, .seed = request.run.seed};
     if (files.size() == 2) options.schedule = files.back();
     if (request.f64) options.precision = run::Precision::F64;
+    if (request.kernels) options.kernels = *request.kernels;
     if (request.run.iterations > 0) options.calls = request.run.iterations;
     return run_tensor_program(options, talk, process);
 }
@@ -160,8 +166,9 @@ ExitCode run_program(const std::vector<std::string>& files, const Request& reque
 ExitCode run_run(const Request& request, const Talk& talk, const Process& process) {
     if (const auto files = program_and_schedule(request.run.names.files); !files.empty())
         return run_program(files, request, talk, process);
-    if (request.f64 || !request.inputs.empty())
-        throw InputError("--inputs and --f64 are for tensor programs", {}, request.run.names.files.front());
+    if (request.f64 || !request.inputs.empty() || request.kernels)
+        throw InputError("--inputs, --f64 and --kernels are for tensor programs", {},
+                         request.run.names.files.front());
     const Streams& streams = process.streams;
     RunTable table(request.run, streams);
     const bool as_table = !talk.json && !request.csv;
@@ -272,7 +279,10 @@ OptionGroup tensor_options() {
     tensor.options.add_options()  //
         ("inputs", text_value("FILE"),
          "numbers for the inputs, sizes, and what the outputs must be (default: drawn with --seed)")  //
-        ("f64", flag(), "compute every floating value in f64, and compare within 1e-9");
+        ("f64", flag(), "compute every floating value in f64, and compare within 1e-9")               //
+        ("kernels", text_value("HOW"),
+         "tiles: interpret them; compiled: by the C++ compiler that is found (TUTTI_CXX), kept in the user's "
+         "cache; auto (default): compile what is large. All give the same bits");
     return tensor;
 }
 

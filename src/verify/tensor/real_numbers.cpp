@@ -102,8 +102,8 @@ double result_of(Op op, double x, double y) {
 }  // namespace
 
 Element RealNumbers::rounded(DType dtype, double x) const {
-    if (std::isnan(x)) return of(std::numeric_limits<double>::quiet_NaN());  // never the bits of poison
     if (!tensor::is_floating(dtype)) return of(as_type(dtype, x));
+    if (std::isnan(x)) return of(std::numeric_limits<double>::quiet_NaN());  // never the bits of poison
     return of(single_ ? static_cast<double>(static_cast<float>(x)) : x);
 }
 
