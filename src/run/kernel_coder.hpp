@@ -1,5 +1,6 @@
 #pragma once
 
+#include "run/blas.hpp"
 #include "run/compiled_kernel.hpp"
 #include "run/kernel_code.hpp"
 
@@ -15,8 +16,8 @@ enum class KernelMode : std::uint8_t {
     Compiled  ///< compiled; interpreted where that cannot be done
 };
 
-/// Makes loops ready for ranks. All ways give the same bits. Any number of threads may ask; what is compiled
-/// is compiled once.
+/// Makes loops ready for ranks, and has the library for matrix products, if there is one. All ways give the
+/// same bits. Any number of threads may ask; what is compiled is compiled once.
 class KernelCoder {
   public:
     explicit KernelCoder(KernelMode mode = KernelMode::Auto) : mode_(mode) {}
@@ -26,10 +27,12 @@ class KernelCoder {
 
     /// What was compiled, how long that took, and why something was not.
     [[nodiscard]] const KernelCompiler& compiler() const { return compiler_; }
+    [[nodiscard]] const Blas& blas() const { return blas_; }
 
   private:
     KernelMode mode_;
     KernelCompiler compiler_;
+    Blas blas_ = Blas::found();
 };
 
 }  // namespace tutti::run

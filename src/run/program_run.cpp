@@ -212,27 +212,26 @@ class RankRun {
         return view;
     }
 
+    /// The elements of a view; they are only read.
+    static MemoryView memory(const View& view) {
+        const auto* const first = static_cast<const std::byte*>(view.first());
+        return {const_cast<std::byte*>(first), view.tensor->storage(), view.shape, view.strides};  // NOLINT
+    }
+
     [[nodiscard]] LocalTensor made(const Value& value) {
-        std::vector<std::int64_t> shape = local_shape(value.type);
-        switch (value.op) {
-            case Op::Einsum: {
-                std::vector<View> views;
-                for (std::size_t k = 0; k < value.args.size(); ++k) views.push_back(view(value, k));
-                return einsum(value, views, std::move(shape), precision_);
-            }
-            case Op::Reduce:
-                return reduced(value, view(value, 0), std::move(shape), precision_);
-            case Op::Transpose:
-            case Op::Broadcast:
-                return moved(value, view(value, 0), std::move(shape));
-            case Op::Update:
-                return operand(value.args[1]);
-            default: {  // the same elements: slice, stack, unstack, reshape
-                LocalTensor result = gathered(view(value, 0));
-                result.shape = std::move(shape);
-                return result;
-            }
+        LocalTensor result(value.type.dtype, precision_, local_shape(value.type));
+        std::vector<MemoryView> operands;
+        // An update is its new value.
+        for (std::size_t k = value.op == Op::Update ? 1 : 0; k < value.args.size(); ++k)
+            operands.push_back(memory(view(value, k)));
+        if (value.op == Op::Einsum) {
+            einsum(value, operands, memory_of(result), precision_, &coder_.blas());
+        } else if (value.op == Op::Reduce) {
+            reduce(value, operands[0], memory_of(result), precision_);
+        } else {
+            move(value, operands[0], memory_of(result));
         }
+        return result;
     }
 
     /// Whether anything but the loop's own values needs the value.
