@@ -1,6 +1,7 @@
 // Which dimension goes through a chain: it is followed from the chain's last value, through operands and
-// users alike, until every value that it reaches has its own; each is tried in turn. Values that it does not
-// reach (scalars of a kernel) must not depend on those that it does.
+// users alike, until every value that it reaches has its own. Values that it does not reach (scalars of a
+// kernel) must not depend on those that it does. Of several dimensions the one that reaches most values is
+// taken, and of those the first with pieces: a dimension of size 1 that a reshape adds reaches nothing.
 
 #include "emit/pieces.hpp"
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <ranges>
 #include <set>
+#include <utility>
 
 namespace tutti::emit {
 namespace {
@@ -160,6 +162,7 @@ std::optional<PiecePlan> piece_plan(const Program& program, const Kernels& kerne
     const Chain chain(program, kernels, overlap);
     if (chain.values().empty()) return std::nullopt;
     const Type& last = program[chain.values().back()].type;
+    std::optional<PiecePlan> best;
     for (std::size_t d = 0; d < last.rank(); ++d) {
         PiecePlan plan{.dim = chain.followed(d)};
         const bool whole_call = std::ranges::any_of(chain.calls(), [&](const std::vector<ValueId>& call) {
@@ -174,9 +177,10 @@ std::optional<PiecePlan> piece_plan(const Program& program, const Kernels& kerne
         plan.piece = (plan.part + overlap.pieces - 1) / overlap.pieces;
         plan.pieces = (plan.part + plan.piece - 1) / plan.piece;
         find_levels(program, chain, plan);
-        return plan;
+        const auto worth = [](const PiecePlan& one) { return std::pair(one.dim.size(), one.pieces > 1); };
+        if (!best || worth(plan) > worth(*best)) best = std::move(plan);
     }
-    return std::nullopt;
+    return best;
 }
 
 }  // namespace tutti::emit

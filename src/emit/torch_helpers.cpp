@@ -87,12 +87,13 @@ constexpr std::array<Helper, 18> kHelpers{{
     come = [x.numel() if other == place - by else 0 for other in range(count)]
     return funcol.all_to_all_single(x.reshape(-1)[: sum(to)].contiguous(), come, to, group)
 )"},
-    {"_arrived(", R"(def _arrived(x, shape, by, place, count):
-    """What _shift brought; zeros where there was nobody to send it."""
-    return x.reshape(shape) if 0 <= place - by < count else torch.zeros(shape, dtype=x.dtype, device=x.device)
-)"},
     {"_done(", R"(def _done(x):
     return x.wait() if isinstance(x, funcol.AsyncCollectiveTensor) else x
+)"},
+    {"_arrived(", R"(def _arrived(x, shape, by, place, count):
+    """What _shift brought; zeros where there was nobody to send it, which ends the call too."""
+    x = _done(x)
+    return x.reshape(shape) if 0 <= place - by < count else torch.zeros(shape, dtype=x.dtype, device=x.device)
 )"},
     {"_reduced(", R"(def _reduced(x, kind, dims, keepdims):
     if not dims:

@@ -57,6 +57,24 @@ TEST_CASE("pieces that do not divide: the last is shorter, and there are no empt
     CHECK(plan->pieces == 3);
 }
 
+TEST_CASE("a dimension of one element that a reshape adds is not the one that is cut") {
+    ProgramParts parts = overlapped(8, 12, 4).parts();
+    Value row;
+    row.name = "row";
+    row.op = Op::Reshape;
+    row.args = parts.outputs;
+    row.shape = {{1, {}}, {8, {}}, {12, {}}};
+    parts.outputs = {ValueId(parts.values.size())};
+    parts.values.push_back(row);
+    parts.overlaps = {{{"mm", "sum", "out", "row"}, 4}};
+    const Program program(parts);
+    const auto plan = emit::piece_plan(program, Kernels(program), program.overlaps().front());
+    REQUIRE(plan);
+    CHECK(plan->pieces == 4);
+    CHECK(plan->dim.at(*program.find("mm")) == 0);
+    CHECK(plan->dim.at(*program.find("row")) == 1);
+}
+
 TEST_CASE("nothing is padded where sizes divide, and everything is where they do not") {
     const auto module = [](std::int64_t size) {
         Builder b("gathered", {{"data", 4}});
