@@ -37,7 +37,8 @@ std::vector<WrittenPlan> plans_of(const Instance& instance, const Schedule& sche
 }  // namespace
 
 bool is_tensor_format(ConvertFormat format) {
-    return format == ConvertFormat::Program || format == ConvertFormat::Dot || format == ConvertFormat::Torch;
+    return format == ConvertFormat::Program || format == ConvertFormat::Dot ||
+           format == ConvertFormat::Torch || format == ConvertFormat::Cpp;
 }
 
 bool is_plan(ConvertFormat format) {
@@ -49,10 +50,10 @@ Conversion convert(const ConvertOptions& options, const Watch& watch) {
     if (!options.folder.empty()) return convert_to_folder(options, watch);
     const bool is_tensor = are_tensor_files(options);
     if (is_tensor && !is_tensor_format(options.format) && options.format != ConvertFormat::Json)
-        throw InputError("a tensor program is written with --to program, torch or dot", {},
+        throw InputError("a tensor program is written with --to program, torch, cpp or dot", {},
                          options.files.front());
     if (!is_tensor && is_tensor_format(options.format))
-        throw InputError("--to program, torch and dot are for a tensor program and its schedule", {},
+        throw InputError("--to program, torch, cpp and dot are for a tensor program and its schedule", {},
                          options.files.front());
     if (is_tensor) return {.tensor = convert_tensor(options, watch)};
     if (options.files.size() != 2) throw InputError("expected an instance and a schedule");

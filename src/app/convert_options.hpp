@@ -27,7 +27,8 @@ enum class ConvertFormat {
     Goal,
     Program,  ///< of a tensor program and its schedule: the program that it makes
     Dot,
-    Torch
+    Torch,
+    Cpp
 };
 /// Which calls a plan serves.
 enum class CallMode { Both, InPlace, OutOfPlace };

@@ -15,12 +15,13 @@ namespace {
 
 app::ConvertFormat convert_format(const Values& values, const app::ConvertOptions& options) {
     if (values.flag("to")) {
-        return static_cast<app::ConvertFormat>(
-            values.choice("to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra",
-                                 "perfetto", "nccl-p2p", "mpi-p2p", "goal", "program", "dot", "torch"}));
+        return static_cast<app::ConvertFormat>(values.choice(
+            "to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra", "perfetto",
+                   "nccl-p2p", "mpi-p2p", "goal", "program", "dot", "torch", "cpp"}));
     }
     if (!options.folder.empty() || options.output.ends_with(".xml")) return app::ConvertFormat::MscclXml;
     if (options.output.ends_with(".py")) return app::ConvertFormat::Torch;
+    if (options.output.ends_with(".cpp")) return app::ConvertFormat::Cpp;
     if (options.output.ends_with(".dot")) return app::ConvertFormat::Dot;
     return options.output.ends_with(app::kStreamSuffix) ? app::ConvertFormat::Stream
                                                         : app::ConvertFormat::Json;
@@ -214,6 +215,7 @@ Command convert_command() {
         "schedule makes, after it has been proven to compute the same:\n"
         "  program       in the format of tensor programs\n"
         "  torch         a PyTorch module with functional collectives (docs/torch.md)\n"
+        "  cpp           a C++ program that runs its ranks on threads (docs/cpp-programs.md)\n"
         "  dot           a graph, for Graphviz; of the program alone where no schedule is given\n"
         "Plans are verified once more, as plans, before the file appears. In the other formats\n"
         "each collective is a plan of its own; those that plan files have no name for come with\n"

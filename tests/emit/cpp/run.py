@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Emitted C++ programs (convert --to cpp) are compiled, run, and give the reference numbers on every rank within 1e-9: programs of tests/data/tensor, as written and by
+schedules that split, slice, fuse and overlap them.
+
+    python3 tests/emit/cpp/run.py build/release/tutti [--include src] [--compiler g++] [--all] [--only adam]
+"""
+
+from __future__ import annotations
+
+import argparse
+import array
+import itertools
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+DATA = ROOT / "tests/data/tensor"
+# A compiler takes a second or two for each; --all is every legal schedule, on every mesh that there are numbers of.
+CHOSEN = {("adam", "fuse(RS-C-AG)"), ("lamb", "RS-C-AG, sliced state"), ("matmul_block", None), ("mlp_block", "RS-C-AG"), ("moe", "reachable 0"), ("pipeline_step", None)}
+
+
+def cases(every: bool, only: str):
+    """(name, program at the sizes of the numbers, steps, numbers)."""
+    schedules = [json.loads(line) for line in (DATA / "legal.jsonl").read_text().splitlines()]
+    for path in sorted((DATA / "numbers").glob("*.json")):
+        numbers = json.loads(path.read_text())
+        program = json.loads((DATA / "programs" / f"{numbers['program']}.json").read_text())
+        program = program | {"mesh": {"axes": [[axis, numbers["mesh"][axis]] for axis, _ in program["mesh"]["axes"]]}, "sizes": numbers["sizes"]}
+        mine = [one for one in schedules if one["program"] == numbers["program"]]
+        if not every:  # the smallest mesh that has two ranks, and one schedule; where none is named, the last, which is the longest
+            mine = [one for one in mine if (one["program"], one["name"]) in CHOSEN] or [one for one in mine if (one["program"], None) in CHOSEN][-1:]
+            if path != smallest(numbers["program"]):
+                continue
+        for schedule in mine:
+            if only in f"{path.stem}, {schedule['name']}":
+                yield f"{path.stem}, {schedule['name']}", program, schedule["steps"], numbers
+
+
+def smallest(program: str) -> Path:
+    def ranks(path: Path) -> tuple[int, str]:
+        count = math.prod(json.loads(path.read_text())["mesh"].values())
+        return (count if count > 1 else 1 << 20, path.name)
+    return min((DATA / "numbers").glob(f"{program}-*.json"), key=ranks)
+
+
+def flat(numbers):
+    return list(itertools.chain.from_iterable(map(flat, numbers))) if isinstance(numbers, list) else [float(numbers)]
+
+
+def part(whole, shape, layout, axes, place):
+    """A rank's elements of an array with a dimension for each axis, then its own: flat."""
+    ahead = []
+    for axis, _ in axes:
+        ahead.append(place[axis] if len(whole) > 1 else 0)
+        whole = whole[ahead[-1]]
+    bounds = []
+    for dim, size in enumerate(shape):
+        begin, end, nominal = 0, size, size
+        for axis, count in axes:
+            if layout.get(axis) == {"sliced": dim}:
+                nominal = -(-nominal // count)
+                begin = min(begin + nominal * place[axis], end)
+                end = min(begin + nominal, end)
+        bounds.append((begin, end))
+
+    def taken(numbers, dims):
+        return [float(numbers)] if not dims else list(itertools.chain.from_iterable(taken(one, dims[1:]) for one in numbers[slice(*dims[0])]))
+    return taken(whole, bounds)
+
+
+def shape_of(numbers, dims):
+    shape = []
+    while isinstance(numbers, list):
+        shape.append(len(numbers))
+        numbers = numbers[0] if numbers else 0
+    return shape[dims:]
+
+
+def wrong(options, folder: Path, program, steps, numbers) -> str:
+    """What is wrong with a case, or nothing."""
+    files = [folder / "program.json"]
+    files[0].write_text(json.dumps(program))
+    if steps:
+        files.append(folder / "schedule.json")
+        files[1].write_text(json.dumps({"tutti_tensor_schedule": 1, "program": program["name"], "steps": steps}))
+    for target in ("cpp", "program"):
+        done = subprocess.run([options.tutti, "convert", *files, "--to", target, "-q", "-o", folder / f"step.{target}"], capture_output=True, text=True)
+        if done.returncode != 0:
+            return done.stderr
+    judged = subprocess.run([options.tutti, "verify", *files, "--json", "-q"] if steps else [options.tutti, "verify", files[0], files[0], "--json", "-q"], capture_output=True, text=True)
+    if judged.returncode != 0:
+        return judged.stderr
+    done = subprocess.run([options.compiler, "-std=c++20", "-O1", "-DTUTTI_F64", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{options.include}", folder / "step.cpp", "-o", folder / "step"],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        return done.stderr[:3000]
+    for name, numbers_of in numbers["inputs"].items():
+        (folder / f"{name}.f64").write_bytes(array.array("d", flat(numbers_of)).tobytes())
+    done = subprocess.run([folder / "step", folder, "2"], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        return done.stderr
+    return difference(folder, json.loads((folder / "step.program").read_text()), numbers)
+
+
+def difference(folder: Path, after, numbers) -> str:
+    axes = [tuple(axis) for axis in after["mesh"]["axes"]]
+    layouts = json.loads((folder / "layouts.json").read_text()) if (folder / "layouts.json").exists() else {}
+    for rank, at in enumerate(itertools.product(*(range(size) for _, size in axes))):
+        place = dict(zip((axis for axis, _ in axes), at))
+        for name, whole in zip(after["outputs"], numbers["outputs"].values()):
+            path = folder / f"{name}.{rank}.f64"
+            found = array.array("d")
+            found.frombytes(path.read_bytes())
+            candidates = [layouts[name]] if name in layouts else possible(after, name)
+            expected = [part(whole, shape_of(whole, len(axes)), layout, axes, place) for layout in candidates]
+            scale = max(1.0, max(map(abs, flat(whole)), default=0))
+            fits = [one for one in expected if len(one) == len(found) and all(abs(a - b) <= 1e-9 * scale for a, b in zip(one, found))]
+            if not fits:
+                return f"{name} on rank {rank} is {list(found[:4])}, expected {expected[0][:4]}"
+    return ""
+
+
+def possible(after, name):
+    """The layout of an output: of a state, as it is stored; else as the operation says."""
+    values = {value["id"]: value for value in after["values"]}
+    value = values[name]
+    if value["op"] == "update":
+        state = values[value["args"][0]]
+        return [after.get("resharded", {}).get(state["id"], state.get("layout", {}))]
+    return [{}, *({axis: {"sliced": dim}} for axis, _ in after["mesh"]["axes"] for dim in range(3))]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tutti")
+    parser.add_argument("--include", default=str(ROOT / "src"))
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    count = failed = 0
+    for name, program, steps, numbers in cases(options.all, options.only):
+        with tempfile.TemporaryDirectory() as folder:
+            words = wrong(options, Path(folder), program, steps, numbers)
+        count += 1
+        failed += bool(words)
+        if words:
+            print(f"FAILED: {name}: {words}")
+    print(f"{count - failed} of {count} programs are compiled, run, and right")
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+#include "emit/cpp_program.hpp"
+#include "emit/cpp_names.hpp"
+#include "tensor/builder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+
+// What the programs compute is held by tests/emit/cpp, where a compiler is; here: what is in the text and
+// what is not.
+
+namespace tutti::tensor {
+namespace {
+
+bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("pointwise values of a kernel are one loop, and what only it reads is never in memory") {
+    Builder b("step", {{"data", 2}});
+    const Expr x = b.input("x", {8}, DType::F32, {{"data", Layout::sliced(0)}});
+    const Expr twice = (x * 2.0).named("twice");
+    b.output((twice + x).named("out"));
+    const Program plain = b.program();
+    ProgramParts parts = plain.parts();
+    parts.fused = {{"both", {*plain.find("twice"), *plain.find("out")}}};
+    const std::string text = emit::cpp_program(Program(parts));
+    CHECK(has(text, "// one kernel: both"));
+    CHECK(has(text, "Array<f32> out_2(rank.local(Type{{8}, {0}}));"));  // `out` is what a step returns
+    CHECK_FALSE(has(text, "Array<f32> twice("));
+    CHECK(has(text, "const f32 twice_ = f32(x0_[j_ * s0_] * f32(2.0));"));
+    CHECK(text.find("for (Rows") == text.rfind("for (Rows"));
+}
+
+TEST_CASE("names are what C++ takes, each its own, and nothing in them is code") {
+    Builder b("name\nint evil;\\", {{"a\"b", 2}});
+    const Expr x = b.input("template", {2}), y = b.input("x.1", {2}), z = b.input("x-1", {2}),
+               w = b.input("__w__", {2});
+    b.output((x + y).named("ou\"t\n\\"));
+    b.output(z + w);
+    const std::string text = emit::cpp_program(b.program());
+    CHECK(has(text, "// A tensor program: name?int evil;?. Written"));
+    CHECK(has(text, "{\"a\\\"b\", 2}"));
+    CHECK(has(text, "Array<f32> template_2;"));
+    CHECK(has(text, "Array<f32> x_1;"));
+    CHECK(has(text, "Array<f32> x_1_2;"));
+    CHECK(has(text, "Array<f32> v_w;"));
+    CHECK(has(text, "files.output(rank, \"ou\\\"t\\012\\\\\","));
+    CHECK(emit::cpp_number(std::numeric_limits<double>::infinity()) == "HUGE_VAL");
+    CHECK(emit::cpp_number(3) == "3.0");
+}
+
+}  // namespace tutti::tensor
