@@ -43,6 +43,21 @@ def part(array: np.ndarray[Any, Any], layout: Layout, axes: dict[str, int], rank
     return own
 
 
+def uniform(shape: list[int], seed: int) -> np.ndarray[Any, Any]:
+    """Philox4x32-10: word n mod 4 of counter n / 4, its upper 24 bits."""
+    numbers = np.arange(math.prod(shape), dtype=np.uint64)
+    low = np.uint64(0xFFFFFFFF)
+    x = [(numbers // np.uint64(4)) & low, numbers // np.uint64(4) >> np.uint64(32), np.zeros_like(numbers), np.zeros_like(numbers)]
+    keys = [seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF]
+    for _ in range(10):
+        first, second = x[0] * np.uint64(0xD2511F53), x[2] * np.uint64(0xCD9E8D57)
+        x = [(second >> np.uint64(32)) ^ x[1] ^ np.uint64(keys[0]), second & low, (first >> np.uint64(32)) ^ x[3] ^ np.uint64(keys[1]), first & low]
+        keys = [(keys[0] + 0x9E3779B9) & 0xFFFFFFFF, (keys[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    words = np.choose((numbers % np.uint64(4)).astype(int), x)
+    made: np.ndarray[Any, Any] = ((words >> np.uint64(8)).astype(float) * 2.0**-24).reshape(shape)
+    return made
+
+
 def _value(value: dict[str, Any], args: list[Any], lays: list[Layout], axes: dict[str, int], inputs: dict[str, Any]) -> tuple[Any, Layout]:
     op, m = value["op"], len(axes)
     order = list(axes)
@@ -57,6 +72,8 @@ def _value(value: dict[str, Any], args: list[Any], lays: list[Layout], axes: dic
     if op == "iota":
         shape = value["shape"]
         return np.broadcast_to(np.arange(shape[value["dim"]]).reshape([-1 if d == value["dim"] else 1 for d in range(len(shape))]), shape).reshape([1] * m + shape), {}
+    if op == "uniform":
+        return uniform(value["shape"], value.get("seed", 0)).reshape([1] * m + list(value["shape"])), {}
     if op in UNARY:
         return UNARY[op](args[0]), first
     if op == "cast":

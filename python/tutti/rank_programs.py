@@ -202,6 +202,10 @@ class Writer:
             return self.from_outside(value)
         if isinstance(value, View):
             source = self.tensor(self._kept(value.source, [value.shape[dim] for dim in value.dims]))
+            if list(value.dims) == sorted(value.dims) and all(size == 1 for dim, size in enumerate(value.shape) if dim not in value.dims) and self._fills(source, value):
+                if len(value.shape) == len(source.shape):
+                    return source
+                return self.write("reshape", [source], source.dtype, self._spread(source, value), self._moved(source.layout, value.dims), shape=self._spread(source, value))
             return self.write("broadcast", [source], source.dtype, self._spread(source, value), self._moved(source.layout, value.dims), shape=self._spread(source, value), dims=list(value.dims))
         return value
 
@@ -211,6 +215,10 @@ class Writer:
             self.outside[name] = value.reason
             self._inputs[id(value)] = self.input(name, value.dtype, value.shape, {axis: LOCAL for axis in value.axes})
         return self._inputs[id(value)]
+
+    def _fills(self, source: Tensor, view: View) -> bool:
+        """Whether nothing is spread: each dimension has the view's size."""
+        return list(self.seen(source)) == [view.shape[dim] for dim in view.dims]
 
     def _spread(self, source: Tensor, view: View) -> list[int]:
         """The whole shape of a view whose source has its place: sliced dimensions are whole there."""
@@ -418,11 +426,12 @@ class Writer:
         made = self.write("einsum", tensors, dtype, [sizes[letter] for letter in out], layout, spec=f"{','.join(letters)}->{out}")
         return self.totalled(made, "sum")
 
-    def reduce(self, value: Value, dims: Sequence[int], reduce: str, start: Value | None) -> Value:
+    def reduce(self, value: Value, dims: Sequence[int], reduce: str, start: Value | None, keepdims: bool = False) -> Value:
         tensor = self.tensor(value)
-        kept = [dim for dim in range(len(tensor.shape)) if dim not in dims]
+        kept = [dim for dim in range(len(tensor.shape)) if keepdims or dim not in dims]
         layout: Layout = {axis: LOCAL if where == LOCAL or where in dims else kept.index(int(where)) for axis, where in tensor.layout.items()}
-        made: Value = self.write("reduce", [tensor], tensor.dtype, [tensor.shape[dim] for dim in kept], layout, dims=list(dims), reduce=reduce)
+        shape = [1 if dim in dims else tensor.shape[dim] for dim in kept]
+        made: Value = self.write("reduce", [tensor], tensor.dtype, shape, layout, dims=list(dims), reduce=reduce, keepdims=keepdims or None)
         made = self.totalled(self.tensor(made), reduce)
         if start is not None and not (isinstance(start, Known) and (start.values == self.neutral(reduce, tensor.dtype)).all()):
             made = self.pointwise(COMBINE[reduce], [View(start, (), self.seen(made)) if isinstance(start, (Tensor, Known)) else start, made], tensor.dtype)
