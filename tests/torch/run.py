@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Emitted PyTorch modules give the reference numbers on every rank: each program of tests/data/tensor, as written and under its legal
-schedules, on gloo, in f64 within 1e-12. Skipped (77) where PyTorch is not installed; never a dependency. --parse only looks whether they
-are Python.
+schedules, and the examples, as written and by their schedules and in pieces, on gloo with 1 to 4 ranks, in f64 within 1e-12; and overlaps
+compute while their collectives are under way. Skipped (77) where PyTorch is not installed; never a dependency. --parse only looks whether
+they are Python.
 
-    python3 tests/torch/run.py build/release/tutti [--parse] [--programs adam,moe] [--ranks 4] [--compile]
+    python3 tests/torch/run.py build/release/tutti [--parse] [--programs adam,moe] [--ranks 4] [--compile BACKEND] [--legal FILE]
 """
 
 from __future__ import annotations
@@ -12,23 +13,28 @@ import argparse
 import ast
 import importlib
 import importlib.util
+import itertools
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import traceback
+from datetime import timedelta
 from pathlib import Path
 
 torch = dist = None  # imported by main
-DATA = Path(__file__).resolve().parent.parent / "data" / "tensor"
+ROOT = Path(__file__).resolve().parent.parent.parent
+DATA = ROOT / "tests/data/tensor"
+sys.path.insert(0, str(ROOT / "python/tests"))  # tensor_meaning
 TOLERANCE = 1e-12
 
 
-def cases(programs: list[str] | None, ranks: int):
+def cases(programs: list[str] | None, ranks: int, legal: Path):
     """(name, program at the sizes of the numbers, steps, numbers)."""
-    schedules = [json.loads(line) for line in (DATA / "legal.jsonl").read_text().splitlines()]
+    schedules = [json.loads(line) for line in legal.read_text().splitlines()]
     for path in sorted((DATA / "numbers").glob("*.json")):
         numbers = json.loads(path.read_text())
         if math.prod(numbers["mesh"].values()) > ranks or (programs and numbers["program"] not in programs):
@@ -40,6 +46,54 @@ def cases(programs: list[str] | None, ranks: int):
         for schedule in schedules:
             if schedule["program"] == numbers["program"] and schedule["steps"]:
                 yield f"{path.stem}, {schedule['name']}", program, schedule["steps"], numbers
+
+
+# More than their schedules, for the examples: what else tuning finds for them, and overlaps.
+MORE = {
+    "matmul_block": [[("split", "sum"), ("reorder", "sum.ag"), ("overlap", ["mm", "sum.rs"], 3)], [("overlap", ["mm", "sum", "biased"], 5)]],
+    "mlp": [[("fuse", ["biased", "out"]), ("overlap", ["mm2", "sum", "fused.biased"], 4)]],
+    "pipeline_step": [[("split", "sum"), ("reorder", "sum.ag"), ("overlap", ["mm", "sum.rs", "stage_out", "sent", "sent.ag"], 3)]],
+    "moe": [[("overlap", ["mm2", "combine"], 4)], [("overlap", ["mm2", "combine", "out"], 2)]],
+}
+
+
+def example_cases(programs: list[str] | None, ranks: int):
+    """The same of the examples; numbers by numpy."""
+    import numpy as np
+    from tensor_meaning import evaluate
+
+    for path in sorted((ROOT / "examples/tensor").glob("*.schedule.json")):
+        name = path.name.removesuffix(".schedule.json")
+        whole = json.loads(path.with_name(f"{name}.json").read_text())
+        schedules = [None, json.loads(path.read_text())["steps"], *([step(*words) for words in steps] for steps in MORE.get(name, []))]
+        axes = [axis for axis, _ in whole["mesh"]["axes"]]
+        for mesh in ([(2,), (3,), (4,)] if len(axes) == 1 else [(1, 2), (3, 1), (2, 2)]):
+            if math.prod(mesh) > ranks or (programs and name not in programs):
+                continue
+            sizes = {size: 12 if size in ("E", "A", "P", "C") else 103 if size == "N" else 24 + len(size) for size in whole["sizes"]}
+            program = whole | {"mesh": {"axes": [list(pair) for pair in zip(axes, mesh)]}, "sizes": sizes}
+            random = np.random.default_rng(len(name) + sum(mesh))
+            at_sizes = [value | ({"shape": [sizes.get(size, size) for size in value["shape"]]} if "shape" in value else {}) for value in whole["values"]]
+            arrays = {value["id"]: random.uniform(0.1, 1, ahead(value, program) + value["shape"]) * (1 if value.get("positive") else random.choice([-1, 1], ahead(value, program) + value["shape"]))
+                      for value in at_sizes if value["op"] == "input"}
+            outputs = [np.asarray(output, float) for output in evaluate(program | {"values": at_sizes}, arrays)[0]]
+            numbers = {"mesh": dict(zip(axes, mesh)), "sizes": sizes, "inputs": {key: array.tolist() for key, array in arrays.items()},
+                       "outputs": {key: array.tolist() for key, array in zip(program["outputs"], outputs)}}
+            for number, steps in enumerate(schedules):
+                yield f"example {name} on {'x'.join(map(str, mesh))}, schedule {number}", program, steps, numbers
+
+
+def ahead(value, program) -> list[int]:
+    """The dimensions of an array before the tensor's own: a rank for each, where the value is local."""
+    return [size if value.get("layout", {}).get(axis) == "local" else 1 for axis, size in program["mesh"]["axes"]]
+
+
+def step(do: str, what, pieces: int = 0):
+    if do == "split":
+        return {"do": do, "op": what, "into": "rs_ag", "dim": 0}
+    if do == "fuse":
+        return {"do": do, "ops": what}
+    return {"do": do, "gather": what, "ops": "all"} if do == "reorder" else {"do": do, "chain": what, "pieces": pieces}
 
 
 def convert(tutti: str, folder: Path, number: int, program, steps) -> tuple[Path | None, str]:
@@ -81,11 +135,54 @@ def own_part(module, name: str, array, coords):
     return module.own_part(name, whole, coords)
 
 
-def check(module, numbers, compiled: bool) -> float:
+def overlapped(module, inputs, groups, coords) -> int:
+    """How many collectives of a step were under way while something was computed."""
+    from torch.distributed._functional_collectives import AsyncCollectiveTensor as Async
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+
+    def storage(tensor):
+        return (tensor.elem if isinstance(tensor, Async) else tensor).untyped_storage().data_ptr()
+
+    class Watch(TorchDispatchMode):
+        def __init__(self):
+            super().__init__()
+            self.flying, self.hidden = {}, 0
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            made = function(*args, **(kwargs or {}))
+            name = str(function)
+            if "c10d_functional" in name and "wait_tensor" not in name:
+                self.flying[storage(made)] = False
+            elif not isinstance(made, Async):  # views of what is under way do not wait for it
+                for used in tree_leaves((args, kwargs)):
+                    if isinstance(used, Async):
+                        self.hidden += self.flying.pop(storage(used), False)
+                if any(word in name for word in ("aten.mm", "aten.bmm", "aten.add", "aten.mul", "aten.sub", "aten.div", "aten.maximum")):
+                    self.flying = dict.fromkeys(self.flying, True)
+            return made
+    with Watch() as watch:
+        for output in module.step(inputs, groups, coords, floats=torch.float64).values():
+            del output
+    return watch.hidden
+
+
+def pieces_of(path: Path) -> int:
+    """Of the overlaps in a module that have a dimension to cut; those with one rank have nothing to send."""
+    text = path.read_text()
+    return sum(int(found) - 1 for found in re.findall(r"# overlapped: .*\n(?:(?! +for turn).*\n)*? +for turn in range\(\d+\):\n +if turn < (\d+):", text))
+
+
+def check(module, numbers, compiled: str) -> float:
     """The largest error of this rank's outputs, relative to the largest element."""
     groups, coords = module.make_groups(), module.coordinates()
     inputs = {name: own_part(module, name, array, coords) for name, array in numbers["inputs"].items()}
-    step = torch.compile(module.step) if compiled else module.step
+    step = torch.compile(module.step, backend=compiled) if compiled else module.step
+    pieces = pieces_of(Path(module.__file__))
+    if pieces and not compiled and dist.get_world_size() > 1:
+        hidden = overlapped(module, inputs, groups, coords)
+        if hidden < pieces:
+            raise AssertionError(f"{hidden} collectives are under way while something is computed, expected {pieces}")
     outputs = step(inputs, groups, coords, floats=torch.float64)
     worst = 0.0
     for array, (name, output) in zip(numbers["outputs"].values(), outputs.items()):  # a schedule may rename outputs: out, out.ag
@@ -101,10 +198,12 @@ def check(module, numbers, compiled: bool) -> float:
     return worst
 
 
-def rank_main(rank: int, size: int, folder: Path, modules, compiled: bool) -> int:
+def rank_main(rank: int, size: int, folder: Path, modules, compiled: str) -> int:
     """All modules for this many ranks, in one process for each rank."""
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{folder}/meet{size}", rank=rank, world_size=size)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meet{size}", rank=rank, world_size=size, timeout=timedelta(seconds=120))
+    made, new_group = {}, dist.new_group
+    dist.new_group = lambda members: made.get(tuple(members)) or made.setdefault(tuple(members), new_group(members))  # connecting takes long
     for name, path, numbers in modules:
         try:
             error = check(load(path), numbers, compiled)
@@ -118,8 +217,9 @@ def rank_main(rank: int, size: int, folder: Path, modules, compiled: bool) -> in
     return 0
 
 
-def run_ranks(size: int, folder: Path, modules, compiled: bool) -> bool:
+def run_ranks(size: int, folder: Path, modules, compiled: str) -> bool:
     children = []
+    (folder / f"meet{size}").unlink(missing_ok=True)  # of a run before
     for rank in range(size):
         child = os.fork()
         if child == 0:
@@ -141,7 +241,9 @@ def main() -> int:
     parser.add_argument("tutti")
     parser.add_argument("--programs", type=lambda text: text.split(","))
     parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--compile", action="store_true", help="through torch.compile")
+    parser.add_argument("--compile", default="", metavar="BACKEND", help="through torch.compile: eager, aot_eager or inductor")
+    parser.add_argument("--legal", type=Path, default=DATA / "legal.jsonl", help="schedules of the programs of tests/data/tensor")
+    parser.add_argument("--examples", action="store_true", help="only the examples")
     parser.add_argument("--parse", action="store_true", help="without PyTorch")
     parser.add_argument("--keep", type=Path, help="a folder for the modules, which stay")
     options = parser.parse_args()
@@ -151,7 +253,8 @@ def main() -> int:
         folder = options.keep or Path(temporary)
         folder.mkdir(exist_ok=True)
         by_size: dict[int, list] = {}
-        for number, (name, program, steps, numbers) in enumerate(cases(options.programs, options.ranks)):
+        for number, (name, program, steps, numbers) in enumerate(itertools.chain([] if options.examples else cases(options.programs, options.ranks, options.legal),
+                                                                                       [] if options.parse else example_cases(options.programs, options.ranks))):
             module, words = convert(options.tutti, folder, number, program, steps)
             if module is None:
                 print(f"FAILED: {name} is not converted: {words}")
