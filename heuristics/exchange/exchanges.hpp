@@ -60,6 +60,8 @@ class Exchanges {
 /// schedule; it stops at `target`. None: the network lacks the links, or `stop` came first.
 using ExchangeFunction = std::optional<Schedule>(const Exchanges&, Ticks target, const Stop&);
 ExchangeFunction recursive_doubling, recursive_multiplying, all_pairs, folded_exchange;
+/// Dimension by dimension of a torus, a mesh or a hypercube.
+ExchangeFunction dimension_exchange;
 /// Sums and copies by switches.
 ExchangeFunction switch_sums;
 /// Trees that are grown, and improved by local search.
@@ -69,6 +71,7 @@ ExchangeFunction halving_doubling, direct_exchange, two_way_ring, double_trees, 
 /// What the best try of an algorithm takes, about; the largest number if that is not known.
 using ExchangeEstimate = Ticks(const Exchanges&);
 ExchangeEstimate estimate_doubling, estimate_multiplying, estimate_pairs, estimate_folded;
+ExchangeEstimate estimate_dimensions;
 ExchangeEstimate estimate_halving, estimate_direct, estimate_ring, estimate_double_trees, estimate_two_levels;
 
 /// Why an algorithm that works in rounds, or along trees, does not apply; empty if it may.

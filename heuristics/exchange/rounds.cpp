@@ -193,9 +193,12 @@ class Rounds {
     bool place(const Appointment& appointment) {
         const std::span<Booked> all =
             std::span(booked_).subspan(appointment.first_message, appointment.messages);
+        // Two that replace each other's values must both have left before one arrives.
+        const bool swaps = appointment.meeting->copies && are_mutual(all);
+        const Ticks ready = swaps ? common_start(all, appointment) : appointment.ready;
         for (Booked& message : all) {
-            const MessageSlot slot = earliest_slot(graph_, calendar_, message.from, message.to,
-                                                   appointment.chunk, appointment.ready);
+            const MessageSlot slot =
+                earliest_slot(graph_, calendar_, message.from, message.to, appointment.chunk, ready);
             message.hop = slot.hop;
             message.start = slot.start;
             message.arrival = slot.arrival;
@@ -208,6 +211,23 @@ class Rounds {
             if (--next.waits == 0) events_.push({next.ready.count(), follows_[i].second});
         }
         return true;
+    }
+
+    static bool are_mutual(std::span<const Booked> all) {
+        return all.size() == 2 && all[0].from == all[1].to && all[0].to == all[1].from;
+    }
+    /// The first tick at which both can start.
+    [[nodiscard]] Ticks common_start(std::span<const Booked> both, const Appointment& appointment) const {
+        Ticks start = appointment.ready;
+        while (true) {
+            Ticks later = start;
+            for (const Booked& message : both)
+                later = std::max(later, earliest_slot(graph_, calendar_, message.from, message.to,
+                                                      appointment.chunk, start)
+                                            .start);
+            if (later == start) return start;
+            start = later;
+        }
     }
 
     /// When the members of the next meeting are done with these messages.
@@ -228,7 +248,7 @@ class Rounds {
             for (Booked& message : all) message.op = Op::Copy;
             return true;
         }
-        if (all.size() == 2 && all[0].from == all[1].to && all[0].to == all[1].from) {
+        if (are_mutual(all)) {
             if (all[1].arrival <= all[0].start) all[0].op = Op::Copy;
             if (all[0].arrival <= all[1].start) all[1].op = Op::Copy;
             return true;

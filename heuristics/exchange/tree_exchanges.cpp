@@ -29,7 +29,7 @@
 namespace tutti::heuristics {
 namespace {
 
-constexpr std::size_t kMostEstimated = std::size_t{1} << 17;  ///< messages of all trees
+constexpr std::size_t kMostTreesEstimated = std::size_t{1} << 17;  ///< messages of all trees
 
 std::size_t place_in(const std::vector<NodeId>& order, NodeId node) {
     return static_cast<std::size_t>(std::ranges::find(order, node) - order.begin());
@@ -125,7 +125,7 @@ Ticks depth_of(const MessageGraph& graph, const SumTree& tree, NodeId root) {
 
 /// What the trees take, about: twice the depth, and the time of the fullest link.
 Ticks estimated(const Exchanges& exchanges, const TreeMaker& maker) {
-    if (exchanges.tree_messages() > kMostEstimated) return Ticks::max();
+    if (exchanges.tree_messages() > kMostTreesEstimated) return Ticks::max();
     const MessageGraph& graph = exchanges.graph();
     LoadEstimate loads(graph);
     Ticks latency;

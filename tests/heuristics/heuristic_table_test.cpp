@@ -90,6 +90,7 @@ std::map<std::string_view, Sample> samples() {
             {"recursive-doubling", {all_reduce, gather, "no sums"}},
             {"recursive-multiplying", {all_reduce, gather, "no sums"}},
             {"folded-exchange", {all_reduce, gather, "no sums"}},
+            {"dimension-exchange", {ring_sum, gather, "no sums"}},
             {"all-pairs", {all_reduce, gather, "no sums"}},
             {"direct-exchange", {all_reduce}},
             {"halving-doubling", {all_reduce}},
