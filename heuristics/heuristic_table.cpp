@@ -12,6 +12,7 @@
 #include "heuristics/levels/packed_rounds.hpp"
 #include "heuristics/levels/two_levels.hpp"
 #include "heuristics/lockstep/lockstep.hpp"
+#include "heuristics/paths/negotiated_paths.hpp"
 #include "heuristics/paths/priced_paths.hpp"
 #include "heuristics/ring/ring.hpp"
 #include "heuristics/switches/switch_flood.hpp"
@@ -63,6 +64,13 @@ const std::array kTable{
         "a path for each chunk under prices of full links, then list scheduling; one receiver per chunk",
         PhaseHeuristic{why_no_paths, [](const Traits& traits, const Options&) { return traits.unicast; }, 8,
                        best_try<route_paths>}},
+    Heuristic{"negotiated-paths",
+              "paths and times at once: chunks negotiate for slots of links; one receiver per chunk",
+              PhaseHeuristic{why_no_negotiation,
+                             [](const Traits& traits, const Options& options) {
+                                 return traits.unicast && traits.sends <= options.slow_sends;
+                             },
+                             8, best_try<negotiate_paths>}},
     Heuristic{
         "port-matching", "each free port of an NPU pulls a chunk that it lacks through free switches",
         PhaseHeuristic{why_no_switch_flood,

@@ -70,6 +70,7 @@ std::map<std::string_view, Sample> samples() {
     return {{"symmetry", {ring, starry, "switches"}},
             {"symmetric-trees", {ring_sum, ring, "only all-reduces"}},
             {"priced-paths", {to_all, gather, "several"}},
+            {"negotiated-paths", {to_all, gather, "several"}},
             {"port-matching", {starry, gather, "no switches"}},
             {"synchronous-steps", {gather, to_all, "every NPU"}},
             {"link-matching", {gather, starry, "switches"}},
