@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "core/rng.hpp"
+#include "run/waits.hpp"
 #include "verify/plan/program_graph.hpp"
 
 #include <fmt/format.h>
@@ -317,8 +318,6 @@ class Maker {
 
     void add(OpId id) {
         Stream& stream = made_.streams[stream_of_[id]];
-        position_.resize(program_.ops.size());
-        position_[id] = static_cast<std::uint32_t>(stream.tasks.size());
         stream.tasks.push_back(task());
         Task made{stream_of_[id], checked(made_.steps.size(), "steps"), 0, 0, 0, id};
         if (program_.ops[id].moves > 0) {
@@ -442,42 +441,15 @@ class Maker {
         }
     }
 
-    /// What each task waits for in other streams. What an earlier task of its stream waited for is not
-    /// repeated.
     void add_waits() {
         std::vector<std::uint32_t> task_of(program_.ops.size());
         for (std::uint32_t at = 0; at < made_.tasks.size(); ++at) task_of[made_.tasks[at].op] = at;
-        std::vector<std::pair<std::uint32_t, OpId>> wanted;  // task, the op it waits for
-        const auto want = [&](OpId from, OpId to) {
-            if (stream_of_[from] != stream_of_[to]) wanted.emplace_back(task_of[to], from);
-        };
-        for (const plan::Edge& edge : program_.edges) want(edge.from, edge.to);
-        for (const auto& [reader, writer] : homes_.overwritten()) want(reader, writer);
-        std::ranges::sort(wanted);
-
-        std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> seen(made_.streams.size());
-        std::size_t next = 0;
-        for (std::uint32_t at = 0; at < made_.tasks.size(); ++at) {
-            Task& task = made_.tasks[at];
-            task.first_wait = checked(made_.waits.size(), "waits");
-            const std::size_t begin = made_.waits.size();
-            for (; next < wanted.size() && wanted[next].first == at; ++next) {
-                const OpId from = wanted[next].second;
-                const Wait wait{stream_of_[from], position_[from] + 1};
-                std::uint32_t& done = seen[task.stream][wait.stream];
-                if (done >= wait.done) continue;
-                done = wait.done;
-                const auto same =
-                    std::find_if(made_.waits.begin() + static_cast<std::ptrdiff_t>(begin), made_.waits.end(),
-                                 [&](const Wait& other) { return other.stream == wait.stream; });
-                if (same != made_.waits.end()) {
-                    *same = wait;
-                } else {
-                    made_.waits.push_back(wait);
-                }
-            }
-            task.waits = static_cast<std::uint32_t>(made_.waits.size() - begin);
-        }
+        std::vector<TaskOrder> orders;
+        for (const plan::Edge& edge : program_.edges)
+            orders.push_back({task_of[edge.from], task_of[edge.to]});
+        for (const auto& [reader, writer] : homes_.overwritten())
+            orders.push_back({task_of[reader], task_of[writer]});
+        set_waits(made_, std::move(orders));
     }
 
     const verify::JudgedProgram& judged_;
@@ -485,7 +457,7 @@ class Maker {
     Order order_;
     Homes homes_;
     std::vector<std::uint32_t> temporary_of_;
-    std::vector<std::uint32_t> stream_of_, position_;
+    std::vector<std::uint32_t> stream_of_;
     std::vector<Operand> targets_, sources_;
     Executable made_;
 };

@@ -109,27 +109,112 @@ inline void narrow_block(T* to, const typename Arithmetic<T>::Wide* from) {
     for (std::size_t i = 0; i < kBlock; ++i) to[i] = Arithmetic<T>::narrow(from[i]);
 }
 
+/// What is added up in f32 and rounded once: a block at a time, in registers.
 template <class T, Operator kOp>
-void reduce(std::byte* const* targets, std::size_t target_count, const std::byte* const* sources,
-            std::size_t source_count, std::size_t elements) {
+void reduce_widened(T* to, const std::byte* const* sources, std::size_t source_count, std::size_t first,
+                    std::size_t last) {
     using Wide = typename Arithmetic<T>::Wide;
     const auto source = [&](std::size_t s) { return reinterpret_cast<const T*>(sources[s]); };
-    const auto target = [&](std::size_t t) { return reinterpret_cast<T*>(targets[t]); };
-    std::size_t at = 0;
-    for (; at + kBlock <= elements; at += kBlock) {
+    std::size_t at = first;
+    for (; at + kBlock <= last; at += kBlock) {
         Wide sum[kBlock], next[kBlock];
         widen_block(sum, source(0) + at);
         for (std::size_t s = 1; s < source_count; ++s) {
             widen_block(next, source(s) + at);
             for (std::size_t i = 0; i < kBlock; ++i) sum[i] = combined<kOp>(sum[i], next[i]);
         }
-        for (std::size_t t = 0; t < target_count; ++t) narrow_block(target(t) + at, sum);
+        narrow_block(to + (at - first), sum);
     }
-    for (; at < elements; ++at) {
+    for (; at < last; ++at) {
         Wide sum = Arithmetic<T>::widen(source(0)[at]);
         for (std::size_t s = 1; s < source_count; ++s)
             sum = combined<kOp>(sum, Arithmetic<T>::widen(source(s)[at]));
-        for (std::size_t t = 0; t < target_count; ++t) target(t)[at] = Arithmetic<T>::narrow(sum);
+        to[at - first] = Arithmetic<T>::narrow(sum);
+    }
+}
+
+/// The sum of a few sources in one pass, into one target or two.
+template <class T, Operator kOp, std::size_t kSources>
+void sum_few(T* to, T* also, const T* const* sources, std::size_t elements) {
+    static_assert(kSources >= 2 && kSources <= 4);
+    const T *const a = sources[0], *const b = sources[1], *const c = sources[kSources > 2 ? 2 : 0],
+                   *const d = sources[kSources > 3 ? 3 : 0];
+    const auto sum = [&](std::size_t i) {
+        T value = combined<kOp>(a[i], b[i]);
+        if constexpr (kSources > 2) value = combined<kOp>(value, c[i]);
+        if constexpr (kSources > 3) value = combined<kOp>(value, d[i]);
+        return value;
+    };
+    // Where a target is a source, it is so element by element, which the compiler cannot know.
+    if (also == nullptr) {
+#pragma GCC ivdep
+        for (std::size_t i = 0; i < elements; ++i) to[i] = sum(i);
+    } else {
+#pragma GCC ivdep
+        for (std::size_t i = 0; i < elements; ++i) to[i] = also[i] = sum(i);
+    }
+}
+
+/// The sum of any number of sources, up to four at a time. `to` is none of the fifth and later ones.
+template <class T, Operator kOp>
+void sum_all(T* to, T* also, const std::byte* const* sources, std::size_t source_count, std::size_t first,
+             std::size_t elements) {
+    const T* few[4];
+    std::size_t taken = 0;
+    if (source_count == 1) {
+        const auto* const only = reinterpret_cast<const T*>(sources[0]) + first;
+        __builtin_memmove(to, only, elements * sizeof(T));
+        if (also != nullptr) __builtin_memmove(also, only, elements * sizeof(T));
+        return;
+    }
+    for (bool begun = false; taken < source_count; begun = true) {
+        std::size_t count = 0;
+        if (begun) few[count++] = to;
+        while (count < 4 && taken < source_count)
+            few[count++] = reinterpret_cast<const T*>(sources[taken++]) + first;
+        T* const second = taken == source_count ? also : nullptr;
+        if (count == 2) sum_few<T, kOp, 2>(to, second, few, elements);
+        if (count == 3) sum_few<T, kOp, 3>(to, second, few, elements);
+        if (count == 4) sum_few<T, kOp, 4>(to, second, few, elements);
+    }
+}
+
+[[nodiscard]] inline bool is_among(const std::byte* at, const std::byte* const* sources, std::size_t first,
+                                   std::size_t count) {
+    for (std::size_t s = first; s < count; ++s) {
+        if (sources[s] == at) return true;
+    }
+    return false;
+}
+
+/// Goes through the elements in runs that stay in the first cache: long enough for the processor to see what
+/// comes next of each array, which it does not where many arrays take turns after a few lines.
+template <class T, Operator kOp>
+void reduce(std::byte* const* targets, std::size_t target_count, const std::byte* const* sources,
+            std::size_t source_count, std::size_t elements) {
+    constexpr std::size_t kRun = 16384 / sizeof(T);
+    constexpr bool kWidened = sizeof(typename Arithmetic<T>::Wide) != sizeof(T);
+    alignas(64) T buffer[kRun];
+    // What is added up in the end is added up in a target that is not read later.
+    std::size_t sum = 0;
+    while (!kWidened && sum < target_count && is_among(targets[sum], sources, 4, source_count)) ++sum;
+    for (std::size_t first = 0; first < elements; first += kRun) {
+        const std::size_t last = first + kRun < elements ? first + kRun : elements;
+        const auto target = [&](std::size_t t) { return reinterpret_cast<T*>(targets[t]) + first; };
+        T* const to = sum < target_count ? target(sum) : buffer;
+        std::size_t also = target_count;
+        if constexpr (kWidened) {
+            reduce_widened<T, kOp>(to, sources, source_count, first, last);
+        } else {
+            for (std::size_t t = target_count; t-- > 0;) {
+                if (t != sum) also = t;
+            }
+            sum_all<T, kOp>(to, also < target_count ? target(also) : nullptr, sources, source_count, first,
+                            last - first);
+        }
+        for (std::size_t t = 0; t < target_count; ++t) {
+            if (t != sum && t != also) __builtin_memcpy(target(t), to, (last - first) * sizeof(T));
+        }
     }
 }
 
@@ -137,7 +222,7 @@ template <class T, Operator kOp>
 void reduce_two(std::byte* target, const std::byte* first, const std::byte* second, std::size_t elements) {
     if constexpr (sizeof(typename Arithmetic<T>::Wide) != sizeof(T)) {
         const std::byte* const sources[]{first, second};
-        reduce<T, kOp>(&target, 1, sources, 2, elements);
+        reduce_widened<T, kOp>(reinterpret_cast<T*>(target), sources, 2, 0, elements);
     } else {
         const auto* const a = reinterpret_cast<const T*>(first);
         const auto* const b = reinterpret_cast<const T*>(second);

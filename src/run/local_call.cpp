@@ -1,5 +1,7 @@
 #include "run/local_call.hpp"
 
+#include "run/fusion.hpp"
+
 #include <algorithm>
 
 namespace tutti::run {
@@ -17,6 +19,10 @@ namespace {
 
 }  // namespace
 
+Executable executable_for(Engine engine, const Executable& executable, ElementType type) {
+    return engine == Engine::Pieces ? fused(executable, type) : fused_if_balanced(executable, type);
+}
+
 std::size_t temporary_bytes_of_call(const Executable& executable, const Layout& layout, ElementType type,
                                     const LocalOptions& options) {
     if (options.engine == Engine::Pieces) return 0;  // as much as fits into a cache
@@ -25,10 +31,10 @@ std::size_t temporary_bytes_of_call(const Executable& executable, const Layout& 
 
 LocalCall::LocalCall(const Executable& executable, const Layout& layout, ElementType type, Operator op,
                      WorkerThreads& workers, LocalOptions options, std::span<std::byte* const> given)
-    : executable_(&executable),
+    : executable_(executable_for(options.engine, executable, type)),
       workers_(&workers),
       options_(std::move(options)),
-      memories_(executable, layout, type, op, given) {
+      memories_(executable_, layout, type, op, given) {
     const Binding& binding = memories_.binding();
     const bool alone = bytes_of_call(executable, layout, type) < kAlone;
     const std::size_t count = alone ? 1 : workers.count();
@@ -42,7 +48,7 @@ LocalCall::LocalCall(const Executable& executable, const Layout& layout, Element
     temporary_.resize(stream_call_->temporary_bytes());
     for (std::size_t worker = 0; worker < count; ++worker)
         stream_workers_.emplace_back(*stream_call_, progress_, temporary_.data(),
-                                     streams_of(executable, worker, count));
+                                     streams_of(executable_, worker, count));
 }
 
 void LocalCall::run() {

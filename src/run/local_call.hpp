@@ -27,6 +27,9 @@ struct LocalOptions {
     std::function<void()> check = [] {};
 };
 
+/// What an engine executes of a plan where memory is shared: with as few passes over memory as it can.
+[[nodiscard]] Executable executable_for(Engine engine, const Executable& executable, ElementType type);
+
 /// Bytes of the temporary places that a call with that engine needs besides the memories.
 [[nodiscard]] std::size_t temporary_bytes_of_call(const Executable& executable, const Layout& layout,
                                                   ElementType type, const LocalOptions& options);
@@ -42,7 +45,7 @@ class LocalCall {
     void run();
     [[nodiscard]] TestData::Check check(const TestData& data) const { return memories_.check(data); }
     [[nodiscard]] std::vector<std::byte> outputs() const { return memories_.outputs(); }
-    [[nodiscard]] std::int32_t ranks() const { return executable_->ranks(); }
+    [[nodiscard]] std::int32_t ranks() const { return executable_.ranks(); }
     /// By memory of the executable.
     [[nodiscard]] const std::vector<std::byte*>& memories() const { return memories_.memories(); }
 
@@ -50,7 +53,7 @@ class LocalCall {
     void run_pieces();
     void run_streams();
 
-    const Executable* executable_;
+    Executable executable_;  ///< what the engine executes
     WorkerThreads* workers_;
     LocalOptions options_;
     LocalMemories memories_;

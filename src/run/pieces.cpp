@@ -1,19 +1,53 @@
 #include "run/pieces.hpp"
 
 #include "run/kernels.hpp"
+#include "run/operand_numbers.hpp"
 #include "run/step.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace tutti::run {
 
+namespace {
+
+constexpr std::size_t kLineOfCache = 64;
+
+/// How many places have been used and will be used again, at most, counting those that a step uses.
+[[nodiscard]] std::size_t places_in_use(const Executable& executable) {
+    const OperandNumbers numbers(executable);
+    const auto operands_of = [&](const Step& step) {
+        return std::span(executable.operands)
+            .subspan(step.first_operand, std::size_t{step.targets} + step.sources);
+    };
+    std::vector<std::size_t> last(numbers.count(), 0);
+    for (std::size_t step = 0; step < executable.steps.size(); ++step) {
+        for (const Operand& at : operands_of(executable.steps[step])) last[numbers.of(at)] = step;
+    }
+    std::vector<bool> used(last.size(), false);
+    std::size_t now = 0, most = 1;
+    for (std::size_t step = 0; step < executable.steps.size(); ++step) {
+        for (const Operand& at : operands_of(executable.steps[step])) {
+            if (!used[numbers.of(at)]) ++now;
+            used[numbers.of(at)] = true;
+        }
+        most = std::max(most, now);
+        for (const Operand& at : operands_of(executable.steps[step])) {
+            if (last[numbers.of(at)] != step || !used[numbers.of(at)]) continue;
+            used[numbers.of(at)] = false;
+            --now;
+        }
+    }
+    return most;
+}
+
+}  // namespace
+
 std::int64_t piece_elements(const Executable& executable, std::size_t element_bytes) {
-    // Half of a second-level cache for the part of all places; but kernels want some lines at a time.
-    constexpr std::size_t kWorkingSet = std::size_t{256} << 10U, kLeast = 1024, kMost = 16384;
-    std::size_t places = executable.temporaries > 0 ? 1 : 0;
-    for (const ExecutableMemory& memory : executable.memories)
-        places += static_cast<std::size_t>(memory.places);
-    const std::size_t bytes = std::clamp(kWorkingSet / std::max<std::size_t>(places, 1), kLeast, kMost);
+    // What is used again is to be in a second-level cache still. Longer pieces of fewer arrays are faster:
+    // processors see sooner what comes next.
+    constexpr std::size_t kWorkingSet = std::size_t{256} << 10U, kLeast = 1024, kMost = 65536;
+    const std::size_t bytes = std::clamp(kWorkingSet / places_in_use(executable), kLeast, kMost);
     return static_cast<std::int64_t>(bytes / 64 * 64 / element_bytes);
 }
 
@@ -23,9 +57,9 @@ PieceWorker::PieceWorker(const Binding& binding, std::size_t piece_bytes) : bind
                  : static_cast<std::int64_t>(std::max<std::size_t>(piece_bytes / binding.element_bytes(), 1));
     piece_ = std::min(piece_, std::max<std::int64_t>(binding.layout().stride(), 1));
     find_slots();
-    constexpr std::size_t kLine = 64;
     const std::size_t slot_bytes =
-        (static_cast<std::size_t>(piece_) * binding.element_bytes() + kLine - 1) / kLine * kLine;
+        (static_cast<std::size_t>(piece_) * binding.element_bytes() + kLineOfCache - 1) / kLineOfCache *
+        kLineOfCache;
     temporary_.resize(slot_count_ * slot_bytes);
     const std::vector<Operand>& operands = binding.executable().operands;
     for (std::size_t stretch = 0; stretch < binding.layout().stretches().size(); ++stretch) {
@@ -67,13 +101,16 @@ void PieceWorker::find_slots() {
 void PieceWorker::run(std::size_t worker, std::size_t workers) {
     const auto& stretches = binding_->layout().stretches();
     for (std::size_t at = 0; at < stretches.size(); ++at) {
+        // Whole lines of a cache, so that no two workers write to one.
+        const auto line = static_cast<std::int64_t>(kLineOfCache / binding_->element_bytes());
         const auto [first, last] = stretches[at];
-        const std::int64_t pieces = (last - first + piece_ - 1) / piece_;
+        const std::int64_t lines = (last - first + line - 1) / line;
         const auto share = [&](std::size_t index) {
-            return pieces * static_cast<std::int64_t>(index) / static_cast<std::int64_t>(workers);
+            return first +
+                   line * (lines * static_cast<std::int64_t>(index) / static_cast<std::int64_t>(workers));
         };
-        const std::int64_t end = std::min(first + share(worker + 1) * piece_, last);
-        for (std::int64_t x = first + share(worker) * piece_; x < end; x += piece_)
+        const std::int64_t end = std::min(share(worker + 1), last);
+        for (std::int64_t x = share(worker); x < end; x += piece_)
             run_piece(at, x, std::min(piece_, end - x));
     }
 }

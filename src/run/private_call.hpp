@@ -4,19 +4,20 @@
 #include "run/element_type.hpp"
 #include "run/executable.hpp"
 #include "run/layout.hpp"
+#include "run/staging.hpp"
 #include "run/team.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace tutti::run {
 
 /// A call of a plan by a team in which each process is one rank and has its arrays for itself: each copies
 /// its input into the memory of all, piece by piece, whoever's turn it is works on a piece of all ranks, and
-/// each copies its output from there. The three overlap, and what is passed on stays in caches. The arrays
-/// may be in place or not, whatever the plan is made for.
+/// each copies its output from there. Who works on a piece has its own part of it where it is, if it can. The
+/// three overlap, and what is passed on stays in caches. The arrays may be in place or not, whatever the plan
+/// is made for.
 ///
 /// Pieces are numbered through all calls of the team, in counters that only grow. A piece has a slot, which
 /// is used again when this process has copied the last one in it out; whoever works on a piece has waited
@@ -27,6 +28,8 @@ class PrivateCall {
     /// Precondition: the plan has as many ranks as the team has processes.
     PrivateCall(Team& team, const Executable& executable, const Layout& layout, ElementType type, Operator op,
                 std::uint32_t shift = 0);
+    PrivateCall(const PrivateCall&) = delete;
+    PrivateCall& operator=(const PrivateCall&) = delete;
 
     /// What all processes say of a call, to see that they mean the same.
     struct Terms {
@@ -41,22 +44,25 @@ class PrivateCall {
     static void decline(Team& team);
 
   private:
-    struct Copy {
-        std::size_t place = 0;    ///< in a slot, in bytes
-        std::size_t element = 0;  ///< of the array, where the place begins
-        /// The output is what the input was, from this element on: nothing to do in place.
-        std::optional<std::size_t> same_as{};
-    };
     struct Piece {
         std::size_t stretch = 0, first = 0, elements = 0;
     };
+    /// This process's arrays in a call.
+    struct Arrays {
+        const std::byte* input = nullptr;
+        std::byte* output = nullptr;
+        bool direct = false;  ///< own places of own pieces are in them
+    };
 
     void choose_pieces();
-    void find_copies(Rank rank);
-    void bring(std::size_t piece, const std::byte* input) const;
-    void work(std::size_t piece) const;
-    void fetch(std::size_t piece, const std::byte* input, std::byte* output) const;
-    void run_overlapped(const std::byte* input, std::byte* output);
+    [[nodiscard]] bool is_direct(std::size_t piece, const Arrays& arrays) const {
+        return arrays.direct && piece % team_->processes() == team_->process();
+    }
+    void bring(std::size_t piece, const Arrays& arrays) const;
+    void work(std::size_t piece, const Arrays& arrays);
+    void fetch(std::size_t piece, const Arrays& arrays) const;
+    void run_overlapped(const Arrays& arrays);
+    [[nodiscard]] std::byte* address(const Location& at, std::size_t piece, const Arrays& arrays);
     /// Two halves take turns: a process may begin with the next call while others finish the last one.
     [[nodiscard]] std::byte* half() const;
     [[nodiscard]] std::byte* slot_of(std::size_t piece) const {
@@ -65,20 +71,16 @@ class PrivateCall {
     static bool agreed(const Team& team);
 
     Team* team_;
-    const Executable* executable_;
+    Executable executable_;  ///< what is executed of the plan
     Layout layout_;
     ElementType type_;
     Operator op_;
-    std::uint32_t shift_;
-    std::vector<std::uint64_t> first_place_;  ///< by memory, among all places
-    std::size_t places_ = 0;
-    std::size_t place_bytes_ = 0, slot_bytes_ = 0, slots_ = 0;
+    Staging staging_;
+    std::size_t slot_bytes_ = 0, slots_ = 0;
     bool alone_ = false;
     std::vector<Piece> pieces_;
-    std::vector<Address> addresses_;  ///< by operand; places relative to a slot
+    std::vector<Address> addresses_;  ///< by operand, of the piece that is worked on
     std::vector<std::byte> temporary_;
-    std::vector<std::vector<Copy>> in_, out_;         ///< by stretch
-    std::vector<std::vector<std::size_t>> averaged_;  ///< by stretch: places of all outputs
 };
 
 }  // namespace tutti::run

@@ -20,7 +20,7 @@ inline void run_step(const Step& step, const Address* operands, const Kernels& k
     } else if (step.targets == 1 && step.sources == 2) {
         kernels.reduce_two(at(0), at(1), at(2), elements);
     } else {
-        constexpr std::size_t kFew = 16;
+        constexpr std::size_t kFew = 64;
         const std::size_t count = std::size_t{step.targets} + step.sources;
         std::byte* few[kFew];
         std::vector<std::byte*> many(count > kFew ? count : 0);

@@ -8,7 +8,7 @@ namespace tutti::run {
 TeamCall::TeamCall(Team& team, const Executable& executable, const Layout& layout, ElementType type,
                    Operator op, Engine engine, std::size_t piece_bytes, std::span<std::byte* const> arrays)
     : team_(&team),
-      executable_(&executable),
+      executable_(executable_for(engine, executable, type)),
       layout_(layout),
       ranks_(static_cast<std::size_t>(executable.ranks())) {
     const std::size_t size = size_of(type);
@@ -24,7 +24,7 @@ TeamCall::TeamCall(Team& team, const Executable& executable, const Layout& layou
             spares_[memory] = allocate(static_cast<std::size_t>(spare) * size);
     }
     exchange_addresses();
-    binding_.emplace(executable, layout_, type, op, memories_, spares_);
+    binding_.emplace(executable_, layout_, type, op, memories_, spares_);
     alone_ = bytes_of_call(executable, layout, type) < kAlone;
     if (engine == Engine::Pieces) {
         piece_worker_.emplace(*binding_, piece_bytes);
@@ -38,7 +38,7 @@ void TeamCall::make_streams(std::size_t piece_bytes) {
     const std::size_t counters = stream_call_->counters();
     std::vector<std::uint32_t> own;
     for (std::uint32_t stream = 0; stream < counters; ++stream) {
-        if (alone_ || is_own(executable_->streams[stream].gpu)) own.push_back(stream);
+        if (alone_ || is_own(executable_.streams[stream].gpu)) own.push_back(stream);
     }
     if (alone_) {
         own_progress_ = std::vector<Progress>(counters);
@@ -77,7 +77,7 @@ void TeamCall::exchange_addresses() {
     team_->post(team_->process())[0] = *team_->offset_of(table, 0);
     team_->meet();
     for (std::size_t memory = 0; memory < count; ++memory) {
-        const std::uint32_t process = team_->process_of(executable_->memories[memory].gpu.index(), ranks_);
+        const std::uint32_t process = team_->process_of(executable_.memories[memory].gpu.index(), ranks_);
         if (process == team_->process()) continue;
         const auto* const theirs = reinterpret_cast<const std::uint64_t*>(team_->at(team_->post(process)[0]));
         memories_[memory] = team_->at(theirs[2 * memory]);

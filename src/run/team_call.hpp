@@ -45,7 +45,7 @@ class TeamCall {
     void divide(std::uint32_t share, std::uint32_t shares) const;
 
     Team* team_;
-    const Executable* executable_;
+    Executable executable_;  ///< what the engine executes
     Layout layout_;
     std::size_t ranks_;
     bool alone_ = false;  ///< whoever comes last does it all
