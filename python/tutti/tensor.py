@@ -556,3 +556,10 @@ def from_jax(function: Any, *arguments: Any, name: str | None = None) -> Program
 
     jitted = function if hasattr(function, "lower") else jax.jit(function)
     return from_stablehlo(jitted.lower(*arguments).as_text(), name)
+
+
+def from_torch(graphs: Any, mesh: Mapping[str, int], layouts: Mapping[str, Mapping[str, Union[int, str]]] | None = None, name: str = "imported") -> Program:
+    """A program from a torch.export program with functional collectives, or from those of all ranks (torch_export.export_ranks): see tutti.torch_export."""
+    from tutti import torch_export
+
+    return torch_export.from_torch(graphs, mesh, layouts, name)

@@ -525,6 +525,8 @@ class Graphs:
             if len(set(node.args[1])) > 1 or list(node.args[1]) != list(node.args[2]):
                 raise NotUnderstood("an all_to_all_single with parts of different sizes")
             made = [exchanged(self.writer, self._folded(values[0]), axes, count)]
+        elif short == "broadcast" and not any(axis in self._tensor(values[0]).layout for axis in axes):
+            made = values  # all have the same
         elif short == "broadcast":
             tensor = self.writer.own(self._tensor(values[0]), axes)
             made = [self.writer.write("broadcast_from", [tensor], tensor.dtype, tensor.shape, {axis: where for axis, where in tensor.layout.items() if axis not in axes}, axes=axes, root=node.args[1])]

@@ -55,6 +55,8 @@ Conversion convert(const ConvertOptions& options, const Watch& watch) {
     if (!is_tensor && is_tensor_format(options.format))
         throw InputError("--to program, torch, cpp and dot are for a tensor program and its schedule", {},
                          options.files.front());
+    if (!is_tensor && options.tensor_sizes != TensorSizes{})
+        throw InputError("--sizes and --mesh are for tensor programs", {}, options.files.front());
     if (is_tensor) return {.tensor = convert_tensor(options, watch)};
     if (options.files.size() != 2) throw InputError("expected an instance and a schedule");
     const ScheduleFiles files = instance_and_schedules(options.files);

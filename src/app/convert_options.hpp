@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/tensor_sizes.hpp"
 #include "compile/msccl_lowering.hpp"
 #include "io/schedule_stream.hpp"
 #include "plan/msccl_plan.hpp"
@@ -47,6 +48,7 @@ struct ConvertOptions {
     CallMode mode = CallMode::Both;
     std::optional<std::int64_t> min_bytes{}, max_bytes{};
     std::optional<std::int64_t> bytes{};  ///< of goal: the size of the call; else that of the instance
+    TensorSizes tensor_sizes{};           ///< of a tensor program, instead of its own
     std::string plan_name{};              ///< where empty, of instance and collective
     friend bool operator==(const ConvertOptions&, const ConvertOptions&) = default;
 };

@@ -57,7 +57,8 @@ bool are_tensor_files(const ConvertOptions& options) {
 TensorConversion convert_tensor(const ConvertOptions& options, const Watch& watch) {
     const ProgramFiles files = program_and_schedule(options.files);
     TensorConversion conversion{.program = files.program, .schedule = files.schedule};
-    const tensor::Program program = io::read_tensor_program(files.program, watch.stop());
+    const tensor::Program program =
+        at_sizes(io::read_tensor_program(files.program, watch.stop()), options.tensor_sizes);
     check_output(options.output, files.program, "the result", "tensor program");
     const tensor::Program after =
         files.schedule.empty() ? program : by_schedule(program, files, conversion, watch);

@@ -42,6 +42,14 @@ def doctor(program, environment):
     return report, {entry["name"]: entry for entry in report["backends"]}
 
 
+def emitted(tree, scratch, compiler, environment):
+    """A C++ program that the installed command writes needs only the installed header."""
+    example = HERE.parent.parent / "examples/tensor/mlp"
+    run([tree / "bin/tutti", "convert", f"{example}.json", f"{example}.schedule.json", "-q", "-o", scratch / "step.cpp"], environment)
+    run([compiler, "-std=c++20", "-pthread", f"-I{tree}/include/tutti", scratch / "step.cpp", "-o", scratch / "step"], environment)
+    check(run([scratch / "step"], environment).startswith("8 ranks: "), "an emitted C++ program runs with the installed header")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=pathlib.Path)
@@ -58,6 +66,7 @@ def main():
             os.environ | {"DESTDIR": str(scratch / "stage")})
         tree = scratch / "moved"
         (scratch / "stage/opt/tutti").rename(tree)
+        emitted(tree, scratch, options.compiler, clean | {"PATH": os.environ["PATH"]})
         tutti = tree / "bin/tutti"
 
         report, found = doctor(tutti, clean)

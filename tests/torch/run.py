@@ -243,6 +243,7 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--compile", default="", metavar="BACKEND", help="through torch.compile: eager, aot_eager or inductor")
     parser.add_argument("--legal", type=Path, default=DATA / "legal.jsonl", help="schedules of the programs of tests/data/tensor")
+    parser.add_argument("--match", default="", help="only cases with this in their name")
     parser.add_argument("--examples", action="store_true", help="only the examples")
     parser.add_argument("--parse", action="store_true", help="without PyTorch")
     parser.add_argument("--keep", type=Path, help="a folder for the modules, which stay")
@@ -255,6 +256,8 @@ def main() -> int:
         by_size: dict[int, list] = {}
         for number, (name, program, steps, numbers) in enumerate(itertools.chain([] if options.examples else cases(options.programs, options.ranks, options.legal),
                                                                                        [] if options.parse else example_cases(options.programs, options.ranks))):
+            if options.match not in name:
+                continue
             module, words = convert(options.tutti, folder, number, program, steps)
             if module is None:
                 print(f"FAILED: {name} is not converted: {words}")

@@ -4,6 +4,7 @@
 
 #include "cli/heartbeat.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/tensor_sizes.hpp"
 #include "text/format.hpp"
 
 #include <boost/program_options.hpp>
@@ -48,6 +49,10 @@ void check_convert_format(const Values& values, const app::ConvertOptions& optio
     if (options.format == app::ConvertFormat::Chakra && options.output == "-") {
         values.refuse("a Chakra trace is a file for each NPU; expected --output PREFIX");
     }
+    for (const char* name : {"sizes", "mesh"}) {
+        if (values.flag(name) && !app::is_tensor_format(options.format) && options.format != Json)
+            values.refuse(fmt::format("--{} is for tensor programs", name));
+    }
     const bool wrong_range = options.min_bytes && options.max_bytes && *options.max_bytes != 0 &&
                              *options.min_bytes > *options.max_bytes;
     if (wrong_range) values.refuse("--min-bytes is above --max-bytes");
@@ -68,6 +73,7 @@ app::ConvertOptions convert_options(const Values& values) {
     options.min_bytes = byte_size(values, "min-bytes", 0);
     options.max_bytes = byte_size(values, "max-bytes", 0);
     options.bytes = byte_size(values, "bytes", 1);
+    options.tensor_sizes = tensor_sizes(values);
     if (options.folder.empty()) {
         if (options.files.size() != 2 &&
             !(options.files.size() == 1 && app::is_tensor_format(options.format)))
@@ -243,7 +249,8 @@ Command convert_command() {
          "write plans of several schedules, or of a batch's results, there")  //
         ("to", text_value("FORMAT"),
          "json, stream, mscclpp-json, msccl-xml, nccl-p2p, mpi-p2p, goal, sccl-json, chakra, perfetto, "
-         "program, torch or dot (default: stream if FILE ends in .tsch, msccl-xml if it ends in .xml, else "
+         "program, torch, cpp or dot (default: stream if FILE ends in .tsch, msccl-xml if it ends in .xml, "
+         "else "
          "json)");
     OptionGroup plans{"Plans"};
     plans.options.add_options()  //
@@ -262,7 +269,11 @@ Command convert_command() {
         ("bytes", text_value("N"),
          "of goal: the size of the call, as nccl-tests counts it (default: what the instance's chunk_bytes "
          "make)");
-    command.groups = std::vector<OptionGroup>{output, plans, common_options()};
+    OptionGroup programs{"Tensor programs"};
+    programs.options.add_options()                                                                //
+        ("sizes", text_value("LIST"), "use these sizes instead of the program's, as N=1000,B=8")  //
+        ("mesh", text_value("LIST"), "so many ranks on these axes, as data=3,tensor=2");
+    command.groups = std::vector<OptionGroup>{output, plans, programs, common_options()};
     command.positional = "files";
     command.parse = parsed_by(convert_options, run_convert);
     return command;

@@ -2,6 +2,7 @@
 
 #include "cli/option_groups.hpp"
 #include "cli/plan_readings.hpp"
+#include "cli/tensor_sizes.hpp"
 #include "cli/verify.hpp"
 
 #include <boost/program_options.hpp>
@@ -75,7 +76,7 @@ ExitCode run_verify(const app::JudgeOptions& options, const Talk& talk, const Pr
 }
 
 /// "N=7,1000" and the like, once for each name.
-std::map<std::string, std::vector<std::int64_t>> tensor_sizes(const Values& values) {
+std::map<std::string, std::vector<std::int64_t>> sizes_to_run(const Values& values) {
     std::map<std::string, std::vector<std::int64_t>> sizes;
     const auto whole = whole_number<std::int64_t>(1, std::int64_t{1} << 40);
     for (const std::string& text : values.list("sizes")) {
@@ -96,21 +97,6 @@ std::map<std::string, std::vector<std::int64_t>> tensor_sizes(const Values& valu
     return sizes;
 }
 
-/// "data=3,tensor=2".
-std::map<std::string, std::int64_t> tensor_mesh(const Values& values) {
-    using Axis = std::pair<std::string, std::int64_t>;
-    const auto whole = whole_number<std::int64_t>(1, std::int64_t{1} << 24);
-    const auto axes = comma_list<Axis>(values, "mesh", "axes and their ranks, as data=3,tensor=2",
-                                       [&](std::string_view text) -> std::optional<Axis> {
-                                           const std::size_t equals = text.find('=');
-                                           if (equals == 0 || equals == text.npos) return std::nullopt;
-                                           const auto number = whole(text.substr(equals + 1));
-                                           if (!number) return std::nullopt;
-                                           return Axis(std::string(text.substr(0, equals)), *number);
-                                       });
-    return {axes.begin(), axes.end()};
-}
-
 app::CallOptions call_options(const Values& values) {
     app::CallOptions options;
     options.files = values.list("calls");
@@ -127,7 +113,7 @@ Call parsed(const Values& values) {
     if (values.flag("calls")) return parsed_by(call_options, verify_calls)(values);
     app::TensorJudgeOptions how;
     how.field = values.flag("field");
-    how.sizes = tensor_sizes(values);
+    how.sizes = sizes_to_run(values);
     how.mesh = tensor_mesh(values);
     Call call = parsed_by(verify_options, run_verify)(values);
     const auto files = values.list("files");
