@@ -1,11 +1,14 @@
 #include "app/run_tensor.hpp"
 
 #include "app/scheduled_program.hpp"
+#include "io/device_json.hpp"
 #include "io/tensor_json.hpp"
 #include "io/tensor_numbers_json.hpp"
 #include "run/rank_parts.hpp"
 #include "tensor/layout.hpp"
+#include "tune/predict.hpp"
 #include "verify/tensor/equivalence.hpp"
+#include "verify/tensor/field.hpp"
 #include "verify/tensor/real_numbers.hpp"
 
 #include <fmt/format.h>
@@ -126,12 +129,81 @@ std::optional<std::string> difference_of(const Program& program, const verify::R
                        RealNumbers::number(difference->expected));
 }
 
+double part_of(const std::vector<double>& sorted, double part) {
+    return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+void set_times(TensorRun& result, const run::ProgramRun& run) {
+    result.seconds = run.seconds;
+    result.memory = run.memory;
+    result.calls = run.times.size();
+    std::vector<double> times = run.times;
+    std::ranges::sort(times);
+    result.quartiles = {part_of(times, 0.25), part_of(times, 0.75)};
+    for (const run::KernelTime& kernel : run.kernels)
+        result.kernels.push_back({kernel.name, kernel.values.size(), kernel.begin, kernel.seconds, {}});
+}
+
+/// What the tuner would say of this program on these links.
+void predict(TensorRun& result, const Program& program, const std::string& device,
+             tune::CallSchedules& calls) {
+    const tune::Prediction prediction =
+        tune::predict(program, io::read_device(device), calls, {.bars = true, .joint = false});
+    result.predicted = prediction.us / 1e6;
+    for (TensorKernel& kernel : result.kernels) {
+        double begin = prediction.us, end = 0;
+        for (const tune::Bar& bar : prediction.bars) {
+            if (bar.kernel != kernel.name) continue;
+            begin = std::min(begin, bar.start_us);
+            end = std::max(end, bar.end_us);
+        }
+        if (end > begin) kernel.predicted = (end - begin) / 1e6;
+    }
+}
+
+/// Runs the real program in the field. A topology has its own number of ranks; alike links there are for any.
+TensorCheck checked(const Program& original, const Program& changed, const RunTensorOptions& options,
+                    const Watch& watch) {
+    verify::RunOptions at{.seed = options.seed};
+    if (!options.links.topology.empty()) {
+        for (const tensor::Mesh::Axis& axis : original.mesh().axes()) at.axes.push_back(axis.size);
+    }
+    const auto run = [&](const Program& program, const verify::Arrays& inputs, std::uint64_t salt) {
+        std::optional<TensorNetwork> network;
+        run::ProgramNetwork of_program;
+        if (options.links.any()) {
+            network.emplace(options.links, program.mesh(), watch.stop(), nullptr);
+            of_program = network->of(program);
+        }
+        const run::ProgramRun made =
+            run::run_program(program, run::rank_inputs(program, inputs, Precision::Field),
+                             {.arithmetic = run::Arithmetic(Precision::Field, salt),
+                              .kernels = run::KernelMode::Auto,
+                              .calls = 2,
+                              .network = network ? &of_program : nullptr},
+                             watch.stop());
+        return run::rank_results(program, made.outputs);
+    };
+    const verify::RunReport report = verify::field_run(original, changed, at, run);
+    TensorCheck check{.runs = report.runs};
+    if (report.difference) {
+        std::vector<std::string> sizes;
+        for (const auto& [name, size] : report.sizes) sizes.push_back(fmt::format("{}={}", name, size));
+        check.difference = fmt::format(
+            "{} on rank {}, element [{}]{}, with {} ranks on the axes{}{}", report.difference->value,
+            report.difference->rank, fmt::join(report.difference->index, ", "),
+            report.difference->poison ? " is nothing" : "", fmt::join(report.axes, " x "),
+            sizes.empty() ? "" : ", ", fmt::join(sizes, ", "));
+    }
+    return check;
+}
+
 }  // namespace
 
 bool TensorRun::wrong() const {
-    return !refused.empty() || std::ranges::any_of(outputs, [](const TensorOutput& output) {
-        return output.difference.has_value();
-    });
+    return !refused.empty() || (check && !check->difference.empty()) ||
+           std::ranges::any_of(outputs,
+                               [](const TensorOutput& output) { return output.difference.has_value(); });
 }
 
 TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
@@ -159,15 +231,25 @@ TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
                             options.seed);
     const verify::Arrays inputs =
         numbers ? arrays_of(original, numbers->inputs, drawn) : verify::drawn_inputs(original, drawn);
-    const run::ProgramRun run = run::run_program(
-        program, run::rank_inputs(program, inputs, options.precision),
-        {.precision = options.precision, .kernels = options.kernels, .calls = options.calls}, watch.stop());
-    result.seconds = run.seconds;
+    std::optional<TensorNetwork> network;
+    run::ProgramNetwork of_program;
+    if (options.links.any()) {
+        network.emplace(options.links, program.mesh(), watch.stop(), watch.say);
+        of_program = network->of(program);
+    }
+    const run::ProgramRun run =
+        run::run_program(program, run::rank_inputs(program, inputs, options.precision),
+                         {.arithmetic = options.precision,
+                          .kernels = options.kernels,
+                          .calls = options.calls,
+                          .network = network ? &of_program : nullptr},
+                         watch.stop());
+    set_times(result, run);
     result.compiled = run.compiled;
     result.compile_seconds = run.compile_seconds;
     if (options.kernels == run::KernelMode::Compiled) result.not_compiled = run.not_compiled;
-    for (const run::KernelTime& kernel : run.kernels)
-        result.kernels.push_back({kernel.name, kernel.values.size(), kernel.seconds});
+    if (!options.device.empty()) predict(result, program, options.device, network->calls());
+    if (options.check) result.check = checked(original, program, options, watch);
 
     const RealNumbers exact(RealNumbers::Precision::F64);
     const verify::RankResults found = run::rank_results(program, run.outputs);
@@ -194,7 +276,12 @@ TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
 io::Json json_of(const TensorRun& run) {
     io::Json kernels = io::Json::array(), outputs = io::Json::array();
     for (const TensorKernel& kernel : run.kernels)
-        kernels.push_back({{"name", kernel.name}, {"values", kernel.values}, {"seconds", kernel.seconds}});
+        kernels.push_back(
+            {{"name", kernel.name},
+             {"values", kernel.values},
+             {"begin_seconds", kernel.begin},
+             {"seconds", kernel.seconds},
+             {"predicted_seconds", kernel.predicted ? io::Json(*kernel.predicted) : io::Json(nullptr)}});
     for (const TensorOutput& output : run.outputs) {
         io::Json line{{"name", output.name}, {"type", output.type}, {"difference", nullptr}};
         if (output.difference) line["difference"] = *output.difference;
@@ -204,9 +291,22 @@ io::Json json_of(const TensorRun& run) {
                           : run.wrong()        ? "wrong"
                           : run.compared       ? "right"
                                                : "not compared";
-    return {{"program", run.program}, {"ranks", run.ranks},       {"verdict", verdict},
-            {"seconds", run.seconds}, {"compiled", run.compiled}, {"compile_seconds", run.compile_seconds},
-            {"kernels", kernels},     {"outputs", outputs}};
+    io::Json check = nullptr;
+    if (run.check) check = {{"runs", run.check->runs}, {"difference", run.check->difference}};
+    return {{"program", run.program},
+            {"ranks", run.ranks},
+            {"verdict", verdict},
+            {"seconds", run.seconds},
+            {"lower_quartile_seconds", run.quartiles[0]},
+            {"upper_quartile_seconds", run.quartiles[1]},
+            {"calls", run.calls},
+            {"predicted_seconds", run.predicted ? io::Json(*run.predicted) : io::Json(nullptr)},
+            {"memory_bytes", run.memory},
+            {"compiled", run.compiled},
+            {"compile_seconds", run.compile_seconds},
+            {"kernels", std::move(kernels)},
+            {"outputs", std::move(outputs)},
+            {"check", std::move(check)}};
 }
 
 }  // namespace tutti::app

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "app/tensor_network.hpp"
 #include "app/watch.hpp"
 #include "io/json_view.hpp"
 #include "run/program_run.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +21,9 @@ struct RunTensorOptions {
     std::uint64_t seed = 1;
     run::KernelMode kernels = run::KernelMode::Auto;
     std::size_t calls = 1;
+    LinkOptions links{};
+    std::string device{};  ///< a file, to predict times on the links; empty: none
+    bool check = false;    ///< run in the field too, at several sizes
     friend bool operator==(const RunTensorOptions&, const RunTensorOptions&) = default;
 };
 
@@ -30,14 +35,25 @@ struct TensorOutput {
 struct TensorKernel {
     std::string name{};
     std::size_t values = 0;
-    double seconds = 0;
+    double begin = 0, seconds = 0;  ///< of a call
+    std::optional<double> predicted{};
+};
+/// Runs in the field: the same program, threads, waits and buffers, exactly.
+struct TensorCheck {
+    std::size_t runs = 0;
+    std::string difference{};  ///< none: empty
 };
 struct TensorRun {
     std::string program{};
     std::int64_t ranks = 0;
     std::string
         refused{};       ///< where the schedule's result is not equivalent to the program; then nothing ran
-    double seconds = 0;  ///< of the last call
+    double seconds = 0;  ///< of a call, the median
+    std::array<double, 2> quartiles{};
+    std::size_t calls = 1;
+    std::size_t memory = 0;  ///< bytes of a rank
+    std::optional<double> predicted{};
+    std::optional<TensorCheck> check{};
     std::vector<TensorKernel> kernels{};
     std::vector<TensorOutput> outputs{};
     std::size_t compiled = 0;    ///< kernels that were compiled for this run
@@ -52,7 +68,8 @@ struct TensorRun {
 /// InputError (tensor::Refusal), LimitError.
 [[nodiscard]] TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch = {});
 
-/// `program`, `ranks`, `seconds`, `kernels`, `outputs`, `verdict`.
+/// `program`, `ranks`, `verdict`, `seconds` with quartiles, `calls`, `predicted_seconds`, `memory_bytes`,
+/// `compiled`, `kernels`, `outputs`, `check`.
 [[nodiscard]] io::Json json_of(const TensorRun& run);
 
 }  // namespace tutti::app

@@ -6,17 +6,38 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace tutti::cli {
 namespace {
 
 std::string milliseconds(double seconds) { return fmt::format("{:.3f}", seconds * 1e3); }
 
 void print(const app::TensorRun& run, const Streams& streams) {
-    text::Table kernels({{"kernel"}, {"values", text::Align::Right}, {"ms", text::Align::Right}});
-    for (const app::TensorKernel& kernel : run.kernels)
-        kernels.add({kernel.name, fmt::format("{}", kernel.values), milliseconds(kernel.seconds)});
-    kernels.add({"all", "", milliseconds(run.seconds)});
+    std::vector<text::Table::Column> columns{{"kernel"},
+                                             {"values", text::Align::Right},
+                                             {"from (ms)", text::Align::Right},
+                                             {"ms", text::Align::Right}};
+    if (run.predicted) columns.push_back({"predicted", text::Align::Right});
+    text::Table kernels(columns);
+    const auto add = [&](std::vector<std::string> cells, std::optional<double> predicted) {
+        if (run.predicted) cells.push_back(predicted ? milliseconds(*predicted) : "");
+        kernels.add(std::move(cells));
+    };
+    for (const app::TensorKernel& kernel : run.kernels) {
+        add({kernel.name, fmt::format("{}", kernel.values), milliseconds(kernel.begin),
+             milliseconds(kernel.seconds)},
+            kernel.predicted);
+    }
+    add({"all", "", "", milliseconds(run.seconds)}, run.predicted);
     streams.out.print("{}", kernels.text());
+    if (run.calls > 1) {
+        streams.out.print("median of {} calls; a quarter took less than {} ms, a quarter more than {} ms\n",
+                          run.calls, milliseconds(run.quartiles[0]), milliseconds(run.quartiles[1]));
+    }
     text::Table outputs({{"output"}, {"type"}, {"verdict"}});
     for (const app::TensorOutput& output : run.outputs) {
         outputs.add({output.name, output.type,
@@ -25,6 +46,11 @@ void print(const app::TensorRun& run, const Streams& streams) {
                                        : "not compared (too large)"});
     }
     streams.out.print("\n{}", outputs.text());
+    if (!run.check) return;
+    streams.out.print("\nin the field: {}\n",
+                      run.check->difference.empty()
+                          ? fmt::format("{} runs, every element right", run.check->runs)
+                          : "WRONG: " + run.check->difference);
 }
 
 }  // namespace

@@ -1,55 +1,17 @@
 #include "run/exchange.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace tutti::run {
 
-using tensor::AxisId, tensor::Interval, tensor::Mesh, tensor::Op, tensor::Program, tensor::Reduction,
-    tensor::Type, tensor::Value, tensor::ValueId;
+using tensor::AxisId, tensor::Interval, tensor::Mesh, tensor::Op, tensor::Program, tensor::Type,
+    tensor::Value, tensor::ValueId;
 
 namespace {
 
 using Box = std::vector<Interval>;
-using Coordinates = std::vector<std::int64_t>;
-
-/// The elements of `from`, whose first is at `from_begin`, that lie in `box`, into `to`, whose first is at
-/// `to_begin`.
-void place(const LocalTensor& from, std::span<const std::int64_t> from_begin, LocalTensor& to,
-           std::span<const std::int64_t> to_begin, const Box& box, const Reduction* reduction,
-           const Arithmetic& arithmetic) {
-    if (std::ranges::any_of(box, [](const Interval& range) { return range.size() <= 0; })) return;
-    const std::vector<std::int64_t> from_strides = row_major_strides(from.shape),
-                                    to_strides = row_major_strides(to.shape), shape = sizes_of(box);
-    std::int64_t from_offset = 0, to_offset = 0;
-    for (std::size_t d = 0; d < box.size(); ++d) {
-        from_offset += (box[d].begin - from_begin[d]) * from_strides[d];
-        to_offset += (box[d].begin - to_begin[d]) * to_strides[d];
-    }
-    const std::int64_t row = shape.empty() ? 1 : shape.back();
-    const std::size_t outer = shape.empty() ? 0 : shape.size() - 1;
-    std::visit(
-        [&](auto& target) {
-            const auto& source = std::get<std::decay_t<decltype(target)>>(from.data);
-            for_each_offset<2>(
-                std::span(shape).first(outer),
-                {std::span<const std::int64_t>(from_strides), std::span<const std::int64_t>(to_strides)},
-                {from_offset, to_offset}, [&](const std::array<std::int64_t, 2>& at) {
-                    if (reduction == nullptr) {
-                        std::copy_n(source.data() + at[0], row, target.data() + at[1]);
-                    } else {
-                        combine(*reduction, from.storage(), arithmetic, target.data() + at[1],
-                                source.data() + at[0], row);
-                    }
-                });
-        },
-        to.data);
-}
-
-std::vector<std::int64_t> begins(const Box& box) {
-    std::vector<std::int64_t> result;
-    for (const Interval& range : box) result.push_back(range.begin);
-    return result;
-}
 
 Box common(const Box& a, const Box& b) {
     Box result;
@@ -60,116 +22,132 @@ Box common(const Box& a, const Box& b) {
     return result;
 }
 
-/// The members of a rank's group, in order.
-std::vector<std::int64_t> group_of(const Mesh& mesh, std::span<const AxisId> axes, const Coordinates& at) {
-    std::vector<std::int64_t> members;
-    for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-        const Coordinates other = mesh.coordinates(rank);
-        bool same = true;
-        for (std::size_t a = 0; a < at.size(); ++a)
-            same = same && (other[a] == at[a] || std::ranges::find(axes, AxisId(a)) != axes.end());
-        if (same) members.push_back(rank);
+/// Elements of `box`, in indices of the whole value: they lie in a part that begins at `own`, and in that of
+/// another rank, which is `other`.
+ExchangeSide side_of(std::int64_t rank, Box box, std::span<const std::int64_t> own, const Box& other) {
+    ExchangeSide side{.rank = rank, .box = std::move(box), .strides = row_major_strides(sizes_of(other))};
+    for (std::size_t d = 0; d < own.size(); ++d) {
+        side.box[d] = {side.box[d].begin - own[d], side.box[d].end - own[d]};
+        side.offset += (own[d] - other[d].begin) * side.strides[d];
     }
-    return members;
+    return side;
 }
 
-/// One collective as one rank sees it.
-class RankCall {
+/// A collective as one rank sees it.
+class RankView {
   public:
-    RankCall(const Program& program, ValueId id, std::int64_t rank, std::span<const LocalTensor* const> shown,
-             const Arithmetic& arithmetic)
+    RankView(const Program& program, ValueId id, std::int64_t rank)
         : mesh_(program.mesh()),
           value_(program[id]),
           operand_(program[value_.args[0]].type),
           at_(mesh_.coordinates(rank)),
-          shown_(shown),
-          arithmetic_(arithmetic),
-          members_(group_of(mesh_, value_.axes, at_)),
-          box_(held_box(mesh_, value_.type, at_)),
-          result_(value_.type.dtype, arithmetic.precision, sizes_of(box_)) {}
+          members_(group_of(mesh_, value_.axes, rank)),
+          box_(held_box(mesh_, value_.type, at_)) {}
 
-    LocalTensor made() {
+    [[nodiscard]] std::vector<ExchangeSide> read() const {
+        std::vector<ExchangeSide> sides;
+        const auto take = [&](std::int64_t member) {
+            const Box there = operand_box(member);
+            sides.push_back(side_of(member, common(box_, there), begins_of(box_), there));
+        };
         switch (value_.op) {
-            case Op::AllReduce:
-            case Op::ReduceScatter:
-            case Op::ReduceTo:
-                for (const std::int64_t member : members_)
-                    take(member, box_, member == members_.front() ? nullptr : &value_.reduction);
-                break;
-            case Op::AllGather:
-                for (const std::int64_t member : members_)
-                    take(member, common(box_, box_of(member)), nullptr);
-                break;
             case Op::BroadcastFrom:
-                take(root(), box_, nullptr);
+                take(root());
                 break;
             case Op::Shift:
-                if (const std::int64_t from = at_[axis()] - value_.by; from >= 0 && from < count()) {
-                    take(members_[static_cast<std::size_t>(from)], box_, nullptr);
-                } else {
-                    fill(result_, 0, value_.type.dtype, arithmetic_);
-                }
+                if (const std::int64_t from = place() - value_.by; from >= 0 && from < count())
+                    take(members_[static_cast<std::size_t>(from)]);
                 break;
+            case Op::AllToAll:
+                if (operand_.on(value_.axes.front()).is_local()) return read_parts();
+                [[fallthrough]];
             default:
-                take_from_all();
+                std::ranges::for_each(members_, take);
         }
-        return std::move(result_);
+        return sides;
+    }
+
+    [[nodiscard]] std::vector<ExchangeSide> written() const {
+        const Box own = held_box(mesh_, operand_, at_);
+        std::vector<ExchangeSide> sides;
+        for (const std::int64_t member : members_) {
+            const Box there = held_box(mesh_, value_.type, mesh_.coordinates(member));
+            sides.push_back(side_of(member, common(own, there), begins_of(own), there));
+        }
+        return sides;
     }
 
   private:
-    [[nodiscard]] std::size_t axis() const { return value_.axes.front().index(); }
-    [[nodiscard]] std::int64_t count() const { return mesh_.size(value_.axes.front()); }
-    [[nodiscard]] Box box_of(std::int64_t member) const {
+    [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(members_.size()); }
+    [[nodiscard]] std::int64_t place() const { return at_[value_.axes.front().index()]; }
+    [[nodiscard]] Box operand_box(std::int64_t member) const {
         return held_box(mesh_, operand_, mesh_.coordinates(member));
     }
     [[nodiscard]] std::int64_t root() const {
-        Coordinates at = at_;
+        std::vector<std::int64_t> at = at_;
         for (const AxisId axis : value_.axes) at[axis.index()] = value_.root;
         return mesh_.rank_at(at);
     }
 
-    void take(std::int64_t member, const Box& box, const Reduction* reduction) {
-        place(*shown_[static_cast<std::size_t>(member)], begins(box_of(member)), result_, begins(box_), box,
-              reduction, arithmetic_);
-    }
-
-    /// all_to_all: slices of another dimension, or the rank's part of every member's own value.
-    void take_from_all() {
-        if (!operand_.on(value_.axes.front()).is_local()) {
-            for (const std::int64_t member : members_) take(member, common(box_, box_of(member)), nullptr);
-            return;
-        }
+    /// all_to_all of values of their own: of every member the rank's part, one behind the other.
+    [[nodiscard]] std::vector<ExchangeSide> read_parts() const {
         const auto split = static_cast<std::size_t>(value_.split),
                    concat = static_cast<std::size_t>(value_.concat);
-        const std::int64_t part = operand_.shape[split] / count(), length = operand_.shape[concat];
-        for (std::int64_t place_in_group = 0; place_in_group < count(); ++place_in_group) {
-            const std::int64_t member = members_[static_cast<std::size_t>(place_in_group)];
-            Box box = box_of(member);
-            std::vector<std::int64_t> to = begins(box);
-            box[split] = {part * at_[axis()], part * (at_[axis()] + 1)};
-            // Where an element of the member's value is in the result: both dimensions move.
-            std::vector<std::int64_t> from = begins(box_of(member));
-            to[split] = part * at_[axis()];
-            const std::int64_t there = split == concat ? part * place_in_group : length * place_in_group;
-            if (split == concat) {
-                to[split] = part * at_[axis()] - there;
-            } else {
-                to[concat] = -there;
-            }
-            place(*shown_[static_cast<std::size_t>(member)], from, result_, to, box, nullptr, arithmetic_);
+        const std::int64_t part = operand_.shape[split] / count();
+        std::vector<ExchangeSide> sides;
+        for (std::int64_t from = 0; from < count(); ++from) {
+            const std::int64_t member = members_[static_cast<std::size_t>(from)];
+            const Box there = operand_box(member);
+            Box box = there;
+            std::vector<std::int64_t> own = begins_of(there);
+            box[split] = {part * place(), part * (place() + 1)};
+            own[split] = part * place();
+            own[concat] -= (split == concat ? part : operand_.shape[concat]) * from;
+            sides.push_back(side_of(member, std::move(box), own, there));
         }
+        return sides;
     }
 
     const Mesh& mesh_;
     const Value& value_;
     const Type& operand_;
-    Coordinates at_;
-    std::span<const LocalTensor* const> shown_;
-    Arithmetic arithmetic_;
-    std::vector<std::int64_t> members_;
+    std::vector<std::int64_t> at_, members_;
     Box box_;
-    LocalTensor result_;
 };
+
+void round_run(tensor::DType dtype, const Arithmetic& arithmetic, Storage storage, void* numbers,
+               std::int64_t count) {
+    const auto size = static_cast<std::size_t>(count);
+    if (storage == Storage::Single)
+        round_to(dtype, arithmetic.precision, std::span(static_cast<float*>(numbers), size));
+    if (storage == Storage::Full) round_to(dtype, std::span(static_cast<double*>(numbers), size));
+}
+
+/// Calls `body(side, first, count)` for every run of neighbours among elements begin … end - 1: they begin at
+/// element `first`, `at` in the side's part.
+template <class Body>
+void for_each_run(std::span<const std::int64_t> shape, std::span<const ExchangeSide> sides,
+                  std::int64_t begin, std::int64_t end, const Body& body) {
+    const std::int64_t row = shape.back();
+    while (begin < end) {
+        const std::int64_t column = begin % row, count = std::min(row - column, end - begin);
+        for (std::size_t s = 0; s < sides.size(); ++s) {
+            const ExchangeSide& side = sides[s];
+            const std::int64_t low = std::max(column, side.box.back().begin),
+                               high = std::min(column + count, side.box.back().end);
+            std::int64_t at = side.offset + low, rest = begin / row;
+            bool inside = low < high;
+            for (std::size_t d = shape.size() - 1; d-- > 0 && inside;) {
+                const std::int64_t index = rest % shape[d];
+                rest /= shape[d];
+                inside = index >= side.box[d].begin && index < side.box[d].end;
+                at += index * side.strides[d];
+            }
+            if (inside) body(s, begin + low - column, at, high - low);
+        }
+        begin += count;
+    }
+}
 
 }  // namespace
 
@@ -186,24 +164,107 @@ std::vector<std::int64_t> sizes_of(std::span<const Interval> box) {
     return sizes;
 }
 
-void Exchange::meet() {
-    meeting_.arrive_and_wait();
-    if (stopped_) throw Stopped{};
+std::vector<std::int64_t> begins_of(std::span<const Interval> box) {
+    std::vector<std::int64_t> begins;
+    for (const Interval& range : box) begins.push_back(range.begin);
+    return begins;
 }
 
-void Exchange::leave() {
-    stopped_ = true;
-    meeting_.arrive_and_drop();
+std::vector<std::int64_t> group_of(const Mesh& mesh, std::span<const AxisId> axes, std::int64_t rank) {
+    std::vector<std::int64_t> at = mesh.coordinates(rank), members;
+    const std::int64_t size = mesh.group_size(axes);
+    for (std::int64_t number = 0; number < size; ++number) {
+        std::int64_t rest = number;
+        for (std::size_t a = at.size(); a-- > 0;) {
+            if (std::ranges::find(axes, AxisId(a)) == axes.end()) continue;
+            at[a] = rest % mesh.size(AxisId(a));
+            rest /= mesh.size(AxisId(a));
+        }
+        members.push_back(mesh.rank_at(at));
+    }
+    return members;
 }
 
-LocalTensor Exchange::call(ValueId id, std::int64_t rank, const LocalTensor& operand,
-                           const Arithmetic& arithmetic) {
-    shown_[static_cast<std::size_t>(rank)] = &operand;
-    meet();
-    LocalTensor result = RankCall(program_, id, rank, shown_, arithmetic).made();
-    round_to(program_[id].type.dtype, arithmetic.precision, result);
-    meet();  // until then, others may read the operand
-    return result;
+Exchange::Exchange(std::vector<std::int64_t> shape, std::vector<ExchangeSide> sides)
+    : shape_(std::move(shape)), sides_(std::move(sides)) {
+    if (shape_.empty()) {  // one element
+        shape_ = {1};
+        for (ExchangeSide& side : sides_) {
+            side.box = {{0, 1}};
+            side.strides = {1};
+        }
+    }
+    join_dims();
+}
+
+/// Neighbouring dimensions of which every side has whole rows are one.
+void Exchange::join_dims() {
+    for (std::size_t d = shape_.size() - 1; d-- > 0;) {
+        const std::int64_t row = shape_[d + 1];
+        const bool joins =
+            row > 0 && std::ranges::all_of(sides_, [&](const ExchangeSide& side) {
+                return side.box[d + 1] == Interval{0, row} && side.strides[d] == side.strides[d + 1] * row;
+            });
+        if (!joins) continue;
+        const auto after = static_cast<std::ptrdiff_t>(d) + 1;
+        shape_[d] *= row;
+        shape_.erase(shape_.begin() + after);
+        for (ExchangeSide& side : sides_) {
+            side.box[d] = {side.box[d].begin * row, side.box[d].end * row};
+            side.box.erase(side.box.begin() + after);
+            side.strides.erase(side.strides.begin() + after - 1);
+        }
+    }
+}
+
+Exchange Exchange::reading(const Program& program, ValueId collective, std::int64_t rank) {
+    const Value& value = program[collective];
+    const std::vector<std::int64_t> at = program.mesh().coordinates(rank);
+    Exchange exchange(sizes_of(held_box(program.mesh(), value.type, at)),
+                      RankView(program, collective, rank).read());
+    exchange.dtype_ = value.type.dtype;
+    if (value.op == Op::AllReduce || value.op == Op::ReduceScatter || value.op == Op::ReduceTo)
+        exchange.reduction_ = value.reduction;
+    return exchange;
+}
+
+Exchange Exchange::writing(const Program& program, ValueId collective, std::int64_t rank) {
+    const Type& operand = program[program[collective].args[0]].type;
+    const std::vector<std::int64_t> at = program.mesh().coordinates(rank);
+    return {sizes_of(held_box(program.mesh(), operand, at)), RankView(program, collective, rank).written()};
+}
+
+void Exchange::read(std::span<const std::byte* const> others, std::byte* to, std::int64_t begin,
+                    std::int64_t end, Storage storage, const Arithmetic& arithmetic) const {
+    if (begin >= end) return;
+    const auto bytes = static_cast<std::int64_t>(bytes_of(storage));
+    if (sides_.empty())  // of a shift: nobody has anything for this rank
+        std::memset(to, 0, static_cast<std::size_t>((end - begin) * bytes));
+    for_each_run(shape_, sides_, begin, end,
+                 [&](std::size_t side, std::int64_t first, std::int64_t at, std::int64_t count) {
+                     const std::byte* const from = others[side] + at * bytes;
+                     std::byte* const target = to + (first - begin) * bytes;
+                     if (reduction_ && side > 0) {
+                         combine(*reduction_, storage, arithmetic, target, from, count);
+                     } else if (target != from) {
+                         std::memcpy(target, from, static_cast<std::size_t>(count * bytes));
+                     }
+                 });
+    if (reduction_) round_run(dtype_, arithmetic, storage, to, end - begin);
+}
+
+void Exchange::write(std::span<std::byte* const> others, const std::byte* from, std::int64_t begin,
+                     std::int64_t end, Storage storage) const {
+    if (begin >= end) return;
+    const auto bytes = static_cast<std::int64_t>(bytes_of(storage));
+    for_each_run(shape_, sides_, begin, end,
+                 [&](std::size_t side, std::int64_t first, std::int64_t at, std::int64_t count) {
+                     if (others[side] == nullptr) return;
+                     std::byte* const target = others[side] + at * bytes;
+                     const std::byte* const source = from + (first - begin) * bytes;
+                     if (target != source)
+                         std::memcpy(target, source, static_cast<std::size_t>(count * bytes));
+                 });
 }
 
 }  // namespace tutti::run

@@ -3,8 +3,10 @@
 #include "core/stop.hpp"
 #include "run/kernel_coder.hpp"
 #include "run/local_tensor.hpp"
+#include "run/program_tasks.hpp"
 #include "tensor/program.hpp"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,30 +19,38 @@ using RankTensors = std::map<std::string, LocalTensor>;
 struct KernelTime {
     std::string name{};
     std::vector<tensor::ValueId> values{};
-    double seconds = 0;  ///< of the rank that took longest
+    double begin = 0;    ///< since the call's begin, of the rank that turned to it first
+    double seconds = 0;  ///< until it was done, of the rank that took longest
 };
 
 struct ProgramRun {
     std::vector<RankTensors> outputs{};  ///< by rank: outputs and updates; not where another rank is the root
-    std::vector<KernelTime> kernels{};   ///< those that do work, in order
-    double seconds = 0;
-    std::size_t compiled = 0;  ///< kernels that were compiled, not found
+    std::vector<KernelTime> kernels{};   ///< those that do work, in order: of the call that took the median
+    std::vector<double> times{};         ///< seconds of each timed call, of the rank that took longest
+    double seconds = 0;                  ///< their median
+    std::size_t memory = 0;              ///< bytes of a rank, planned
+    std::size_t compiled = 0;            ///< kernels that were compiled, not found
     double compile_seconds = 0;
     std::string not_compiled{};  ///< why, if a kernel should have been
 };
 
 struct ProgramRunOptions {
-    Precision precision = Precision::Declared;
+    Arithmetic arithmetic{};
     KernelMode kernels = KernelMode::Auto;
-    std::size_t calls = 1;  ///< the same call again, on the same inputs; times are of the last
+    /// Calls that are timed. One is the call whose outputs are returned; with more, that one comes before
+    /// them, states go on from call to call, and in the end it is made again, on the same inputs.
+    std::size_t calls = 1;
+    const ProgramNetwork* network = nullptr;  ///< none: messages take no time
 };
 
-/// Runs a program, a thread for each rank, kernel after kernel; the pointwise values of a kernel are computed
-/// tile by tile, and what only they read is never in memory. Collectives are direct exchanges between the
-/// threads; an overlap's kernels run one after the other, which changes no value.
+/// Runs a program with a thread for each rank. All memory is planned and touched before the first call; a
+/// call allocates nothing. Pointwise values of a kernel are one loop, and what only it reads is never in
+/// memory; collectives read the other ranks' memory, add up in the order of ranks, and are done as the loops
+/// of their kernel go; the kernels of an overlap work on pieces. So results have the same bits whatever the
+/// schedule.
 ///
 /// `inputs`: by rank, its part of every input. Throws InputError where one is missing or has another shape,
-/// LimitError when stopped.
+/// LimitError when stopped, InternalError where the call that is made again has other bits.
 [[nodiscard]] ProgramRun run_program(const tensor::Program& program, const std::vector<RankTensors>& inputs,
                                      const ProgramRunOptions& options = {}, const Stop& stop = {});
 

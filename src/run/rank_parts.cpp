@@ -39,7 +39,8 @@ verify::RankValue rank_value(const Program& program, const Value& value, const s
         if (found == outputs[rank].end()) continue;
         const std::vector<std::int64_t> at = program.mesh().coordinates(static_cast<std::int64_t>(rank));
         for_each_held(program, value, at, [&](std::size_t whole, std::size_t own) {
-            elements[whole] = RealNumbers::of(found->second.at(own));
+            const auto* const field = std::get_if<std::vector<Field>>(&found->second.data);
+            elements[whole] = field != nullptr ? (*field)[own].bits : RealNumbers::of(found->second.at(own));
         });
     }
     return result;
@@ -63,7 +64,12 @@ std::vector<RankTensors> rank_inputs(const Program& program, const verify::Array
             LocalTensor part(value.dtype, precision, sizes_of(held_box(program.mesh(), value.type, at)));
             const std::size_t block = verify::block_offset(program.mesh(), value.type, at);
             for_each_held(program, value, at, [&](std::size_t whole, std::size_t own) {
-                part.set(own, RealNumbers::number(found->second.elements[block + whole]));
+                const verify::Element element = found->second.elements[block + whole];
+                if (precision == Precision::Field) {
+                    std::get<std::vector<Field>>(part.data)[own] = {element};
+                } else {
+                    part.set(own, RealNumbers::number(element));
+                }
             });
             round_to(value.dtype, precision, part);
             ranks[rank][value.name] = std::move(part);

@@ -7,7 +7,8 @@
 
 namespace tutti::run {
 
-/// Every rank's part of the inputs, of arrays as the verifier has them, with real numbers. Inputs that the
+/// Every rank's part of the inputs, of arrays as the verifier has them, with real numbers or in the field.
+/// Inputs that the
 /// program does not have are left out. Throws InputError where an array is missing or has another shape.
 [[nodiscard]] std::vector<RankTensors> rank_inputs(const tensor::Program& program,
                                                    const verify::Arrays& arrays, Precision precision);

@@ -73,3 +73,34 @@ TEST_CASE("an output that is not the file's is named with its rank and element")
     CHECK_THROWS_AS((void)app::run_tensor({.program = program.path(), .schedule = refused.path()}),
                     tensor::Refusal);
 }
+
+TEST_CASE("on links, kernels that overlap wait for messages, and give what the program means") {
+    const TextFile device(
+        R"({"tutti_device": 1, "name": "here", "matmul_tflops": 0.01, "pointwise_tflops": 0.01,
+        "memory_GBps": 10, "launch_us": 5})");
+    for (const char* name : {"mlp", "moe", "pipeline_step", "matmul_block", "attention"}) {
+        const std::string example = std::string(TUTTI_SOURCE_DIR) + "/examples/tensor/" + name;
+        CAPTURE(name);
+        const app::TensorRun run = app::run_tensor({.program = example + ".json",
+                                                    .schedule = example + ".schedule.json",
+                                                    .calls = 2,
+                                                    .links = {.between_all = app::LinkOptions::Link{20, 10}},
+                                                    .device = device.path(),
+                                                    .check = true});
+        CHECK_FALSE(run.wrong());
+        CHECK(run.check->runs > 3);
+        CHECK(run.calls == 2);
+        CHECK(*run.predicted > 0);
+    }
+}
+
+TEST_CASE("a message takes the time of its link at least") {
+    const TextFile program(R"({"tutti_tensor": 1, "name": "two", "mesh": {"axes": [["data", 2]]}, "values": [
+        {"id": "x", "op": "input", "dtype": "f32", "shape": [1000], "layout": {"data": "local"}},
+        {"id": "sum", "op": "all_reduce", "args": ["x"], "axes": ["data"], "reduce": "sum"}], "outputs": ["sum"]})");
+    // 2 000 bytes each way twice, at a millionth of a GB per second and with a latency of 5 ms.
+    const app::TensorRun run = app::run_tensor(
+        {.program = program.path(), .links = {.between_all = app::LinkOptions::Link{5000, 0.001}}});
+    CHECK_FALSE(run.wrong());
+    CHECK(run.seconds > 0.009);
+}

@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TIME_LIMIT = 120
 
 MASKS = [
-    (re.compile(r'("(?:[a-z]+_)?seconds": ?)[-+.e0-9]+'), r"\g<1>0"),
+    (re.compile(r'("(?:[a-z_]+_)?seconds": ?)[-+.e0-9]+'), r"\g<1>0"),
     (re.compile(r'("peak_memory_bytes": ?)\d+'), r"\g<1>0"),
     (re.compile(r'("finished": ?)"[-0-9T:]+Z"'), r'\g<1>"WHEN"'),
     (re.compile(r'("host": ?)"[^"]*"'), r'\g<1>"HOST"'),

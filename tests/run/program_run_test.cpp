@@ -12,11 +12,13 @@
 #include "tensor/builder.hpp"
 #include "tests/support/tensor_set.hpp"
 #include "verify/tensor/equivalence.hpp"
+#include "verify/tensor/field.hpp"
 #include "verify/tensor/real_numbers.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -48,7 +50,8 @@ std::string words(const std::optional<verify::Difference>& difference) {
            std::to_string(RealNumbers::number(difference->expected));
 }
 
-void check_run(const Program& original, const Program& changed) {
+void check_run(const Program& original, const Program& changed,
+               const run::ProgramNetwork* network = nullptr) {
     const bool has_halves = std::ranges::any_of(
         original.order(), [&](tensor::ValueId id) { return original[id].type.dtype == tensor::DType::F16; });
     for (const Precision precision : {Precision::F64, Precision::Declared}) {
@@ -56,7 +59,8 @@ void check_run(const Program& original, const Program& changed) {
         const RealNumbers numbers(is_full ? RealNumbers::Precision::F64 : RealNumbers::Precision::F32);
         const verify::Arrays inputs = verify::drawn_inputs(original, numbers);
         const run::ProgramRun run =
-            run::run_program(changed, run::rank_inputs(changed, inputs, precision), {.precision = precision});
+            run::run_program(changed, run::rank_inputs(changed, inputs, precision),
+                             {.arithmetic = precision, .calls = 2, .network = network});
         const verify::Results meaning =
             verify::meaning_of(original, inputs, RealNumbers(RealNumbers::Precision::F64));
         const verify::Tolerance tolerance =
@@ -73,6 +77,9 @@ Program with_fused(const Program& program, std::vector<tensor::Fused> fused) {
     parts.overlaps.clear();
     return Program(parts);
 }
+
+/// The same values, each by itself.
+Program one_by_one(const Program& program) { return with_fused(program, {}); }
 
 /// What all ranks ended with.
 std::vector<std::vector<double>> all_elements(const run::ProgramRun& run) {
@@ -106,7 +113,7 @@ TEST_CASE("every program of the set gives what it means, at sizes that do not di
     CHECK(runs > 20);
 }
 
-TEST_CASE("every legal schedule gives what the program means") {
+TEST_CASE("every legal schedule gives what the program means, with the bits of its values one by one") {
     std::size_t runs = 0;
     for (const io::Json& line : test::tensor_lines("legal.jsonl")) {
         const Program program = test::tensor_program(line.at("program").get<std::string>());
@@ -117,13 +124,43 @@ TEST_CASE("every legal schedule gives what the program means") {
                  ranks);
             try {
                 const Program at = resized(program, ranks, 4);
-                check_run(at, rewrite::replay(at, steps));
+                const Program changed = rewrite::replay(at, steps);
+                check_run(at, changed);
+                const verify::Arrays inputs =
+                    verify::drawn_inputs(at, RealNumbers(RealNumbers::Precision::F32));
+                const auto run = [&](const Program& form) {
+                    return all_elements(
+                        run::run_program(form, run::rank_inputs(form, inputs, Precision::Declared)));
+                };
+                CHECK(run(changed) == run(one_by_one(changed)));
                 ++runs;
             } catch (const tensor::Refusal&) {
             }
         }
     }
     CHECK(runs > 100);
+}
+
+TEST_CASE("every legal schedule is exact in the field, with the real threads, waits and buffers") {
+    std::size_t runs = 0;
+    std::uint64_t seed = 0;
+    for (const io::Json& line : test::tensor_lines("legal.jsonl")) {
+        const Program program = test::tensor_program(line.at("program").get<std::string>());
+        std::vector<tensor::Step> steps;
+        for (const io::Json& step : line.at("steps")) steps.push_back(io::parse_tensor_step(step));
+        const auto run = [](const Program& form, const verify::Arrays& inputs, std::uint64_t salt) {
+            const run::ProgramRun made =
+                run::run_program(form, run::rank_inputs(form, inputs, Precision::Field),
+                                 {.arithmetic = run::Arithmetic(Precision::Field, salt), .calls = 2});
+            return run::rank_results(form, made.outputs);
+        };
+        const verify::RunReport report =
+            verify::field_run(program, rewrite::replay(program, steps), {.salts = 4, .seed = ++seed}, run);
+        INFO(line.at("program").get<std::string>(), ", ", line.at("name").get<std::string>());
+        CHECK(words(report.difference) == "");
+        runs += report.runs;
+    }
+    CHECK(runs > 200);
 }
 
 TEST_CASE("the examples and their schedules give what the programs mean") {

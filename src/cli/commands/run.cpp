@@ -11,6 +11,7 @@
 #include <boost/program_options.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -24,12 +25,43 @@ struct Request {
     std::string inputs{};                      ///< of a tensor program
     bool f64 = false;                          ///< likewise
     std::optional<run::KernelMode> kernels{};  ///< likewise
+    app::LinkOptions links{};                  ///< likewise
+    std::string device{};                      ///< likewise
+    bool check = false;                        ///< likewise
+    std::vector<std::string> of_programs{};    ///< options given that mean nothing for plans
     std::vector<std::string> of_plans{};       ///< options given that mean nothing for a tensor program
 };
 
 OptionGroup call_options();
 OptionGroup engine_options();
 OptionGroup making_options();
+OptionGroup tensor_options();
+
+/// A positive decimal number.
+double positive(const Values& values, const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || !(number > 0) || number > 1e9)
+        values.refuse(
+            fmt::format("option --link: expected LATENCY,GBPS, microseconds and 10^9 bytes per second, "
+                        "found '{}'",
+                        text));
+    return number;
+}
+
+void set_links(Request& request, const Values& values) {
+    request.links.topology = values.text("topology").value_or("");
+    request.device = values.text("device").value_or("");
+    request.check = values.flag("check");
+    if (const auto link = values.text("link")) {
+        const std::size_t comma = std::min(link->find(','), link->size());
+        const std::string rest = comma < link->size() ? link->substr(comma + 1) : "";
+        request.links.between_all = {positive(values, link->substr(0, comma)), positive(values, rest)};
+        if (!request.links.topology.empty()) values.refuse("expected one of --topology and --link");
+    }
+    if (!request.device.empty() && !request.links.any())
+        values.refuse("option --device: expected --topology or --link too: times are predicted on links");
+}
 
 std::vector<std::string> options_of_plans(const Values& values) {
     std::vector<std::string> given;
@@ -97,7 +129,13 @@ Request run_options(const Values& values) {
     if (values.flag("kernels"))
         request.kernels =
             static_cast<run::KernelMode>(values.choice("kernels", {"auto", "tiles", "compiled"}));
+    set_links(request, values);
     request.of_plans = options_of_plans(values);
+    const OptionGroup of_programs = tensor_options();
+    for (const auto& option : of_programs.options.options()) {
+        if (values.flag(option->long_name().c_str()))
+            request.of_programs.push_back("--" + option->long_name());
+    }
     request.csv = values.flag("csv");
     if (request.csv && values.flag("json")) values.refuse("expected one of --csv and --json");
     options.processes = values.number<std::uint32_t>("processes", 0, 1, 1024);
@@ -160,15 +198,20 @@ ExitCode run_program(const std::vector<std::string>& files, const Request& reque
     if (request.f64) options.precision = run::Precision::F64;
     if (request.kernels) options.kernels = *request.kernels;
     if (request.run.iterations > 0) options.calls = request.run.iterations;
+    options.links = request.links;
+    options.device = request.device;
+    options.check = request.check;
     return run_tensor_program(options, talk, process);
 }
 
 ExitCode run_run(const Request& request, const Talk& talk, const Process& process) {
     if (const auto files = program_and_schedule(request.run.names.files); !files.empty())
         return run_program(files, request, talk, process);
-    if (request.f64 || !request.inputs.empty() || request.kernels)
-        throw InputError("--inputs, --f64 and --kernels are for tensor programs", {},
-                         request.run.names.files.front());
+    if (!request.of_programs.empty()) {
+        throw InputError(fmt::format("{} {} for tensor programs", fmt::join(request.of_programs, " and "),
+                                     request.of_programs.size() == 1 ? "is" : "are"),
+                         {}, request.run.names.files.front());
+    }
     const Streams& streams = process.streams;
     RunTable table(request.run, streams);
     const bool as_table = !talk.json && !request.csv;
@@ -282,7 +325,18 @@ OptionGroup tensor_options() {
         ("f64", flag(), "compute every floating value in f64, and compare within 1e-9")               //
         ("kernels", text_value("HOW"),
          "tiles: interpret them; compiled: by the C++ compiler that is found (TUTTI_CXX), kept in the user's "
-         "cache; auto (default): compile what is large. All give the same bits");
+         "cache; auto (default): compile what is large. All give the same bits")  //
+        ("topology", text_value("FILE"),
+         "let messages take the time of this network's links (anything that 'tutti topology' reads, in "
+         "physical "
+         "units), by schedules that are synthesized for it; computing goes on meanwhile")  //
+        ("link", text_value("LATENCY,GBPS"),
+         "the same with alike links between all ranks: microseconds, and 10^9 bytes per second")  //
+        ("device", text_value("FILE"),
+         "predict what each kernel takes on such a device and these links, as 'tutti tune' does")  //
+        ("check", flag(),
+         "run it in a prime field too, at several sizes and numbers of ranks, where every element must be "
+         "exactly what the program means");
     return tensor;
 }
 
@@ -306,8 +360,9 @@ Command run_command() {
         "\n"
         "A tensor program runs with a thread for each rank of its mesh; with a schedule, after the\n"
         "transformed program has been proven equivalent. Every element of every output is compared\n"
-        "with what the program as written means. Times are of kernels; those of an overlap run\n"
-        "one after the other here.\n";
+        "with what the program as written means. Times are of kernels, which overlap where the\n"
+        "schedule says so. With --topology or --link messages take the time of such links, and no\n"
+        "processor: docs/run-tensor.md.\n";
     command.examples =
         "tutti run ring.xml --bytes 1K:1G\n"
         "tutti run ring.xml tree.xml --bytes 4K:64M --dtype f32,bf16 --op sum,max\n"
@@ -315,6 +370,7 @@ Command run_command() {
         "tutti run job.json job.schedule.json\n"
         "tutti run ring.xml tree.xml --emulate dgx1.json --bytes 4K:256M:4\n"
         "tutti run adam.json adam.schedule.json --iterations 5\n"
+        "tutti run matmul_block.json overlap.txt --link 5,1 --device here.json --iterations 5\n"
         "tutti run plan.json --engine streams --count 1,17,1000003\n"
         "tutti run racy.xml --anyway --orders 100\n";
     command.groups = std::vector<OptionGroup>{call_options(),   engine_options(), making_options(),

@@ -31,17 +31,19 @@ class Runs {
         : original_(original), changed_(changed), options_(options), rng_(options.seed) {}
 
     RunReport run(const std::function<std::unique_ptr<Numbers>(std::uint64_t)>& numbers,
-                  const std::optional<Tolerance>& tolerance) {
+                  const std::optional<Tolerance>& tolerance, const RankRunner& runner = {}) {
         for (std::size_t run = 0; run < options_.salts; ++run) {
             const auto programs = sized(run);
             if (!programs) continue;
-            const std::unique_ptr<Numbers> kind = numbers(mixed(options_.seed, run));
+            const std::uint64_t salt = mixed(options_.seed, run);
+            const std::unique_ptr<Numbers> kind = numbers(salt);
             const auto& [original, changed] = *programs;
             const Arrays inputs = drawn_inputs(original, *kind);
             const Results meaning = meaning_of(original, inputs, *kind);
             ++report_.runs;
-            report_.difference =
-                difference(changed.mesh(), run_ranks(changed, inputs, *kind), meaning, tolerance);
+            const RankResults results =
+                runner ? runner(changed, inputs, salt) : run_ranks(changed, inputs, *kind);
+            report_.difference = difference(changed.mesh(), results, meaning, tolerance);
             if (report_.difference) break;
         }
         return std::move(report_);
@@ -88,9 +90,10 @@ class Runs {
 
 }  // namespace
 
-RunReport field_run(const Program& original, const Program& changed, const RunOptions& options) {
+RunReport field_run(const Program& original, const Program& changed, const RunOptions& options,
+                    const RankRunner& runner) {
     return Runs(original, changed, options)
-        .run([](std::uint64_t salt) { return std::make_unique<FieldNumbers>(salt); }, std::nullopt);
+        .run([](std::uint64_t salt) { return std::make_unique<FieldNumbers>(salt); }, std::nullopt, runner);
 }
 
 RunReport real_run(const Program& original, const Program& changed, const RunOptions& options) {

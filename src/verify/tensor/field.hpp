@@ -4,6 +4,7 @@
 #include "verify/tensor/rank_machine.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,10 +30,14 @@ struct RunReport {
     std::map<std::string, std::int64_t> sizes{};
 };
 
-/// Runs the second program on simulated ranks and compares it with what the first means, in the field: no
-/// difference is tolerated.
+/// What the ranks of a program end with, in the field of that salt.
+using RankRunner =
+    std::function<RankResults(const tensor::Program& program, const Arrays& inputs, std::uint64_t salt)>;
+
+/// Runs the second program on simulated ranks (or by `runner`) and compares it with what the first means, in
+/// the field: no difference is tolerated.
 [[nodiscard]] RunReport field_run(const tensor::Program& original, const tensor::Program& changed,
-                                  const RunOptions& options = {});
+                                  const RunOptions& options = {}, const RankRunner& runner = {});
 /// The same in f64, within 1e-9 of the largest element.
 [[nodiscard]] RunReport real_run(const tensor::Program& original, const tensor::Program& changed,
                                  const RunOptions& options = {});
