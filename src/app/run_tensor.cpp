@@ -207,7 +207,7 @@ bool TensorRun::wrong() const {
 }
 
 TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
-    Program original = io::read_tensor_program(options.program, watch.stop());
+    Program original = at_sizes(io::read_tensor_program(options.program, watch.stop()), options.sizes);
     std::optional<io::TensorNumbers> numbers;
     if (!options.inputs.empty()) {
         numbers = io::read_tensor_numbers(options.inputs, watch.stop());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/tensor_network.hpp"
+#include "app/tensor_sizes.hpp"
 #include "app/watch.hpp"
 #include "io/json_view.hpp"
 #include "run/program_run.hpp"
@@ -18,6 +19,7 @@ struct RunTensorOptions {
     std::string schedule{};  ///< none: as it is written
     std::string inputs{};    ///< a file of numbers (io/tensor_numbers_json.hpp); none: drawn with the seed
     run::Precision precision = run::Precision::Declared;
+    TensorSizes sizes{};  ///< instead of the program's own
     std::uint64_t seed = 1;
     run::KernelMode kernels = run::KernelMode::Auto;
     std::size_t calls = 1;

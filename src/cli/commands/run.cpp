@@ -7,6 +7,7 @@
 #include "cli/plan_readings.hpp"
 #include "cli/run_table.hpp"
 #include "cli/run_tensor.hpp"
+#include "cli/tensor_sizes.hpp"
 
 #include <boost/program_options.hpp>
 
@@ -28,6 +29,7 @@ struct Request {
     app::LinkOptions links{};                  ///< likewise
     std::string device{};                      ///< likewise
     bool check = false;                        ///< likewise
+    app::TensorSizes sizes{};                  ///< likewise
     std::vector<std::string> of_programs{};    ///< options given that mean nothing for plans
     std::vector<std::string> of_plans{};       ///< options given that mean nothing for a tensor program
 };
@@ -53,6 +55,9 @@ void set_links(Request& request, const Values& values) {
     request.links.topology = values.text("topology").value_or("");
     request.device = values.text("device").value_or("");
     request.check = values.flag("check");
+    request.sizes = tensor_sizes(values);
+    if (request.sizes != app::TensorSizes{} && values.flag("inputs"))
+        values.refuse("expected one of --inputs, which has sizes, and --sizes or --mesh");
     if (const auto link = values.text("link")) {
         const std::size_t comma = std::min(link->find(','), link->size());
         const std::string rest = comma < link->size() ? link->substr(comma + 1) : "";
@@ -201,6 +206,7 @@ ExitCode run_program(const std::vector<std::string>& files, const Request& reque
     options.links = request.links;
     options.device = request.device;
     options.check = request.check;
+    options.sizes = request.sizes;
     return run_tensor_program(options, talk, process);
 }
 
@@ -322,6 +328,8 @@ OptionGroup tensor_options() {
     tensor.options.add_options()  //
         ("inputs", text_value("FILE"),
          "numbers for the inputs, sizes, and what the outputs must be (default: drawn with --seed)")  //
+        ("sizes", text_value("LIST"), "use these sizes instead of the program's, as N=1000,B=8")      //
+        ("mesh", text_value("LIST"), "so many ranks on these axes, as data=3,tensor=2")               //
         ("f64", flag(), "compute every floating value in f64, and compare within 1e-9")               //
         ("kernels", text_value("HOW"),
          "tiles: interpret them; compiled: by the C++ compiler that is found (TUTTI_CXX), kept in the user's "
