@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tensor programs on real data: tensor.py TUTTI [--rounds N] [--calls N] [--skip adam,overlap]
+"""Tensor programs on real data: tensor.py TUTTI [--rounds N] [--calls N] [--skip adam,overlap] [--blocks LIST]
 
 Prints, as Markdown, what `tutti run PROGRAM SCHEDULE` takes on two ranks of this machine:
 Adam beside MPI's all-reduce with one loop for each operation, and with one loop for all, in the same rounds; and a
@@ -63,6 +63,7 @@ def output_of(command):
 class Bench:
     def __init__(self, options, folder):
         self.tutti, self.rounds, self.calls, self.folder = Path(options.tutti).resolve(), options.rounds, options.calls, folder
+        self.blocks = [tuple(map(int, one.split(":"))) for one in options.blocks.split(",")]
 
     def file(self, name, text):
         path = self.folder / name
@@ -144,7 +145,7 @@ def ranks_of(numbers):
 
 
 def overlap(bench):
-    for rows, share in ((1024, 1),):
+    for rows, share in bench.blocks:
         program = bench.file("block.json", block(rows))
         kernels = bench.run(program, None)["kernels"]
         product = next(kernel["seconds"] for kernel in kernels if kernel["name"] == "mm")
@@ -184,6 +185,7 @@ def main():
     parser.add_argument("--rounds", default=9, type=int)
     parser.add_argument("--calls", default=10, type=int)
     parser.add_argument("--skip", default="")
+    parser.add_argument("--blocks", default="1024:1,1024:2,2048:1", help="rows of the product, and what its messages take: so many times as long")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options, Path(folder))
