@@ -2,17 +2,16 @@
 // hypercube.
 //
 // A tree needs the time of its diameter, on a ring of n nodes n - 1 hops; halving and doubling send over 1,
-// 2, 4, ... hops, which is n - 1 as well. Here a ring of n = 2^k takes n / 2 hops, which is how far its nodes
-// are apart. In hop h neighbours meet in pairs, in turn over the even and the odd edges of the ring, and each
-// sends the other what it has. If h is a power of two both add what they get; else they take it in place of
-// their own. So sums travel past each other, and no node ever has to hold two of them:
+// 2, 4, ... hops, which is n - 1 as well. Here a ring of an even n takes n / 2 hops, which is how far its
+// nodes are apart. In hop h neighbours meet in pairs, in turn over the even and the odd edges of the ring,
+// and each sends the other what it has. So half of the values move right, one node a hop, the others left,
+// and they pass each other; no node ever has to hold two. A value is the sum of a window of nodes that are
+// next to each other. Where two windows touch as their values meet, each node either adds what it gets or
+// takes it in place of its own; else it takes it. For n = 2^k all add in hops 1, 2, 4, 8, ...: windows of 2,
+// 4, 8, 16 nodes. In general the sizes are those of a chain of sums, and a search over the hops finds one for
+// every even n (6 = 4 + 2: in hop 2 only the values that move left are added).
 //
-//   After hop h = 2^i both nodes of each pair that met have the sum of the 2h nodes around them. Such windows
-//   lie at every other edge. In the next h - 1 hops every value moves on in the direction in which it was
-//   sent last, one node a hop, and then meets the value of the next window, which touches its own: they are
-//   added.
-//
-// Rings of other lengths are cut open, and a line of m nodes takes m - 1 hops: sums go to the middle from
+// Odd rings are cut open, and a line of m nodes takes m - 1 hops: sums go to the middle from
 // both ends, are exchanged there, and come back. Dimensions follow each other, and chunks take them in
 // different orders, so that all links have work. That is for small chunks: each link carries every chunk
 // about n / 4 times.
@@ -31,8 +30,8 @@
 #include <boost/dynamic_bitset.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <map>
+#include <utility>
 
 namespace tutti::heuristics {
 namespace {
@@ -46,13 +45,69 @@ void enter(RoundPlan& plan, std::size_t round, Meeting meeting) {
     plan[round].push_back(std::move(meeting));
 }
 
-/// A ring of 2^k nodes, beginning with the even or the odd edges.
-void enter_ring(RoundPlan& plan, std::size_t first, std::span<const NodeId> ring, std::size_t side) {
-    for (std::size_t hop = 1; hop <= ring.size() / 2; ++hop) {
-        for (std::size_t i = (side + hop + 1) % 2; i < ring.size(); i += 2) {
-            const NodeId a = ring[i], b = ring[(i + 1) % ring.size()];
-            enter(plan, first + hop - 1, {{{a, b}, {b, a}}, !std::has_single_bit(hop)});
+/// Which of the values that meet in a hop are added to what they meet.
+struct HopSums {
+    bool to_right = false, to_left = false;
+};
+
+/// Finds the hops of a ring. Windows of values that move right have `right` nodes and reach `ahead` nodes
+/// further than the value has come; those that move left likewise.
+class HopSearch {
+  public:
+    explicit HopSearch(std::size_t nodes) : nodes_(static_cast<std::int64_t>(nodes)) {}
+
+    /// Empty: there are none.
+    std::vector<HopSums> run() {
+        if (!go_on({1, 0}, {1, 0})) hops_.clear();
+        return std::move(hops_);
+    }
+
+  private:
+    struct Window {
+        std::int64_t size, ahead;
+    };
+
+    // NOLINTNEXTLINE(misc-no-recursion): as deep as there are hops
+    bool go_on(Window right, Window left) {
+        const std::int64_t apart = right.ahead + left.ahead;  // how much they overlap
+        const auto hops = static_cast<std::int64_t>(hops_.size());
+        if (apart < 0 || hops >= nodes_ / 2) return false;
+        if (apart > 0) return take({}, {right.size, right.ahead - 1}, {left.size, left.ahead - 1});
+        const std::int64_t sum = right.size + left.size;
+        if (sum == nodes_) {
+            hops_.push_back({true, true});
+            return true;
         }
+        if (sum > nodes_) return false;
+        const Window more_right{sum, left.size - 1 - left.ahead}, same_right{right.size, right.ahead - 1};
+        const Window more_left{sum, right.size - 1 - right.ahead}, same_left{left.size, left.ahead - 1};
+        return take({true, true}, more_right, more_left) || take({false, true}, same_right, more_left) ||
+               take({true, false}, more_right, same_left);
+    }
+    // NOLINTNEXTLINE(misc-no-recursion)
+    bool take(HopSums sums, Window right, Window left) {
+        hops_.push_back(sums);
+        if (go_on(right, left)) return true;
+        hops_.pop_back();
+        return false;
+    }
+
+    const std::int64_t nodes_;
+    std::vector<HopSums> hops_;
+};
+
+Meeting meeting_of(NodeId left, NodeId right, HopSums sums) {
+    const std::pair there(left, right), back(right, left);
+    if (sums.to_right == sums.to_left) return {{there, back}, !sums.to_right};
+    return {sums.to_right ? std::vector{there, back} : std::vector{back, there}, false, true};
+}
+
+/// A ring of an even number of nodes, beginning with the even or the odd edges.
+void enter_ring(RoundPlan& plan, std::size_t first, std::span<const NodeId> ring, std::size_t side,
+                std::span<const HopSums> hops) {
+    for (std::size_t hop = 0; hop < hops.size(); ++hop) {
+        for (std::size_t i = (side + hop) % 2; i < ring.size(); i += 2)
+            enter(plan, first + hop, meeting_of(ring[i], ring[(i + 1) % ring.size()], hops[hop]));
     }
 }
 
@@ -86,11 +141,14 @@ std::size_t cut_at(std::size_t side, std::size_t length) {
 /// One dimension after the other, from the turn-th on.
 RoundPlan plan_of(const std::vector<Factor>& factors, std::size_t turn) {
     RoundPlan plan;
+    std::map<std::size_t, std::vector<HopSums>> rings;  // by length
     for (std::size_t f = 0; f < factors.size(); ++f) {
         const std::size_t first = plan.size(), side = turn / factors.size();
         for (const FactorLine& line : factors[(turn + f) % factors.size()]) {
-            if (line.is_ring && std::has_single_bit(line.nodes.size())) {
-                enter_ring(plan, first, line.nodes, side % 2);
+            if (line.is_ring && line.nodes.size() % 2 == 0) {
+                const auto [hops, is_new] = rings.try_emplace(line.nodes.size());
+                if (is_new) hops->second = HopSearch(line.nodes.size()).run();
+                enter_ring(plan, first, line.nodes, side % 2, hops->second);
                 continue;
             }
             std::vector<NodeId> open = line.nodes;
@@ -117,8 +175,9 @@ bool is_right(const RoundPlan& plan, const std::vector<NodeId>& members) {
             for (const auto& [from, to] : meeting.messages) sent.push_back(has.at(from));
             for (std::size_t m = 0; m < sent.size(); ++m) {
                 auto& target = has.at(meeting.messages[m].second);
-                if (!meeting.copies && target.intersects(sent[m])) return false;
-                target = meeting.copies ? sent[m] : target | sent[m];
+                const bool replaces = meeting.copies || (meeting.one_adds && m == 1);
+                if (!replaces && target.intersects(sent[m])) return false;
+                target = replaces ? sent[m] : target | sent[m];
             }
         }
     }
@@ -139,7 +198,7 @@ std::optional<std::vector<RoundPlan>> plans_of(const Exchanges& exchanges, const
     std::size_t sides = 2;  // that make different plans
     for (const Factor& factor : *factors) {
         for (const FactorLine& line : factor) {
-            if (line.is_ring && !std::has_single_bit(line.nodes.size()))
+            if (line.is_ring && line.nodes.size() % 2 == 1)
                 sides = std::max(sides, std::min(line.nodes.size(), kMostSides));
         }
     }

@@ -193,8 +193,8 @@ class Rounds {
     bool place(const Appointment& appointment) {
         const std::span<Booked> all =
             std::span(booked_).subspan(appointment.first_message, appointment.messages);
-        // Two that replace each other's values must both have left before one arrives.
-        const bool swaps = appointment.meeting->copies && are_mutual(all);
+        // A value that is replaced by the one that it is exchanged for must have left before.
+        const bool swaps = (appointment.meeting->copies || appointment.meeting->one_adds) && are_mutual(all);
         const Ticks ready = swaps ? common_start(all, appointment) : appointment.ready;
         for (Booked& message : all) {
             const MessageSlot slot =
@@ -246,6 +246,11 @@ class Rounds {
     bool set_ops(std::span<Booked> all, const Meeting& meeting) {
         if (meeting.copies) {
             for (Booked& message : all) message.op = Op::Copy;
+            return true;
+        }
+        if (meeting.one_adds) {
+            if (!are_mutual(all)) return false;
+            all[1].op = Op::Copy;
             return true;
         }
         if (are_mutual(all)) {

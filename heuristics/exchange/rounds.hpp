@@ -15,6 +15,7 @@ namespace tutti::heuristics {
 struct Meeting {
     std::vector<std::pair<NodeId, NodeId>> messages;  ///< from, to
     bool copies = false;                              ///< what is sent replaces what the target has
+    bool one_adds = false;  ///< of two messages, there and back, the first is added, the other replaces
 };
 using Round = std::vector<Meeting>;
 /// Rounds after which every NPU has the sum of all: what an NPU has after a round is the sum of what it and
