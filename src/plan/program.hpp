@@ -50,8 +50,22 @@ struct Move {
     bool raw_packets = false;
 };
 
+/// Where an op stands in its plan; of a Place what concerns an op, because there may be millions of them.
+struct OpPlace {
+    OptionalId<Rank> gpu{};
+    OptionalId<BlockId> block{};
+    OptionalId<StepId> step{}, inner{};
+
+    operator Place() const {  // NOLINT(google-explicit-constructor)
+        return {.gpu = gpu, .block = block, .step = step, .inner = inner};
+    }
+};
+[[nodiscard]] inline OpPlace op_place(const Place& place) {
+    return {place.gpu, place.block, place.step, place.inner};
+}
+
 struct Op {
-    Place place{};
+    OpPlace place{};
     std::uint32_t first_move = 0, moves = 0;  ///< in Program::moves
     /// The op whose first move's value is received as a message and added to this op's first move.
     OpId message_from = kNoOp;

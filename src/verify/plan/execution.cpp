@@ -29,6 +29,20 @@ class Messages {
     std::vector<SumId> values_;
 };
 
+/// Those that are touched and hold something at the start.
+std::size_t known_places(const plan::Program& program, const PlaceIndex& places) {
+    std::int64_t known = 0;
+    for (std::uint32_t m = 0; m < program.memories.size(); ++m) {
+        const plan::Memory& memory = program.memories[m];
+        for (const auto& stretch : places.stretches(m)) {
+            const std::int64_t first = std::max(stretch.first, memory.known_first),
+                               last = std::min(stretch.last, memory.known_last);
+            known += std::max<std::int64_t>(last - first, 0);
+        }
+    }
+    return static_cast<std::size_t>(known);
+}
+
 }  // namespace
 
 SumId initial_value(const plan::Memory& memory, std::int64_t place, Sums& sums) {
@@ -39,6 +53,7 @@ SumId initial_value(const plan::Memory& memory, std::int64_t place, Sums& sums) 
 Execution::Execution(const plan::Program& program, const ProgramGraph& graph, const PlaceIndex& places,
                      Sums& sums)
     : values_(places.places(), Sums::kUndefined), writers_(places.places(), plan::kNoOp) {
+    sums.reserve(known_places(program, places));
     for (std::uint32_t memory = 0; memory < program.memories.size(); ++memory) {
         for (const auto& stretch : places.stretches(memory)) {
             for (std::int64_t at = stretch.first; at < stretch.last; ++at) {

@@ -106,7 +106,7 @@ class Ordering {
 
     OpId add_op(std::uint32_t step, std::uint32_t chain) {
         plan::Op op;
-        op.place = steps_.steps[step].place;
+        op.place = plan::op_place(steps_.steps[step].place);
         op.chain = chain;
         op.first_move = static_cast<std::uint32_t>(result_.program.moves.size());
         result_.program.ops.push_back(op);

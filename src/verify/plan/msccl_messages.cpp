@@ -48,6 +48,7 @@ class MessageMatcher {
             if (all[i - 1].key() == all[i].key()) report_shared(all[i - 1], all[i]);
         }
         std::erase_if(all, [](const End& end) { return end.messages == 0; });
+        structure_.connections.reserve(all.size() / 2);
         for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
             if (!violations_.empty()) return;
             structure_.connections.push_back({all[i].from, all[i].to, *all[i].channel, all[i].block,

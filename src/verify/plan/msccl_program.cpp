@@ -22,7 +22,7 @@ class Lowering {
     std::optional<plan::Program> run() {
         layout_.describe_to(program_);
         program_.chains = static_cast<std::uint32_t>(structure_.blocks.size());
-        program_.ops.reserve(structure_.steps.size());
+        reserve();
         for (plan::OpId id = 0; id < structure_.steps.size(); ++id) add_step(id);
         if (reading_.copies_first) add_copies();
         if (!violations_.empty()) return std::nullopt;
@@ -30,12 +30,28 @@ class Lowering {
     }
 
   private:
+    void reserve() {
+        std::uint32_t ranges = 0, edges = 0;
+        for (plan::OpId id = 0; id < structure_.steps.size(); ++id) {
+            const StepType type = structure_.steps[id]->type;
+            ranges += (uses_source(type) ? 1U : 0U) + (uses_destination(type) ? 1U : 0U) +
+                      (type == StepType::Reduce ? 1U : 0U);
+            edges += (id > structure_.blocks[structure_.block_of[id]].first ? 1U : 0U) +
+                     (structure_.message_from[id] != plan::kNoOp ? 1U : 0U) +
+                     (structure_.waits_for[id] != plan::kNoOp ? 1U : 0U);
+        }
+        program_.ops.reserve(structure_.steps.size());
+        program_.moves.reserve(structure_.steps.size());
+        program_.ranges.reserve(ranges);
+        program_.edges.reserve(edges);
+    }
+
     void add_step(plan::OpId id) {
         const Step& step = *structure_.steps[id];
         const auto& block = structure_.blocks[structure_.block_of[id]];
         gpu_ = block.gpu;
         plan::Op op;
-        op.place = structure_.place(id);
+        op.place = plan::op_place(structure_.place(id));
         op.chain = structure_.block_of[id];
         op.message_from = structure_.message_from[id];
         op.first_move = static_cast<std::uint32_t>(program_.moves.size());

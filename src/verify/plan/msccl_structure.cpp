@@ -60,6 +60,9 @@ class Resolver {
     }
 
     void order_blocks() {
+        std::size_t blocks = 0;
+        for (const plan::Gpu* gpu : structure_.gpus) blocks += gpu->blocks.size();
+        structure_.blocks.reserve(blocks);
         for (const plan::Gpu* gpu : structure_.gpus) {
             structure_.first_block.push_back(static_cast<std::uint32_t>(structure_.blocks.size()));
             const auto begin = structure_.blocks.size();
@@ -84,6 +87,8 @@ class Resolver {
     }
 
     void number_steps() {
+        structure_.steps.reserve(steps_of(plan_));
+        structure_.block_of.reserve(steps_of(plan_));
         for (std::size_t i = 0; i < structure_.blocks.size(); ++i) {
             MscclStructure::Block& block = structure_.blocks[i];
             block.first = static_cast<plan::OpId>(structure_.steps.size());

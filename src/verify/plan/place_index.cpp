@@ -1,8 +1,32 @@
 #include "verify/plan/place_index.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace tutti::verify {
+
+namespace {
+
+/// One of Program::ranges.
+struct Touched {
+    std::int64_t first = 0;
+    std::uint32_t range = 0;
+};
+
+/// The ranges of each memory, memory by memory, in the order of the program; `begin` gets the first of each.
+std::vector<Touched> by_memory(const plan::Program& program, std::vector<std::uint32_t>& begin) {
+    begin.assign(program.memories.size() + 1, 0);
+    for (const plan::Range& range : program.ranges) ++begin[range.memory + 1];
+    for (std::size_t m = 1; m < begin.size(); ++m) begin[m] += begin[m - 1];
+    std::vector<Touched> all(program.ranges.size());
+    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+    for (std::uint32_t i = 0; i < program.ranges.size(); ++i) {
+        all[next[program.ranges[i].memory]++] = {program.ranges[i].first, i};
+    }
+    return all;
+}
+
+}  // namespace
 
 PlaceIndex::PlaceIndex(const plan::Program& program) {
     std::vector<std::int64_t> count(program.ranges.size(), 0);
@@ -10,34 +34,26 @@ PlaceIndex::PlaceIndex(const plan::Program& program) {
         for (std::uint32_t i = 0; i < move.reads; ++i) count[move.first_read + i] = move.count;
         for (std::uint32_t i = 0; i < move.writes; ++i) count[move.first_write + i] = move.count;
     }
-    std::vector<std::uint32_t> sorted(program.ranges.size());
-    for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = static_cast<std::uint32_t>(i);
-    std::ranges::sort(sorted, [&](std::uint32_t a, std::uint32_t b) {
-        const plan::Range &left = program.ranges[a], &right = program.ranges[b];
-        return std::pair(left.memory, left.first) < std::pair(right.memory, right.first);
-    });
-
+    std::vector<std::uint32_t> begin;
+    std::vector<Touched> touched = by_memory(program, begin);
     first_of_range_.resize(program.ranges.size());
     begin_.assign(program.memories.size() + 1, 0);
-    std::uint32_t memory = 0;
-    const auto close_memories_below = [&](std::uint32_t next) {
-        for (; memory < next; ++memory) begin_[memory + 1] = static_cast<std::uint32_t>(stretches_.size());
-    };
-    for (const std::uint32_t i : sorted) {
-        const plan::Range& range = program.ranges[i];
-        close_memories_below(range.memory);
-        const bool fresh = stretches_.size() == begin_[memory];
-        if (fresh || range.first > stretches_.back().last) {
-            stretches_.push_back({range.first, range.first, places_});
+    for (std::size_t m = 0; m < program.memories.size(); ++m) {
+        const std::span ranges = std::span(touched).subspan(begin[m], begin[m + 1] - begin[m]);
+        if (!std::ranges::is_sorted(ranges, {}, &Touched::first))
+            std::ranges::sort(ranges, {}, &Touched::first);
+        for (const auto& [first, range] : ranges) {
+            const bool fresh = stretches_.size() == begin_[m];
+            if (fresh || first > stretches_.back().last) stretches_.push_back({first, first, places_});
+            Stretch& stretch = stretches_.back();
+            first_of_range_[range] = stretch.number + static_cast<std::uint32_t>(first - stretch.first);
+            if (first + count[range] > stretch.last) {
+                places_ += static_cast<std::uint32_t>(first + count[range] - stretch.last);
+                stretch.last = first + count[range];
+            }
         }
-        Stretch& stretch = stretches_.back();
-        first_of_range_[i] = stretch.number + static_cast<std::uint32_t>(range.first - stretch.first);
-        if (range.first + count[i] > stretch.last) {
-            places_ += static_cast<std::uint32_t>(range.first + count[i] - stretch.last);
-            stretch.last = range.first + count[i];
-        }
+        begin_[m + 1] = static_cast<std::uint32_t>(stretches_.size());
     }
-    close_memories_below(static_cast<std::uint32_t>(program.memories.size()));
 }
 
 std::pair<std::uint32_t, std::int64_t> PlaceIndex::place(std::uint32_t number) const {

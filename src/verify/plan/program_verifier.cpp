@@ -40,6 +40,7 @@ class Decision {
         }
         const PlaceIndex places(program_);
         places_ = &places;
+        const std::vector<OrderQuestion> unordered = unordered_neighbours(program_, graph_, places);
         Sums sums(std::size_t{4096} + 4 * static_cast<std::size_t>(question_.postcondition.ranks));
         sums_ = &sums;
         const Execution execution(program_, graph_, places, sums);
@@ -53,7 +54,7 @@ class Decision {
         if (post.condition == nullptr && post.goal == CollectiveKind::SendRecv && question_.senders_open)
             post.senders = answer_.senders = found_senders();
         if (post.condition != nullptr) check_condition(*post.condition);
-        report_races(post);
+        report_races(post, unordered);
         report_clashes();
         if (post.demands_anything()) {
             for (const Rank rank : plan::ranks_below(outputs())) check_output(post, rank);
@@ -106,7 +107,7 @@ class Decision {
     static plan::ChunkOffset offset_of(std::int64_t chunk) {
         return plan::ChunkOffset(static_cast<std::size_t>(chunk));
     }
-    [[nodiscard]] const Place& place_of(plan::OpId op) const { return program_.ops[op].place; }
+    [[nodiscard]] Place place_of(plan::OpId op) const { return program_.ops[op].place; }
     [[nodiscard]] Place place_of(plan::OpId op, std::uint32_t place) const {
         Place where = place_of(op);
         const auto [memory, at] = places_->place(place);
@@ -191,9 +192,12 @@ class Decision {
         return needed;
     }
 
-    void report_races(const Postcondition& post) {
+    void report_races(const Postcondition& post, const std::vector<OrderQuestion>& unordered) {
         std::vector<Race> races = find_raw_packet_races(program_, graph_, *places_);
-        std::ranges::copy(find_races(program_, graph_, *places_, needed(post)), std::back_inserter(races));
+        if (!unordered.empty()) {
+            std::ranges::copy(find_races(program_, graph_, *places_, unordered, needed(post)),
+                              std::back_inserter(races));
+        }
         for (Race race : races) {
             // Without a postcondition all data matters.
             race.live = race.live || !post.demands_anything();

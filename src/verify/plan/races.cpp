@@ -1,7 +1,6 @@
 #include "verify/plan/races.hpp"
 
 #include "core/expects.hpp"
-#include "verify/plan/reachability.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -226,17 +225,12 @@ class Marking {
 class RaceSearch {
   public:
     RaceSearch(const plan::Program& program, const ProgramGraph& graph, const PlaceIndex& places,
-               const std::vector<bool>& needed)
-        : program_(program),
-          graph_(graph),
-          places_(places),
-          needed_(needed),
-          reachability_(program, graph),
-          neighbours_(program, graph, places) {}
+               const std::vector<OrderQuestion>& unordered, const std::vector<bool>& needed)
+        : program_(program), graph_(graph), places_(places), needed_(needed) {
+        for (const auto& [from, to] : unordered) unordered_.insert(key_of(from, to));
+    }
 
     std::vector<Race> run() {
-        ask_neighbours();
-        if (unordered_.empty()) return {};
         find_suspects();
         judge_suspects();
         std::vector<Race> races = std::move(live_);
@@ -245,45 +239,19 @@ class RaceSearch {
     }
 
   private:
-    void ask_neighbours() {
-        std::vector<OrderQuestion> questions;
-        plan::OpId current = plan::kNoOp;
-        std::size_t begin = 0;
-        const auto close = [&] {
-            const auto first = questions.begin() + static_cast<std::ptrdiff_t>(begin);
-            std::ranges::sort(first, questions.end(), {}, &OrderQuestion::from);
-            const auto rest = std::ranges::unique(first, questions.end(), {}, &OrderQuestion::from);
-            questions.erase(rest.begin(), rest.end());
-        };
-        neighbours_.sweep([&](plan::OpId from, plan::OpId to, std::uint32_t, bool, bool) {
-            if (same_chain(program_, from, to)) return;
-            if (to != current) {
-                close();
-                begin = questions.size();
-                current = to;
-            }
-            if (questions.size() > begin && questions.back().from == from) return;
-            questions.push_back({from, to});
-        });
-        close();
-        const std::vector<bool> answers = reachability_.answers(questions);
-        for (std::size_t i = 0; i < questions.size(); ++i) {
-            if (!answers[i]) unordered_.insert(key_of(questions[i].from, questions[i].to));
-        }
-    }
-
     /// Numbers the places where neighbouring accesses are not ordered 1, 2, …, and lists their accesses.
     void find_suspects() {
         suspect_.assign(places_.places(), 0);
-        neighbours_.sweep(
-            [&](plan::OpId from, plan::OpId to, std::uint32_t place, bool from_writes, bool to_writes) {
-                if (!unordered_.contains(key_of(from, to))) return;
-                if (suspect_[place] == 0) {
-                    accesses_.emplace_back();
-                    found_.push_back({from, to, place, from_writes, to_writes, false});
-                    suspect_[place] = static_cast<std::uint32_t>(accesses_.size());
-                }
-            });
+        Neighbours(program_, graph_, places_)
+            .sweep(
+                [&](plan::OpId from, plan::OpId to, std::uint32_t place, bool from_writes, bool to_writes) {
+                    if (!unordered_.contains(key_of(from, to))) return;
+                    if (suspect_[place] == 0) {
+                        accesses_.emplace_back();
+                        found_.push_back({from, to, place, from_writes, to_writes, false});
+                        suspect_[place] = static_cast<std::uint32_t>(accesses_.size());
+                    }
+                });
         for (const plan::OpId op : graph_.order()) {
             const auto note = [&](std::uint32_t place, bool writes) {
                 if (suspect_[place] == 0) return;
@@ -331,7 +299,7 @@ class RaceSearch {
                 }
             }
         }
-        const std::vector<bool> answers = reachability_.answers(questions);
+        const std::vector<bool> answers = Reachability(program_, graph_).answers(questions);
         std::vector<bool> has_live(accesses_.size(), false);
         std::unordered_set<std::uint64_t> told;
         for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -356,8 +324,6 @@ class RaceSearch {
     const ProgramGraph& graph_;
     const PlaceIndex& places_;
     const std::vector<bool>& needed_;
-    Reachability reachability_;
-    Neighbours neighbours_;
     std::unordered_set<std::uint64_t> unordered_;
     std::vector<std::uint32_t> suspect_;         ///< by place: its number among the suspects, 0: none
     std::vector<std::vector<Access>> accesses_;  ///< of each suspect, in the graph's order
@@ -365,12 +331,52 @@ class RaceSearch {
     std::vector<Race> live_, dead_;
 };
 
+/// The pairs of neighbouring accesses that are in different chains.
+std::vector<OrderQuestion> neighbours_of(const plan::Program& program, const ProgramGraph& graph,
+                                         const PlaceIndex& places) {
+    std::vector<OrderQuestion> questions;
+    plan::OpId current = plan::kNoOp;
+    std::size_t begin = 0;
+    const auto close = [&] {
+        const auto first = questions.begin() + static_cast<std::ptrdiff_t>(begin);
+        std::ranges::sort(first, questions.end(), {}, &OrderQuestion::from);
+        const auto rest = std::ranges::unique(first, questions.end(), {}, &OrderQuestion::from);
+        questions.erase(rest.begin(), rest.end());
+    };
+    Neighbours(program, graph, places).sweep([&](plan::OpId from, plan::OpId to, std::uint32_t, bool, bool) {
+        if (same_chain(program, from, to)) return;
+        if (to != current) {
+            close();
+            begin = questions.size();
+            current = to;
+        }
+        if (questions.size() > begin && questions.back().from == from) return;
+        questions.push_back({from, to});
+    });
+    close();
+    return questions;
+}
+
 }  // namespace
 
-std::vector<Race> find_races(const plan::Program& program, const ProgramGraph& graph,
-                             const PlaceIndex& places, const std::vector<bool>& needed) {
+std::vector<OrderQuestion> unordered_neighbours(const plan::Program& program, const ProgramGraph& graph,
+                                                const PlaceIndex& places) {
     expects(!graph.has_cycle());
-    return RaceSearch(program, graph, places, needed).run();
+    std::vector<OrderQuestion> questions = neighbours_of(program, graph, places);
+    const std::vector<bool> answers = Reachability(program, graph).answers(questions);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+        if (!answers[i]) questions[kept++] = questions[i];
+    }
+    questions.resize(kept);
+    return questions;
+}
+
+std::vector<Race> find_races(const plan::Program& program, const ProgramGraph& graph,
+                             const PlaceIndex& places, const std::vector<OrderQuestion>& unordered,
+                             const std::vector<bool>& needed) {
+    expects(!graph.has_cycle());
+    return RaceSearch(program, graph, places, unordered, needed).run();
 }
 
 }  // namespace tutti::verify

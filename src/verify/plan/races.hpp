@@ -3,6 +3,7 @@
 #include "plan/program.hpp"
 #include "verify/plan/place_index.hpp"
 #include "verify/plan/program_graph.hpp"
+#include "verify/plan/reachability.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -17,11 +18,16 @@ struct Race {
     bool live = false;  ///< it can reach an output
 };
 
-/// All races, the live ones first; one place for each pair of ops.
-///
 /// The accesses of a place, taken in the graph's order, are all ordered if every write is ordered with the
 /// reads since the write before it (or with that write if there are none) and every read with the write
-/// before it: O(accesses) queries. All pairs are checked only at places where one of these fails.
+/// before it: O(accesses) queries. These are the pairs of them that nothing orders; none: there are no races.
+/// Precondition: the graph has no cycle.
+[[nodiscard]] std::vector<OrderQuestion> unordered_neighbours(const plan::Program& program,
+                                                              const ProgramGraph& graph,
+                                                              const PlaceIndex& places);
+
+/// All races, the live ones first; one place for each pair of ops. All pairs of accesses are checked, but
+/// only at places of `unordered`, the unordered neighbours.
 ///
 /// A race is live if one of its accesses is *marked*: the last write of a needed place is marked; a marked
 /// write marks its op's reads, and a marked read the write that it takes its value from. If every marked
@@ -31,6 +37,8 @@ struct Race {
 /// `needed`, by the place's number: the places whose final values matter.
 /// Precondition: the graph has no cycle.
 [[nodiscard]] std::vector<Race> find_races(const plan::Program& program, const ProgramGraph& graph,
-                                           const PlaceIndex& places, const std::vector<bool>& needed);
+                                           const PlaceIndex& places,
+                                           const std::vector<OrderQuestion>& unordered,
+                                           const std::vector<bool>& needed);
 
 }  // namespace tutti::verify

@@ -101,20 +101,19 @@ std::vector<bool> Reachability::answers(const std::vector<OrderQuestion>& questi
 }
 
 void Reachability::first_look(const std::vector<OrderQuestion>& questions, std::vector<bool>& answers) const {
-    // Per queried op its queries; then every chain is walked with a table of what it has waited for so far.
-    std::vector<std::uint32_t> by_target(questions.size());
-    for (std::size_t i = 0; i < by_target.size(); ++i) by_target[i] = static_cast<std::uint32_t>(i);
-    std::ranges::sort(by_target, {}, [&](std::uint32_t i) {
-        const plan::OpId to = questions[i].to;
-        return std::pair(chain_[to], position_[to]);
-    });
+    if (questions.empty()) return;
     std::vector<std::uint32_t> chain_begin(chains_ + 1, 0);
     for (const std::uint32_t chain : chain_) ++chain_begin[chain + 1];
     for (std::size_t i = 1; i < chain_begin.size(); ++i) chain_begin[i] += chain_begin[i - 1];
+    const auto place_of = [&](plan::OpId op) { return chain_begin[chain_[op]] + position_[op] - 1; };
     std::vector<plan::OpId> chain_ops(chain_.size());
-    for (std::size_t op = 0; op < chain_.size(); ++op) {
-        chain_ops[chain_begin[chain_[op]] + position_[op] - 1] = static_cast<plan::OpId>(op);
-    }
+    for (plan::OpId op = 0; op < chain_.size(); ++op) chain_ops[place_of(op)] = op;
+    // Queries in the order of the queried ops; then every chain is walked with a table of what it has waited
+    // for so far.
+    std::vector<std::uint32_t> next(chain_.size() + 1, 0), by_target(questions.size());
+    for (const OrderQuestion& question : questions) ++next[place_of(question.to) + 1];
+    for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+    for (std::uint32_t i = 0; i < questions.size(); ++i) by_target[next[place_of(questions[i].to)]++] = i;
     // waited[c] = position of chain c that the walked chain has waited for, if stamp[c] says it is of this
     // walk
     std::vector<std::uint32_t> waited(chains_, 0), stamp(chains_, 0);

@@ -77,7 +77,7 @@ Sums::Sums(std::size_t most_runs)
 
 SumId Sums::interned(std::span<const SumRun> runs) {
     if (runs.size() > most_runs_) return kTooMany;
-    const std::uint64_t hash = hash_of(runs);
+    const auto hash = static_cast<std::uint32_t>(hash_of(runs));
     const std::size_t mask = table_.size() - 1;
     std::size_t at = hash & mask;
     for (; table_[at] != 0; at = (at + 1) & mask) {
@@ -86,11 +86,17 @@ SumId Sums::interned(std::span<const SumRun> runs) {
     }
     const auto id = static_cast<SumId>(hashes_.size());
     pool_.insert(pool_.end(), runs.begin(), runs.end());
-    begin_.push_back(pool_.size());
+    begin_.push_back(static_cast<std::uint32_t>(pool_.size()));
     hashes_.push_back(hash);
     table_[at] = id;
     if (hashes_.size() * 2 > table_.size()) grow();
     return id;
+}
+
+void Sums::reserve(std::size_t values) {
+    pool_.reserve(pool_.size() + values);
+    begin_.reserve(begin_.size() + values);
+    hashes_.reserve(hashes_.size() + values);
 }
 
 void Sums::grow() {

@@ -32,6 +32,8 @@ class Sums {
 
     explicit Sums(std::size_t most_runs);
 
+    /// Room for so many contributions, each a value of its own.
+    void reserve(std::size_t values);
     [[nodiscard]] SumId single(std::int32_t rank, std::int64_t chunk);
     /// Undefined if one of them is. O(runs), O(1) if cached.
     [[nodiscard]] SumId sum(SumId a, SumId b);
@@ -48,9 +50,9 @@ class Sums {
 
     std::size_t most_runs_;
     std::vector<SumRun> pool_;
-    std::vector<std::size_t> begin_;
-    std::vector<std::uint64_t> hashes_;
-    std::vector<SumId> table_;  ///< open addressing by hash; 0: free
+    std::vector<std::uint32_t> begin_;
+    std::vector<std::uint32_t> hashes_;  ///< the lower half of each
+    std::vector<SumId> table_;           ///< open addressing by hash; 0: free
     std::unordered_map<std::uint64_t, SumId> added_;
     std::vector<SumRun> scratch_;
 };
