@@ -26,7 +26,10 @@ std::string_view words_of(Excess::Of of) {
     return "";
 }
 
-std::optional<Excess> excess_of_gpu(const plan::Gpu& gpu, std::uint32_t rank, const MscclLimits& limits) {
+}  // namespace
+
+std::optional<Excess> excess_of(const plan::Gpu& gpu, const MscclLimits& limits) {
+    const std::uint32_t rank = gpu.id.value();
     const auto over = [&](Excess::Of of, std::int64_t needed, std::int64_t limit) {
         return needed > limit ? std::optional(Excess{of, needed, limit, rank}) : std::nullopt;
     };
@@ -56,8 +59,6 @@ std::optional<Excess> excess_of_gpu(const plan::Gpu& gpu, std::uint32_t rank, co
     return over(Excess::Of::Offset, chunks, std::int64_t{limits.offset} + 1);
 }
 
-}  // namespace
-
 std::string text_of(const Excess& excess, plan::Target target) {
     return fmt::format("the plan needs {} {} on rank {}; {} has room for {}{}", excess.needed,
                        words_of(excess.of), excess.rank, name_of(target), excess.limit,
@@ -68,8 +69,8 @@ std::optional<Excess> excess_of(const plan::MscclPlan& plan, const MscclLimits& 
     if (plan.channels > limits.channels) {
         return Excess{Excess::Of::Channels, plan.channels, limits.channels, 0};
     }
-    for (std::uint32_t r = 0; r < plan.gpus.size(); ++r) {
-        if (const auto found = excess_of_gpu(plan.gpus[r], r, limits)) return found;
+    for (const plan::Gpu& gpu : plan.gpus) {
+        if (const auto found = excess_of(gpu, limits)) return found;
     }
     return std::nullopt;
 }

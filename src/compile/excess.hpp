@@ -18,7 +18,8 @@ struct Excess {
 /// "the plan needs 70 steps of a thread block on rank 3; rccl has room for 64".
 [[nodiscard]] std::string text_of(const Excess& excess, plan::Target target);
 
-/// The first limit that a plan does not keep. O(steps).
+/// The first limit that a GPU of a plan, or a plan, does not keep. O(steps).
+[[nodiscard]] std::optional<Excess> excess_of(const plan::Gpu& gpu, const MscclLimits& limits);
 [[nodiscard]] std::optional<Excess> excess_of(const plan::MscclPlan& plan, const MscclLimits& limits);
 
 }  // namespace tutti::compile

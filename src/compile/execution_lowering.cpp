@@ -4,13 +4,15 @@
 #include "compile/execution_lowering.hpp"
 
 #include "compile/condition.hpp"
-#include "compile/execution/schedule_draft.hpp"
-#include "compile/msccl/passes.hpp"
+#include "compile/execution/graph_draft.hpp"
+#include "compile/passes/layout.hpp"
+#include "compile/schedule_graph.hpp"
 #include "core/error.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 
 namespace tutti::compile {
 namespace {
@@ -18,16 +20,6 @@ namespace {
 std::string_view file_name(CollectiveKind goal) {
     return goal == CollectiveKind::ReduceScatter ? "reducescatter" : plan_name_of(goal);
 }
-
-/// The executor has no limits of what MSCCL's runtimes limit, but its own, which the passes keep.
-constexpr MscclLimits kNoLimits{.steps = std::numeric_limits<int>::max(),
-                                .blocks = std::numeric_limits<int>::max(),
-                                .blocks_per_channel = std::numeric_limits<int>::max(),
-                                .channels = std::numeric_limits<int>::max(),
-                                .count = std::numeric_limits<int>::max(),
-                                .no_max_bytes = 0,
-                                .max_bytes_inclusive = true,
-                                .algorithms = 0};
 
 void check_kind(CollectiveKind kind) {
     if (kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
@@ -55,6 +47,64 @@ bool in_place_of(const ExecutionOptions& options, const Places& places, Collecti
     return options.in_place.value_or(possible);
 }
 
+/// Results that would overwrite what other blocks still read stay in scratch until all thread blocks of the
+/// rank have done the rest.
+void add_last_copies(const ScheduleMoves& moves, const Places& places, execution::Draft& draft) {
+    // By rank and output chunk where the rank keeps it.
+    std::vector<std::map<std::int64_t, plan::Address>> results(draft.ranks());
+    for (std::size_t m = 0; m < moves.facts.size(); ++m) {
+        const RankMessage& message = moves.part.messages[m];
+        const auto output = places.output(message.to, message.chunk);
+        if (output) results[message.to][*output] = moves.facts[m].target;
+    }
+    for (std::uint32_t rank = 0; rank < draft.ranks(); ++rank) {
+        auto& copies = draft.of_rank[rank].last_copies;
+        for (const auto& [output, place] : results[rank]) {
+            const plan::Address to{plan::Buffer::Output, plan::id_of<plan::ChunkOffset>(output)};
+            execution::LocalMove* last = copies.empty() ? nullptr : &copies.back();
+            if (last != nullptr && last->src.plus(last->count) == place &&
+                last->dst.plus(last->count) == to) {
+                ++last->count;
+            } else {
+                copies.push_back({place, to, 1});
+            }
+        }
+    }
+}
+
+/// There is no limit.
+constexpr std::int32_t kAnyCount = std::numeric_limits<std::int32_t>::max();
+
+execution::Draft draft_of(const Part& part, const Places& places, bool in_place, plan::ChannelType channel) {
+    // The results of an all-to-all lie where other chunks' inputs do.
+    const bool results_last = in_place && places.goal() == CollectiveKind::AllToAll;
+    // Where every chunk is read and kept.
+    ScheduleMoves moves = moves_of(part, places, results_last, kAnyCount);
+    for (std::uint32_t r = 0; r < moves.memory.size() && in_place; ++r) {
+        moves.memory[r] = in_place_memory(places.goal(), r, moves.memory[r]);
+    }
+    // Neighbouring chunks that no receiver needs one by one are moved together. In place a rank's own chunks
+    // are where they belong.
+    const Graph graph = graph_of(moves, kAnyCount, !in_place);
+    // Messages are dealt out to connections; what comes in and goes on is the work of one thread block.
+    const passes::Choice choice{.peel = false, .in_turn = true, .locals_apart = true, .graph_order = true};
+    passes::Layout layout;
+    form_lanes(graph, {}, choice, layout);
+    form_blocks(graph, choice, layout);
+    (void)find_order(graph, {}, choice, layout);
+    // Where messages are put, and what each rank does in which order.
+    execution::Draft draft = execution::draft_of(graph, layout, {.copies_apart = true});
+    draft.in_place = in_place;
+    draft.channel = channel;
+    if (results_last) add_last_copies(moves, places, draft);
+    // The executor finds the size of a chunk by dividing a rank's buffers, so relays have them too.
+    for (std::uint32_t r = places.members(); r < draft.ranks(); ++r) {
+        draft.of_rank[r].inputs = draft.of_rank[0].inputs;
+        draft.of_rank[r].outputs = draft.of_rank[0].outputs;
+    }
+    return draft;
+}
+
 }  // namespace
 
 ExecutionResult lower_to_execution_plan(const Instance& instance, const Schedule& schedule,
@@ -67,20 +117,7 @@ ExecutionResult lower_to_execution_plan(const Instance& instance, const Schedule
     Part part = part_of(instance, schedule, collective);
     const Places places(instance, part);
     const bool in_place = in_place_of(options, places, kind);
-    const MscclOptions modes{.in_place = in_place, .out_of_place = !in_place};
-    msccl::Draft moves{part, places, modes, plan::Target::Mscclpp, kNoLimits};
-    // The results of an all-to-all lie where other chunks' inputs do.
-    moves.results_last = in_place && kind == CollectiveKind::AllToAll;
-    // Where every chunk is read and kept.
-    msccl::find_addresses(moves);
-    // Neighbouring chunks that no receiver needs one by one are moved together.
-    msccl::form_transfers(moves, kNoLimits.count);
-    // Transfers are dealt out to connections, in order of time on each.
-    msccl::form_lanes(moves, {.lane_length = msccl::kNone});
-    // What comes in and goes on is the work of one thread block.
-    msccl::fuse(moves, true, false);
-    // Where messages are put, and what each rank does in which order.
-    execution::Draft draft = execution::draft_of(moves, in_place, options.channel);
+    execution::Draft draft = draft_of(part, places, in_place, options.channel);
     // Thread blocks, then channels and operations.
     execution::form_blocks(draft);
     ExecutionResult result{.plan = execution::assemble(draft)};

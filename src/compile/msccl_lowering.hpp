@@ -62,7 +62,7 @@ struct MscclResult {
     MscclEffort effort = MscclEffort::Fused;
 };
 
-/// Lowers one collective of a schedule (compile/msccl/pipeline.cpp lists the passes). Throws InputError where
+/// Lowers one collective of a schedule (src/compile/README.md lists the passes). Throws InputError where
 /// the schedule does what plans cannot say (part_of), where the target does not know the collective, and
 /// where its limits are too small; the message names limit and need. Precondition: the schedule is valid.
 /// O(messages log messages) and, for each GPU, steps times thread blocks.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compile/msccl/locations.hpp"
+#include "compile/rank_memory.hpp"
 #include "compile/waits.hpp"
 #include "plan/msccl_plan.hpp"
 
@@ -14,7 +14,7 @@ namespace tutti::compile {
 /// runtimes drop the file otherwise.
 class StepWriter {
   public:
-    StepWriter(std::size_t blocks, msccl::Locations places)
+    StepWriter(std::size_t blocks, const RankMemory& places)
         : places_(places), waits_(blocks, places.size()), blocks_(blocks) {}
 
     /// The next step of the rank stands in that block.
@@ -31,7 +31,7 @@ class StepWriter {
     void list(const plan::Address& first, std::int32_t count, std::vector<std::size_t>& numbers) const;
     void push(std::uint32_t block, plan::Step step);
 
-    msccl::Locations places_;
+    RankMemory places_;
     Waits waits_;
     std::vector<Block> blocks_;
     std::vector<std::size_t> reads_, writes_;

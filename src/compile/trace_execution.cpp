@@ -1,9 +1,9 @@
 // The compiler from programs to execution plans of MSCCL++: the passes of trace/ up to the order, then those
 // of execution/, which schedules go through too. The last pass, the judge, is the caller's.
 
-#include "compile/execution/program_draft.hpp"
+#include "compile/execution/graph_draft.hpp"
 #include "compile/execution_lowering.hpp"
-#include "compile/trace/dump.hpp"
+#include "compile/passes/dump.hpp"
 #include "compile/trace_graph.hpp"
 #include "compile/trace_lowering.hpp"
 #include "core/error.hpp"
@@ -19,10 +19,10 @@
 namespace tutti::compile {
 namespace {
 
-using execution::ProgramChoice;
-using trace::Choice;
-using trace::Layout;
-using trace::Manner;
+using execution::DraftChoice;
+using passes::Choice;
+using passes::Layout;
+using passes::Manner;
 
 /// Chunks of one operation; there is no limit.
 constexpr std::uint32_t kAnyCount = std::numeric_limits<std::uint32_t>::max();
@@ -60,10 +60,10 @@ std::optional<Layout> layout_of(const lang::Trace& program, const Graph& graph, 
         take_manual_blocks(graph, program, choice, clock, layout);
     } else {
         form_lanes(graph, clock, choice, layout);
-        form_blocks(graph, layout);
+        form_blocks(graph, choice, layout);
     }
     if (find_order(graph, clock, choice, layout)) return layout;
-    choice.trace_order = true;
+    choice.graph_order = true;
     if (find_order(graph, clock, choice, layout)) return layout;
     return std::nullopt;
 }
@@ -103,12 +103,12 @@ class ExecutionCompiler {
         const bool ranges =
             std::ranges::any_of(program_.verbs, [](const lang::Verb& verb) { return verb.count > 1; });
         const auto manners =
-            program_.instances > 1 ? trace::manners_of(program_, ranges) : std::vector{Manner::Runs};
+            program_.instances > 1 ? passes::manners_of(program_, ranges) : std::vector{Manner::Runs};
         for (const Manner manner : manners) {
             const Graph graph = graph_of(program_, manner == Manner::Singles ? 1 : kAnyCount);
             const std::optional<Layout> layout = layout_of(program_, graph, clock_of(graph), joined);
             if (!layout) continue;
-            for (ProgramChoice choice : landings()) {
+            for (DraftChoice choice : landings()) {
                 choice.instances = std::int64_t{program_.instances};
                 choice.manner = manner;
                 TraceExecution made = attempt(graph, *layout, choice);
@@ -128,14 +128,14 @@ class ExecutionCompiler {
     }
 
     [[nodiscard]] PassDump told(const Graph& graph, const Layout& layout) const {
-        return {trace::dump(program_, graph, clock_of(graph), layout, *options_.dump_after, options_.dot),
+        return {passes::dump(program_, graph, clock_of(graph), layout, *options_.dump_after, options_.dot),
                 {}};
     }
 
     /// Where messages land, the best first. Packets are for low latency, if every rank's result depends on
     /// all ranks: then none can be two calls ahead of another, and overwrite packets that are still to be
     /// read.
-    [[nodiscard]] std::vector<ProgramChoice> landings() const {
+    [[nodiscard]] std::vector<DraftChoice> landings() const {
         const CollectiveKind kind = program_.shape.kind;
         const bool from_all = kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
                               kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll;
@@ -146,7 +146,7 @@ class ExecutionCompiler {
     }
 
     [[nodiscard]] TraceExecution attempt(const Graph& graph, const Layout& layout,
-                                         const ProgramChoice& choice) const {
+                                         const DraftChoice& choice) const {
         execution::Draft draft = draft_of(graph, layout, choice);
         draft.in_place = program_.shape.in_place;
         draft.channel = options_.channel;
@@ -163,9 +163,9 @@ class ExecutionCompiler {
         if (options_.max_bytes.value_or(0) > 0)
             made.plan.max_bytes = static_cast<std::uint64_t>(*options_.max_bytes);
         if (condition_) {
-            made.condition = choice.instances > 1
-                                 ? trace::copied(*condition_, program_.shape, choice.instances, choice.manner)
-                                 : condition_;
+            made.condition = choice.instances > 1 ? passes::copied(*condition_, program_.shape,
+                                                                   choice.instances, choice.manner)
+                                                  : condition_;
         }
         return made;
     }

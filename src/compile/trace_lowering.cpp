@@ -4,9 +4,9 @@
 #include "compile/trace_lowering.hpp"
 
 #include "compile/msccl_lowering.hpp"
-#include "compile/trace/dump.hpp"
-#include "compile/trace/layout.hpp"
-#include "compile/trace/replicate.hpp"
+#include "compile/passes/dump.hpp"
+#include "compile/passes/layout.hpp"
+#include "compile/passes/replicate.hpp"
 #include "compile/trace_graph.hpp"
 #include "core/error.hpp"
 #include "lang/contributions.hpp"
@@ -22,7 +22,7 @@
 namespace tutti::compile {
 namespace {
 
-using namespace trace;
+using namespace passes;
 
 constexpr std::uint32_t kMostInAStep = 71;
 
@@ -72,7 +72,7 @@ class Attempt {
         } else {
             form_lanes(graph_, clock_, choice_, layout_);
             tell(Pass::Lanes);
-            form_blocks(graph_, layout_);
+            form_blocks(graph_, choice_, layout_);
         }
         tell(Pass::Blocks);
         // The order in which everything can run.
@@ -81,12 +81,16 @@ class Attempt {
         // Sums that are only passed on are not stored.
         drop_sums(graph_, layout_);
         tell(Pass::Sums);
-        if (const auto excess = choose_channels(graph_.ranks, limits(options_), layout_)) return *excess;
+        // Sums that are not stored need no place.
+        pack_scratch(graph_, layout_);
+        if (const auto excess = choose_channels(graph_.ranks(), limits(options_), layout_)) return *excess;
         tell(Pass::Channels);
         plan::MscclPlan plan = heading(program_, options_);
         plan.channels = static_cast<std::int32_t>(layout_.channels);
         // Steps, each with what it waits for.
-        plan.gpus = steps_of(graph_, program_.shape, layout_);
+        auto steps = steps_of(graph_, limits(options_), layout_);
+        if (const auto* excess = std::get_if<Excess>(&steps)) return *excess;
+        plan.gpus = std::move(std::get<std::vector<plan::Gpu>>(steps));
         if (options_.dump_after == Pass::Steps) tell(plan);
         return plan;
     }
@@ -182,7 +186,7 @@ class Search {
                     all.push_back({.fuse = program_.fusion,
                                    .peel = peel,
                                    .lane_length = lane_length,
-                                   .trace_order = in_order,
+                                   .graph_order = in_order,
                                    .fifo = room});
                 }
             }
@@ -190,7 +194,7 @@ class Search {
                 all.push_back({.fuse = false,
                                .peel = false,
                                .lane_length = lane_length,
-                               .trace_order = true,
+                               .graph_order = true,
                                .fifo = room});
             }
         }
@@ -201,7 +205,7 @@ class Search {
         bool peeled = true;  // whether the last way that could give messages lanes of their own did
         for (const Choice& choice : choices(lane_length)) {
             // Later choices only help where earlier ones were not accepted.
-            const bool late = choice.trace_order || choice.fifo == kNone || !choice.fuse;
+            const bool late = choice.graph_order || choice.fifo == kNone || !choice.fuse;
             if (!options_.timed && best_rank_ >= best_possible_ && late) break;
             if (choice.fuse && !choice.peel && !peeled) continue;  // it would be the same again
             Outcome outcome = attempt(choice, peeled);

@@ -296,7 +296,7 @@ TEST_CASE(
             std::int64_t scratch = 0, declared = 0;
             for (std::uint32_t r = 0; r < trace.shape.ranks; ++r) {
                 scratch += made.plan.gpus[r].scratch_chunks;
-                declared += std::int64_t{graph_of(trace, 71).scratch[r]} * trace.instances;
+                declared += std::int64_t{graph_of(trace, 71).memory[r].scratch} * trace.instances;
             }
             ++(scratch > declared ? landed : direct);
         }

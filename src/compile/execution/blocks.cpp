@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-// Lines. A connection is the work of one line at either end (schedule_draft.cpp, trace/lanes.cpp). A put
+// Lines. A connection is the work of one line at either end (passes/lanes.cpp). A put
 // keeps its thread block until the link has taken the data, so connections that shared a line would wait for
 // each other's links. Only where a rank would need more thread blocks than can run do lines share them.
 //

@@ -1,14 +1,13 @@
 #pragma once
 
-#include "compile/msccl/locations.hpp"
+#include "compile/rank_memory.hpp"
 #include "plan/execution_plan.hpp"
 
 #include <cstdint>
 #include <vector>
 
-/// A plan in the making. Schedules (schedule_draft) and programs (program_draft) fill the upper part: what
-/// moves, where it is put, and in which order and line of work each rank does what. The passes below them are
-/// one for both.
+/// A plan in the making. The upper part is filled from the graph of a schedule or program (graph_draft): what
+/// moves, where it is put, and in which order and line of work each rank does what.
 namespace tutti::compile::execution {
 
 /// A message: the sender puts it into the receiver's memory.
@@ -66,7 +65,7 @@ struct Block {
 /// One rank of a plan in the making.
 struct RankDraft {
     std::int64_t inputs = 0, outputs = 0, scratch = 0;  ///< chunks
-    msccl::Locations places;                            ///< without those where messages land
+    RankMemory places{};                                ///< without those where messages land
     std::uint32_t lines = 0;
     std::vector<Work> works{};             ///< in an order in which they can be done
     std::vector<LocalMove> copies{};       ///< that nothing waits for, of what is there from the start

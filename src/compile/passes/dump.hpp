@@ -1,9 +1,9 @@
 #pragma once
 
 #include "compile/pass.hpp"
-#include "compile/trace/layout.hpp"
+#include "compile/passes/layout.hpp"
 
-namespace tutti::compile::trace {
+namespace tutti::compile::passes {
 
 /// What the passes know after `pass`, which is one of Clock to Channels (Trace: before all of them): a line
 /// for each lane, thread block and instruction, or a graph for Graphviz.
@@ -13,4 +13,4 @@ namespace tutti::compile::trace {
 /// A plan's steps, dependencies and messages as a graph for Graphviz.
 [[nodiscard]] std::string dot_of(const plan::MscclPlan& plan);
 
-}  // namespace tutti::compile::trace
+}  // namespace tutti::compile::passes

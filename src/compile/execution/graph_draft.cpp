@@ -1,5 +1,5 @@
-// What ranks do for the instructions of a program: the thread blocks of the layout are lines of work, in the
-// order in which everything was played.
+// What ranks do for the instructions of a schedule or program: the thread blocks of the layout are lines of
+// work, in the order in which everything runs.
 //
 // Where messages land. The sender must know that nobody at the receiver uses the place any more. What is
 // added lands in scratch of its own, written once. A copy may be put where it belongs if all earlier accesses
@@ -9,9 +9,10 @@
 //
 // Whether an access comes before a send is searched backwards from the send, in at most kMostSearched
 // instructions; what is not found by then lands in scratch, which is always right. (Around a ring of n ranks
-// some 4 n instructions lie between them.)
+// some 4 n instructions lie between them.) A result of an all-reduce comes back to a rank only after that
+// rank's own part has gone out, so nearly always it is put where it belongs.
 
-#include "compile/execution/program_draft.hpp"
+#include "compile/execution/graph_draft.hpp"
 
 #include <algorithm>
 
@@ -33,6 +34,7 @@ class Directness {
         std::uint32_t first = send;
         for (const std::uint32_t b : graph_.before(receive)) {
             if (b == send) continue;
+            if (b > send) return false;
             ++sought;
             first = std::min(first, b);
         }
@@ -64,21 +66,23 @@ class Directness {
     std::vector<std::uint32_t> open_;
 };
 
-class ProgramDraft {
+class GraphDraft {
   public:
-    ProgramDraft(const Graph& graph, const trace::Layout& layout, const ProgramChoice& choice)
+    GraphDraft(const Graph& graph, const passes::Layout& layout, const DraftChoice& choice)
         : graph_(graph), layout_(layout), choice_(choice), move_of_(graph.size(), kNoInstruction) {}
 
     Draft run() {
         const std::int64_t m = choice_.instances;
         draft_.packets = choice_.packets;
-        for (std::uint32_t r = 0; r < graph_.ranks; ++r) {
-            const std::int64_t inputs = graph_.inputs * m, outputs = graph_.outputs * m,
-                               scratch = graph_.scratch[r] * m;
-            draft_.of_rank.push_back({.inputs = inputs,
-                                      .outputs = outputs,
-                                      .scratch = scratch,
-                                      .places = msccl::Locations(inputs, outputs, scratch)});
+        for (RankMemory memory : graph_.memory) {
+            const auto times = static_cast<std::uint32_t>(m);
+            memory.inputs *= times;
+            memory.outputs *= times;
+            memory.scratch *= times;
+            draft_.of_rank.push_back({.inputs = memory.inputs,
+                                      .outputs = memory.outputs,
+                                      .scratch = memory.scratch,
+                                      .places = memory});
         }
         number_lines();
         choose_direct();
@@ -86,7 +90,7 @@ class ProgramDraft {
             for (const std::uint32_t i : layout_.order) {
                 add(i);
                 // A send that is fused is done right after what it passes on.
-                if (graph_.instructions[i].receives() && layout_.fused[i] != trace::kNone)
+                if (graph_.instructions[i].receives() && layout_.fused[i] != passes::kNone)
                     add(layout_.fused[i]);
             }
         }
@@ -96,8 +100,10 @@ class ProgramDraft {
 
   private:
     void number_lines() {
-        for (const trace::Block& block : layout_.blocks) {
-            line_.push_back(draft_.of_rank[block.rank].lines++);
+        for (const passes::Block& block : layout_.blocks) {
+            const bool idle = block.in == passes::kNone && block.out == passes::kNone;
+            const bool apart = idle && choice_.copies_apart;
+            line_.push_back(apart ? kApart : draft_.of_rank[block.rank].lines++);
         }
     }
     void choose_direct() {
@@ -113,24 +119,21 @@ class ProgramDraft {
                                       std::uint32_t count) const {
         const plan::Address at{buffer, plan::ChunkOffset(first)};
         if (choice_.instances == 1) return at;
-        const std::int64_t length = buffer == plan::Buffer::Input    ? graph_.inputs
-                                    : buffer == plan::Buffer::Output ? graph_.outputs
-                                                                     : graph_.scratch[rank];
-        return trace::moved(at, choice_.manner, length, count, instance_, choice_.instances);
+        return passes::moved(at, choice_.manner, graph_.memory[rank].chunks(buffer), count, instance_,
+                             choice_.instances);
     }
 
     void add(std::uint32_t i) {
         const Instruction& one = graph_.instructions[i];
         RankDraft& rank = draft_.of_rank[one.rank];
-        const std::uint32_t line =
-            line_[layout_.block_of[i]] + static_cast<std::uint32_t>(instance_) * rank.lines;
+        const std::uint32_t block_line = line_[layout_.block_of[i]];
+        const std::uint32_t line = block_line + static_cast<std::uint32_t>(instance_) * rank.lines;
         switch (one.kind) {
             case Instruction::Kind::Local:
+                if (block_line == kApart) return rank.copies.push_back(local(one));
                 rank.works.push_back(
                     {Work::Kind::Local, static_cast<std::uint32_t>(draft_.locals.size()), line});
-                draft_.locals.push_back({place(one.rank, one.source_buffer, one.source, one.count),
-                                         place(one.rank, one.target_buffer, one.target, one.count),
-                                         static_cast<std::int32_t>(one.count), one.reduces});
+                draft_.locals.push_back(local(one));
                 return;
             case Instruction::Kind::Send:
                 rank.works.push_back({Work::Kind::Send, add_move(i), line});
@@ -141,15 +144,23 @@ class ProgramDraft {
         }
     }
 
+    [[nodiscard]] LocalMove local(const Instruction& one) const {
+        return {place(one.rank, one.source_buffer, one.source, one.count),
+                place(one.rank, one.target_buffer, one.target, one.count),
+                static_cast<std::int32_t>(one.count), one.reduces};
+    }
+
     std::uint32_t add_move(std::uint32_t send) {
         const Instruction& one = graph_.instructions[send];
+        const Instruction& arrival = graph_.instructions[one.match];
         Move move{.from = one.rank,
                   .to = one.peer,
                   .source = place(one.rank, one.source_buffer, one.source, one.count),
                   .target = place(one.peer, one.target_buffer, one.target, one.count),
                   .count = static_cast<std::int32_t>(one.count),
                   .reduces = one.reduces};
-        move.operand = move.target;
+        move.operand =
+            one.reduces ? place(one.peer, arrival.source_buffer, arrival.source, one.count) : move.target;
         move.landing = move.target;
         if (!direct_[one.match]) {
             std::int64_t& scratch = draft_.of_rank[one.peer].scratch;
@@ -162,8 +173,10 @@ class ProgramDraft {
     }
 
     const Graph& graph_;
-    const trace::Layout& layout_;
-    const ProgramChoice& choice_;
+    const passes::Layout& layout_;
+    static constexpr std::uint32_t kApart = ~std::uint32_t{0};
+
+    const DraftChoice& choice_;
     Draft draft_;
     std::vector<std::uint32_t> line_;     ///< by block of the layout, within its rank
     std::vector<bool> direct_;            ///< by receive
@@ -173,8 +186,8 @@ class ProgramDraft {
 
 }  // namespace
 
-Draft draft_of(const Graph& graph, const trace::Layout& layout, const ProgramChoice& choice) {
-    return ProgramDraft(graph, layout, choice).run();
+Draft draft_of(const Graph& graph, const passes::Layout& layout, const DraftChoice& choice) {
+    return GraphDraft(graph, layout, choice).run();
 }
 
 }  // namespace tutti::compile::execution

@@ -3,7 +3,7 @@
 // after it, so that what it waits for and what waits for it is mostly in its own block; else to the block
 // that has least to do.
 
-#include "compile/trace/layout.hpp"
+#include "compile/passes/layout.hpp"
 #include "core/error.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tutti::compile::trace {
+namespace tutti::compile::passes {
 namespace {
 
 void place_locals(const Graph& graph, Layout& layout) {
@@ -33,7 +33,7 @@ void place_locals(const Graph& graph, Layout& layout) {
         }
     }
     // The others depend on nothing: to the block of their rank that has least to do, unless it is the user's.
-    std::vector<std::uint32_t> load(layout.blocks.size(), 0), least(graph.ranks, kNone);
+    std::vector<std::uint32_t> load(layout.blocks.size(), 0), least(graph.ranks(), kNone);
     for (const std::uint32_t block : layout.block_of) {
         if (block != kNone) ++load[block];
     }
@@ -50,6 +50,20 @@ void place_locals(const Graph& graph, Layout& layout) {
             layout.blocks.push_back({.rank = graph.instructions[i].rank});
         }
         layout.block_of[i] = block;
+    }
+}
+
+/// One thread block for all local instructions of a rank.
+void set_locals_apart(const Graph& graph, Layout& layout) {
+    std::vector<std::uint32_t> apart(graph.ranks(), kNone);
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+        const Instruction& one = graph.instructions[i];
+        if (one.kind != Instruction::Kind::Local) continue;
+        if (apart[one.rank] == kNone) {
+            apart[one.rank] = static_cast<std::uint32_t>(layout.blocks.size());
+            layout.blocks.push_back({.rank = one.rank});
+        }
+        layout.block_of[i] = apart[one.rank];
     }
 }
 
@@ -167,7 +181,7 @@ class Manual {
 
 }  // namespace
 
-void form_blocks(const Graph& graph, Layout& layout) {
+void form_blocks(const Graph& graph, const Choice& choice, Layout& layout) {
     layout.blocks.clear();
     layout.block_of.assign(graph.size(), kNone);
     std::vector<std::uint32_t> sending(layout.lanes.size()), receiving(layout.lanes.size());
@@ -188,7 +202,11 @@ void form_blocks(const Graph& graph, Layout& layout) {
         if (lane == kNone) continue;
         layout.block_of[i] = graph.instructions[i].sends() ? sending[lane] : receiving[lane];
     }
-    place_locals(graph, layout);
+    if (choice.locals_apart) {
+        set_locals_apart(graph, layout);
+    } else {
+        place_locals(graph, layout);
+    }
 }
 
 void take_manual_blocks(const Graph& graph, const lang::Trace& trace, const Choice& choice,
@@ -213,4 +231,4 @@ void take_manual_blocks(const Graph& graph, const lang::Trace& trace, const Choi
     place_locals(graph, layout);
 }
 
-}  // namespace tutti::compile::trace
+}  // namespace tutti::compile::passes

@@ -7,17 +7,18 @@
 //
 // The play is the proof that the plan ends: whatever a step waits for (a step before it in its block, a
 // dependency, a message, room on a lane) ran before it in the play, so there is no circle of waits, for every
-// interleaving. With the order of the trace and lanes without limits the play never gets stuck: the first
-// instruction that has not run can always run.
+// interleaving. With the order of the graph and lanes without limits the play never gets stuck, unless a
+// fused send goes before others of its lane: the first instruction that has not run can always run. Where
+// sends are fused in turn only, that order need not even be played.
 //
 // O((instructions + edges) log instructions).
 
-#include "compile/trace/layout.hpp"
+#include "compile/passes/layout.hpp"
 
 #include <queue>
 #include <tuple>
 
-namespace tutti::compile::trace {
+namespace tutti::compile::passes {
 namespace {
 
 class Play {
@@ -79,7 +80,7 @@ class Play {
         push(i);
     }
     void push(std::uint32_t i) {
-        if (choice_.trace_order) {
+        if (choice_.graph_order) {
             ready_.emplace(0, 0, i);
         } else {
             ready_.emplace(clock_.level[i], ~clock_.height[i], i);
@@ -130,6 +131,13 @@ class Play {
 }  // namespace
 
 bool find_order(const Graph& graph, const Clock& clock, const Choice& choice, Layout& layout) {
+    if (choice.graph_order && choice.fifo == kNone && (choice.in_turn || !choice.fuse)) {
+        layout.order.clear();
+        for (std::uint32_t i = 0; i < graph.size(); ++i) {
+            if (!layout.is_fused[i]) layout.order.push_back(i);
+        }
+        return true;
+    }
     return Play(graph, clock, choice, layout).run();
 }
 
@@ -143,4 +151,4 @@ void drop_sums(const Graph& graph, Layout& layout) {
     }
 }
 
-}  // namespace tutti::compile::trace
+}  // namespace tutti::compile::passes

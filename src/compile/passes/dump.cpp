@@ -1,7 +1,7 @@
 // What there is after a pass, for people. A line has only what the passes so far have decided, so that the
 // difference of two dumps is what the passes between them did.
 
-#include "compile/trace/dump.hpp"
+#include "compile/passes/dump.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ std::vector<std::string_view> pass_names() {
     return {"trace", "clock", "lanes", "blocks", "order", "sums", "channels", "steps", "replicate"};
 }
 
-namespace trace {
+namespace passes {
 namespace {
 
 std::string range_of(plan::Buffer buffer, std::uint32_t first, std::uint32_t count) {
@@ -29,7 +29,7 @@ class Dumper {
         : program_(program), graph_(graph), clock_(clock), layout_(layout), pass_(pass) {}
 
     [[nodiscard]] std::string text() const {
-        std::string text = fmt::format("{} instructions of {} ranks\n", graph_.size(), graph_.ranks);
+        std::string text = fmt::format("{} instructions of {} ranks\n", graph_.size(), graph_.ranks());
         for (std::uint32_t l = 0; after(Pass::Lanes) && l < layout_.lanes.size(); ++l) text += lane(l);
         for (std::uint32_t b = 0; after(Pass::Blocks) && b < layout_.blocks.size(); ++b) text += block(b);
         if (after(Pass::Order)) {
@@ -179,5 +179,5 @@ std::string dot_of(const plan::MscclPlan& plan) {
     return text + edges + "}\n";
 }
 
-}  // namespace trace
+}  // namespace passes
 }  // namespace tutti::compile

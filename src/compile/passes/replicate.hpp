@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tutti::compile::trace {
+namespace tutti::compile::passes {
 
 /// Where copies of a program that share the data have their parts (replicate.cpp).
 enum class Manner {
@@ -31,4 +31,4 @@ enum class Manner {
 [[nodiscard]] std::vector<TraceResult> replicated(plan::MscclPlan plan, const TraceResult& frame,
                                                   const lang::Trace& program);
 
-}  // namespace tutti::compile::trace
+}  // namespace tutti::compile::passes

@@ -6,9 +6,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 #include <vector>
 
-namespace tutti::compile::trace {
+namespace tutti::compile::passes {
 
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -39,6 +40,9 @@ struct Layout {
     std::vector<Block> blocks{};
     std::vector<std::uint32_t> block_of{};  ///< by instruction
     std::vector<std::uint32_t> order{};     ///< all instructions but fused sends, as they can run
+    /// Of a rank that has scratch which is never stored: the new number of each of its places.
+    std::vector<std::vector<std::uint32_t>> scratch_place{};
+    std::vector<std::uint32_t> scratch{};  ///< by rank: how many places are left
     std::uint32_t channels = 1;
     bool peeled = false;  ///< some messages got lanes of their own to be fused
 };
@@ -47,9 +51,14 @@ struct Layout {
 struct Choice {
     bool fuse = true;
     bool peel = true;                   ///< what could be fused elsewhere gets lanes of its own
+    bool in_turn = false;               ///< only sends that need not go before others of their lane are fused
+    bool pack = false;                  ///< lanes share thread blocks even where nothing can be fused
     std::uint32_t lane_length = kNone;  ///< messages of one lane
+    std::uint32_t paths = kNone;        ///< lanes for different paths between two ranks
+    std::uint32_t in_flight = kNone;    ///< messages under way on a lane, in the order of the graph
+    bool locals_apart = false;          ///< local instructions have a thread block of their own
     std::uint32_t most_channels = 32;
-    bool trace_order = false;    ///< ready instructions run in the order of the trace
+    bool graph_order = false;    ///< ready instructions run in the order of the graph
     std::uint32_t fifo = kNone;  ///< messages that a lane holds
 };
 
@@ -63,16 +72,19 @@ void form_lanes(const Graph& graph, const Clock& clock, const Choice& choice, La
 void take_manual_blocks(const Graph& graph, const lang::Trace& trace, const Choice& choice,
                         const Clock& clock, Layout& layout);
 /// Thread blocks for lanes, and for local instructions.
-void form_blocks(const Graph& graph, Layout& layout);
+void form_blocks(const Graph& graph, const Choice& choice, Layout& layout);
 /// The order in which instructions run; false: they cannot all run with lanes that hold so few messages.
 [[nodiscard]] bool find_order(const Graph& graph, const Clock& clock, const Choice& choice, Layout& layout);
 /// Sums that need not be stored.
 void drop_sums(const Graph& graph, Layout& layout);
+/// Removes scratch that is never stored.
+void pack_scratch(const Graph& graph, Layout& layout);
 /// Lanes to channels, within the limits if there are any.
 [[nodiscard]] std::optional<Excess> choose_channels(std::uint32_t ranks, const MscclLimits* limits,
                                                     Layout& layout);
-/// Steps and what they wait for.
-[[nodiscard]] std::vector<plan::Gpu> steps_of(const Graph& graph, const lang::Shape& shape,
-                                              const Layout& layout);
+/// Steps and what they wait for, within the limits if there are any.
+[[nodiscard]] std::variant<std::vector<plan::Gpu>, Excess> steps_of(const Graph& graph,
+                                                                    const MscclLimits* limits,
+                                                                    const Layout& layout);
 
-}  // namespace tutti::compile::trace
+}  // namespace tutti::compile::passes

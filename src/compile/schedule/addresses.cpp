@@ -5,20 +5,21 @@
 // chunk is one of the rank's results, and a slot of scratch otherwise; the input is never written. So the
 // program is right out of place whatever the order. In place, input and result of the *same* chunk are one
 // place for every collective but the all-to-all, and there the first write replaces exactly what is no longer
-// read: all reads of the input come before, which the dependencies enforce (steps.cpp). An all-to-all's
-// result aliases another chunk, and may replace it too early; the verifier detects that.
+// read: all reads of the input come before, which the dependencies enforce (compile/step_writer). An
+// all-to-all's result aliases another chunk, and may replace it too early; the verifier detects that.
 //
 // A result that nothing arrived at is the rank's own input, and is copied.
 //
 // One sweep over the events in order of time finds the addresses and, for later passes, who wrote what a
 // message carries, when, and when its sender and its receiver next touch the chunk.
 
-#include "compile/msccl/passes.hpp"
+#include "compile/schedule_graph.hpp"
 
 #include <algorithm>
-#include <map>
+#include <tuple>
+#include <unordered_map>
 
-namespace tutti::compile::msccl {
+namespace tutti::compile {
 namespace {
 
 using plan::Address;
@@ -30,7 +31,7 @@ Address at(Buffer buffer, std::int64_t offset) { return {buffer, plan::id_of<pla
 
 /// What a rank knows of a chunk as time goes by.
 struct Holding {
-    std::uint32_t writer = kNone;
+    std::uint32_t writer = 0;  ///< the message that arrived last
     Ticks since{-1};
     Address home{};
     std::vector<std::uint32_t> sent{};  ///< since the last write
@@ -40,9 +41,13 @@ struct Holding {
 
 class Sweep {
   public:
-    explicit Sweep(Draft& draft) : draft_(draft), messages_(draft.part.messages) {
-        draft_.facts.resize(messages_.size());
-        draft_.scratch.assign(draft_.places.ranks(), 0);
+    Sweep(const Places& places, bool results_last, ScheduleMoves& moves)
+        : places_(places), results_last_(results_last), moves_(moves), messages_(moves.part.messages) {
+        moves_.facts.resize(messages_.size());
+        for (std::uint32_t r = 0; r < places.ranks(); ++r) {
+            moves_.memory.push_back({static_cast<std::uint32_t>(places.input_chunks(r)),
+                                     static_cast<std::uint32_t>(places.output_chunks(r)), 0});
+        }
         give_homes();
         for (const Event& event : events_of(messages_)) {
             event.arrives ? arrive(event.message) : leave(event.message);
@@ -55,7 +60,7 @@ class Sweep {
         std::vector<std::uint64_t> homeless;
         for (const RankMessage& m : messages_) {
             Holding& holding = holdings_[key(m.to, m.chunk)];
-            const auto output = draft_.results_last ? std::nullopt : draft_.places.output(m.to, m.chunk);
+            const auto output = results_last_ ? std::nullopt : places_.output(m.to, m.chunk);
             if (output) {
                 holding.home = at(Buffer::Output, *output);
             } else {
@@ -66,28 +71,26 @@ class Sweep {
         const auto last = std::ranges::unique(homeless);
         homeless.erase(last.begin(), last.end());
         for (const std::uint64_t place : homeless) {
-            holdings_[place].home = at(Buffer::Scratch, draft_.scratch[place >> 32]++);
+            holdings_[place].home = at(Buffer::Scratch, moves_.memory[place >> 32].scratch++);
         }
     }
 
     [[nodiscard]] Address current(std::uint32_t rank, std::uint32_t chunk, const Holding& holding) const {
-        return holding.written ? holding.home : at(Buffer::Input, draft_.places.input(rank, chunk).value());
+        return holding.written ? holding.home : at(Buffer::Input, places_.input(rank, chunk).value());
     }
 
     void touch(Holding& holding, Ticks tick) {
-        if (!holding.touched && holding.written) draft_.facts[holding.writer].used = tick;
+        if (!holding.touched && holding.written) moves_.facts[holding.writer].used = tick;
         holding.touched = true;
     }
 
     void leave(std::uint32_t i) {
         const RankMessage& m = messages_[i];
         Holding& holding = holdings_[key(m.from, m.chunk)];
-        Facts& facts = draft_.facts[i];
+        MessageFacts& facts = moves_.facts[i];
         facts.source = current(m.from, m.chunk, holding);
-        facts.writer = holding.writer;
         facts.ready = holding.since;
         facts.overwritten = facts.used = Ticks::max();
-        if (holding.written) ++draft_.facts[holding.writer].readers;
         holding.sent.push_back(i);
         touch(holding, m.start);
     }
@@ -95,15 +98,12 @@ class Sweep {
     void arrive(std::uint32_t i) {
         const RankMessage& m = messages_[i];
         Holding& holding = holdings_[key(m.to, m.chunk)];
-        Facts& facts = draft_.facts[i];
-        if (m.op == Op::Reduce) {
-            facts.operand = current(m.to, m.chunk, holding);
-            if (holding.written) ++draft_.facts[holding.writer].readers;
-        }
+        MessageFacts& facts = moves_.facts[i];
+        if (m.op == Op::Reduce) facts.operand = current(m.to, m.chunk, holding);
         facts.target = holding.home;
         // Whatever stands before this arrival must be over at the tick before.
         touch(holding, m.arrival - Ticks(1));
-        for (const std::uint32_t sent : holding.sent) draft_.facts[sent].overwritten = m.arrival;
+        for (const std::uint32_t sent : holding.sent) moves_.facts[sent].overwritten = m.arrival;
         holding.sent.clear();
         holding.written = true;
         holding.touched = false;
@@ -111,16 +111,17 @@ class Sweep {
         holding.since = m.arrival;
     }
 
-    Draft& draft_;
+    const Places& places_;
+    bool results_last_;
+    ScheduleMoves& moves_;
     const std::vector<RankMessage>& messages_;
     std::unordered_map<std::uint64_t, Holding> holdings_;
 };
 
 /// Results that nothing arrived at.
-std::vector<OwnCopy> own_copies(const Draft& draft) {
-    const Places& places = draft.places;
+std::vector<OwnCopy> own_copies(const Part& part, const Places& places) {
     std::unordered_map<std::uint64_t, bool> written;
-    for (const RankMessage& m : draft.part.messages) written[key(m.to, m.chunk)] = true;
+    for (const RankMessage& m : part.messages) written[key(m.to, m.chunk)] = true;
     std::vector<OwnCopy> copies;
     const auto add = [&](std::uint32_t rank, std::int64_t input, std::int64_t output) {
         copies.push_back({rank, static_cast<std::int32_t>(input), static_cast<std::int32_t>(output), 1});
@@ -157,9 +158,11 @@ std::vector<OwnCopy> joined(std::vector<OwnCopy> copies, std::int32_t most) {
 
 }  // namespace
 
-void find_addresses(Draft& draft) {
-    [[maybe_unused]] const Sweep sweep(draft);
-    draft.copies = joined(own_copies(draft), draft.limits.count);
+ScheduleMoves moves_of(const Part& part, const Places& places, bool results_last, std::int32_t most_copied) {
+    ScheduleMoves moves{part};
+    [[maybe_unused]] const Sweep sweep(places, results_last, moves);
+    moves.copies = joined(own_copies(part, places), most_copied);
+    return moves;
 }
 
-}  // namespace tutti::compile::msccl
+}  // namespace tutti::compile

@@ -9,12 +9,12 @@
 // count * m chunks, of which the copy takes its part i * count … if every access of a range has the same
 // bounds, or `count` steps of one chunk. The judge decides which.
 
-#include "compile/trace/replicate.hpp"
+#include "compile/passes/replicate.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace tutti::compile::trace {
+namespace tutti::compile::passes {
 namespace {
 
 class Copier {
@@ -49,7 +49,7 @@ class Copier {
         const std::int64_t length = address.buffer == plan::Buffer::Input    ? gpu.input_chunks
                                     : address.buffer == plan::Buffer::Output ? gpu.output_chunks
                                                                              : gpu.scratch_chunks;
-        return trace::moved(address, manner_, length, count, i, copies_);
+        return passes::moved(address, manner_, length, count, i, copies_);
     }
 
     [[nodiscard]] plan::ThreadBlock copy(const plan::ThreadBlock& block, const plan::Gpu& gpu,
@@ -192,4 +192,4 @@ std::vector<TraceResult> replicated(plan::MscclPlan plan, const TraceResult& fra
     return ways;
 }
 
-}  // namespace tutti::compile::trace
+}  // namespace tutti::compile::passes

@@ -1,11 +1,11 @@
-// The lanes of a program to channels (compile/channels.cpp says how). What the user asks for is kept.
+// Lanes to channels (compile/channels.cpp says how). What the user asks for is kept.
 
 #include "compile/channels.hpp"
-#include "compile/trace/layout.hpp"
+#include "compile/passes/layout.hpp"
 
 #include <algorithm>
 
-namespace tutti::compile::trace {
+namespace tutti::compile::passes {
 
 std::optional<Excess> choose_channels(std::uint32_t ranks, const MscclLimits* limits, Layout& layout) {
     auto& lanes = layout.lanes;
@@ -41,4 +41,4 @@ std::optional<Excess> choose_channels(std::uint32_t ranks, const MscclLimits* li
     return std::nullopt;
 }
 
-}  // namespace tutti::compile::trace
+}  // namespace tutti::compile::passes
