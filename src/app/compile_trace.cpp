@@ -48,6 +48,7 @@ class Judge {
         try {
             made.result = compile();
         } catch (const InternalError& error) {
+            refuse_too_large();
             const bool says_why = !told_.empty() && !told_.back().verdict.violations.empty();
             const std::string first =
                 says_why ? ": " + told_.back().verdict.violations.front().message : std::string();
@@ -62,6 +63,14 @@ class Judge {
     }
 
   private:
+    /// Nothing leaves that could not be verified.
+    void refuse_too_large() const {
+        if (told_.empty() || told_.back().verdict.violations.empty()) return;
+        const plan::PlanFinding& first = told_.back().verdict.violations.front();
+        if (first.code == "too-large")
+            throw InputError("the plan is too large to be verified: " + first.message);
+    }
+
     verify::PlanReading reading_;
     const TraceNetwork* network_;
     struct Told {

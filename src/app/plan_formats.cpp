@@ -100,6 +100,14 @@ io::Json facts_of(const compile::MscclResult& result, const std::string& collect
     return facts;
 }
 
+/// Nothing leaves that could not be verified.
+void refuse_too_large(const plan::PlanVerdict& verdict) {
+    if (verdict.violations.empty() || verdict.violations.front().code != "too-large") return;
+    throw InputError(
+        fmt::format("the plan is too large to be verified: {}; larger ones can be had as schedules",
+                    verdict.violations.front().message));
+}
+
 /// Judges candidate plans like files of other tools, and keeps the last verdict.
 class Judge {
   public:
@@ -136,6 +144,7 @@ MadePlan make_msccl(const Instance& instance, const Schedule& schedule, Collecti
                                                    [&](const auto& c) { return judge(c); });
     if (!result) {
         const plan::PlanVerdict& last = judge.last();
+        refuse_too_large(last);
         const std::string why = last.violations.empty() ? "it hangs" : last.violations.front().message;
         if (options.mode != CallMode::InPlace || last.verdict != plan::PlanClass::Invalid) {
             throw InternalError(fmt::format("the plan is {}: {}", name_of(last.verdict), why));
@@ -177,6 +186,7 @@ MadePlan make_mscclpp(const Instance& instance, const Schedule& schedule, Collec
     reading.condition = result.condition;
     const plan::PlanVerdict verdict = verify::verify(result.plan, reading);
     if (verdict.verdict != plan::PlanClass::Valid) {
+        refuse_too_large(verdict);
         const std::string why = verdict.violations.empty() ? "" : verdict.violations.front().message;
         throw InternalError(fmt::format("the execution plan is {}: {}", name_of(verdict.verdict), why));
     }

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tutti::compile {
@@ -84,9 +85,11 @@ class ExecutionCompiler {
     TraceExecution run() {
         std::optional<TraceExecution> best;
         std::tuple<std::int64_t, std::size_t, std::size_t> best_size;
-        for (const bool joined : {true, false}) {
+        for (const auto& [joined, reads] : {std::pair(true, true), std::pair(true, false),
+                                            std::pair(false, true), std::pair(false, false)}) {
             if (joined && !program_.fusion) continue;
-            std::optional<TraceExecution> made = first_accepted(joined);
+            if (reads && !may_read()) continue;
+            std::optional<TraceExecution> made = first_accepted(joined, reads);
             if (!made) continue;
             const auto size = std::tuple_cat(std::tuple(time_), size_of(made->plan));
             if (best && best_size <= size) continue;
@@ -99,7 +102,12 @@ class ExecutionCompiler {
     }
 
   private:
-    std::optional<TraceExecution> first_accepted(bool joined) {
+    /// The proxies of port channels only put, and packets are put.
+    [[nodiscard]] bool may_read() const {
+        return options_.channel == plan::ChannelType::Memory && !landings().front().packets;
+    }
+
+    std::optional<TraceExecution> first_accepted(bool joined, bool reads) {
         const bool ranges =
             std::ranges::any_of(program_.verbs, [](const lang::Verb& verb) { return verb.count > 1; });
         const auto manners =
@@ -109,6 +117,7 @@ class ExecutionCompiler {
             const std::optional<Layout> layout = layout_of(program_, graph, clock_of(graph), joined);
             if (!layout) continue;
             for (DraftChoice choice : landings()) {
+                choice.reads = reads;
                 choice.instances = std::int64_t{program_.instances};
                 choice.manner = manner;
                 TraceExecution made = attempt(graph, *layout, choice);
@@ -139,9 +148,9 @@ class ExecutionCompiler {
         const CollectiveKind kind = program_.shape.kind;
         const bool from_all = kind == CollectiveKind::AllReduce || kind == CollectiveKind::AllGather ||
                               kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll;
-        const bool packets = program_.protocol == plan::Protocol::LL &&
-                             options_.channel == plan::ChannelType::Memory && from_all;
-        if (packets) return {{.packets = true}};
+        const bool packets = program_.protocol == plan::Protocol::LL && from_all;
+        const bool staged = options_.channel == plan::ChannelType::Port;
+        if (packets) return {{.packets = true, .staged = staged}};
         return {{.direct = true}, {.direct = false}};
     }
 

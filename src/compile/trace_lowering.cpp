@@ -156,14 +156,23 @@ class Search {
     }
 
     TraceResult run() {
-        // Where thread blocks are too long for the target, connections become several.
+        // Where thread blocks are too long for the target, connections become several; where there are too
+        // many, connections share them.
         std::uint32_t length = kNone;
         while (true) {
             try_all(length);
-            const MscclLimits* const limits = Attempt::limits(options_);
-            const bool too_long = excess_ && excess_->of == Excess::Of::Steps;
-            if (best_ || !too_long || length == 1 || program_.policy == lang::BlockPolicy::Manual) break;
-            length = length == kNone ? static_cast<std::uint32_t>(limits->steps) : length / 2;
+            if (best_ || !excess_ || program_.policy == lang::BlockPolicy::Manual) break;
+            const Excess::Of of = excess_->of;
+            const bool too_many =
+                of == Excess::Of::Blocks || of == Excess::Of::Channels || of == Excess::Of::WaitedBlock;
+            if (of == Excess::Of::Steps && length != 1) {
+                length = length == kNone ? static_cast<std::uint32_t>(Attempt::limits(options_)->steps)
+                                         : length / 2;
+            } else if (too_many && !pack_) {
+                pack_ = true;
+            } else {
+                break;
+            }
         }
         if (!best_ && excess_) throw InputError(text_of(*excess_, *options_.target));
         if (!best_) {
@@ -181,10 +190,11 @@ class Search {
         for (const std::uint32_t room : {fifo, kNone}) {
             for (const bool in_order : {false, true}) {
                 for (const bool peel : {true, false}) {
-                    if (!program_.fusion && peel) continue;
+                    if ((!program_.fusion || pack_) && peel) continue;
                     if (program_.policy == lang::BlockPolicy::Manual && peel) continue;
                     all.push_back({.fuse = program_.fusion,
                                    .peel = peel,
+                                   .pack = pack_,
                                    .lane_length = lane_length,
                                    .graph_order = in_order,
                                    .fifo = room});
@@ -193,6 +203,7 @@ class Search {
             if (program_.fusion) {
                 all.push_back({.fuse = false,
                                .peel = false,
+                               .pack = pack_,
                                .lane_length = lane_length,
                                .graph_order = true,
                                .fifo = room});
@@ -274,6 +285,7 @@ class Search {
     std::optional<Graph> graph_;  ///< while it is needed
     TraceResult frame_;
     int best_possible_ = 3;
+    bool pack_ = false;  ///< connections share thread blocks
 
     std::optional<TraceResult> best_;
     Choice way_;  ///< to the best

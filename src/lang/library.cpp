@@ -125,6 +125,7 @@ Shape shape_of(const Algorithm& algorithm, const Settings& settings) {
                 .chunks = algorithm.chunks(settings),
                 .in_place = *settings.request.in_place};
     if (has_root(shape.kind)) shape.root = Rank(settings.request.root);
+    if (algorithm.reshape != nullptr) algorithm.reshape(shape, settings);
     return shape;
 }
 

@@ -61,6 +61,8 @@ struct Algorithm {
     /// Chunks of each rank's share.
     std::uint32_t (*chunks)(const Settings&);
     void (*write)(Program&, const Settings&);
+    /// Another shape than that of the collective asked for; null: none.
+    void (*reshape)(Shape&, const Settings&) = nullptr;
 };
 
 /// All of them, by name.

@@ -310,10 +310,12 @@ TEST_CASE("a sum that is sent on is one operation with that") {
     const TraceExecution made =
         compile_trace_to_execution(ring(3, CollectiveKind::AllReduce, true).trace(), {}, executed);
     const auto counts = operations_by_type(made.plan);
-    // Of each chunk both sums are sent on, and both copies of the result come from the last one.
-    CHECK(counts.at(plan::OperationType::ReduceSend) == 6);
+    // Of each chunk both sums are sent on, and both copies of the result come from the last one. What the
+    // first one adds is read where it lies: nobody overwrites it before.
+    CHECK(counts.at(plan::OperationType::ReadReduceSend) == 3);
+    CHECK(counts.at(plan::OperationType::ReduceSend) == 3);
     CHECK_FALSE(counts.contains(plan::OperationType::Reduce));
-    CHECK(counts.at(plan::OperationType::Put) == 6);
+    CHECK(counts.at(plan::OperationType::Put) == 3);
     CHECK(counts.at(plan::OperationType::Signal) == 12);
     // The proxy of a port channel sends what is in memory.
     const TraceExecution port = compile_trace_to_execution(ring(3, CollectiveKind::AllReduce, true).trace(),
@@ -354,14 +356,53 @@ TEST_CASE("with the protocol LL messages are packets where every rank's result d
         }
     }
     CHECK(plans > 40);
-    // Nor on port channels, nor under other protocols.
+    // Under other protocols there are none.
     lang::Trace trace = ring(3, CollectiveKind::AllReduce, true).trace();
-    trace.protocol = plan::Protocol::LL;
-    const TraceExecution port =
-        compile_trace_to_execution(trace, {.channel = plan::ChannelType::Port}, executed);
-    CHECK(port.plan.protocol == plan::Protocol::Simple);
     trace.protocol = plan::Protocol::LL128;
     CHECK(compile_trace_to_execution(trace, {}, executed).plan.protocol == plan::Protocol::Simple);
+}
+
+TEST_CASE("the proxy of a port channel sends packets that the sender has made") {
+    using plan::OperationType;
+    for (const std::uint32_t instances : {1U, 2U}) {
+        lang::Trace trace = ring(4, CollectiveKind::AllReduce, true).trace();
+        trace.protocol = plan::Protocol::LL;
+        trace.instances = instances;
+        const TraceExecution made =
+            compile_trace_to_execution(trace, {.channel = plan::ChannelType::Port}, executed);
+        REQUIRE(executed(made) == plan::PlanClass::Valid);
+        CHECK(made.plan.protocol == plan::Protocol::LL);
+        CHECK(made.plan.double_scratch);
+        const auto counts = operations_by_type(made.plan);
+        // 4 chunks go 6 steps each.
+        CHECK(counts.at(OperationType::CopyPackets) == 24 * instances);
+        CHECK(counts.at(OperationType::ReadPutPackets) == 24 * instances);
+        CHECK_FALSE(counts.contains(OperationType::PutPackets));
+        CHECK_FALSE(counts.contains(OperationType::Signal));
+    }
+}
+
+TEST_CASE("what is added is read from its sender if that keeps it, and still does something after it") {
+    using plan::OperationType;
+    // Rank 1 adds what rank 0 has. Whether rank 0 hears of that: a copy comes back, or it does not.
+    const auto counts_of = [](bool hears, bool overwrites) {
+        lang::Trace head = heading(CollectiveKind::Custom, 2, 1, true);
+        head.shape.custom_inputs = head.shape.custom_outputs = 2;
+        for (std::uint32_t r = 0; r < 2; ++r) {
+            for (std::uint32_t i = 0; i < 2; ++i)
+                head.shape.initial.push_back({{r, kInput, i}, {Rank(r), std::int64_t{i}}});
+        }
+        Tracer tracer(head);
+        tracer.reduce({0, kInput, 0}, {1, kInput, 0}, 1);
+        if (overwrites) tracer.copy({0, kInput, 1}, {0, kInput, 0}, 1);
+        if (hears) tracer.copy({1, kInput, 0}, {0, kInput, 1}, 1);
+        return operations_by_type(compile_trace_to_execution(tracer.trace(), {}, executed).plan);
+    };
+    CHECK(counts_of(true, false).contains(OperationType::ReadReduceSend));
+    CHECK_FALSE(counts_of(false, false).contains(OperationType::ReadReduce));
+    CHECK(counts_of(false, false).at(OperationType::Put) == 1);
+    // What overwrites it does not wait for the reader.
+    CHECK_FALSE(counts_of(true, true).contains(OperationType::ReadReduceSend));
 }
 
 TEST_CASE("a copy is put where it belongs if its sender knows that the place is free") {

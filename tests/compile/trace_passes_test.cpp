@@ -168,11 +168,20 @@ TEST_CASE("connections are split, and channels filled, until the limits of a tar
     CHECK(keeps(exchange, plan::Target::MscclExecutor).plan.channels == 2);
 }
 
-TEST_CASE("a limit that cannot be kept is refused with both numbers") {
+TEST_CASE("connections share thread blocks where a target has too few") {
+    // 78 connections of each rank, in thread blocks that both send and receive.
     const lang::Trace exchange = library_program("direct-all-to-all", CollectiveKind::AllToAll, 40);
+    REQUIRE(excess_of(compile_trace(exchange, {}, class_of).plan, limits_of(plan::Target::Rccl)));
+    const TraceResult packed = compile_trace(exchange, {.target = plan::Target::Rccl}, class_of);
+    CHECK_FALSE(excess_of(packed.plan, limits_of(plan::Target::Rccl)));
+    CHECK(verdict_on(packed, plan::Target::Rccl).verdict == plan::PlanClass::Valid);
+}
+
+TEST_CASE("a limit that cannot be kept is refused with both numbers") {
+    const lang::Trace exchange = library_program("direct-all-to-all", CollectiveKind::AllToAll, 70);
     CHECK_THROWS_WITH_AS(
         (void)compile_trace(exchange, {.target = plan::Target::Rccl}, class_of),
-        "the plan needs 78 thread blocks on rank 0; rccl has room for 64 (--target msccl takes "
+        "the plan needs 69 thread blocks on rank 0; rccl has room for 64 (--target msccl takes "
         "longer thread blocks)",
         InputError);
     lang::Trace ring = library_program("ring", CollectiveKind::AllReduce, 4);

@@ -41,9 +41,12 @@ class Assembly {
         blocks_of_ = next;
     }
 
-    /// Whether it puts, or waits; who gets packets has to wait for none.
-    [[nodiscard]] bool is_a(Kind task, Kind wanted) const {
-        return task == wanted || (wanted == Kind::Put && task == Kind::ReducePut);
+    /// Whether it puts (of what is read it signals instead), or waits; who gets packets has to wait for none.
+    [[nodiscard]] bool is_a(const Task& task, Kind wanted) const {
+        if (task.kind == wanted) return true;
+        if (wanted != Kind::Put) return false;
+        return task.kind == Kind::ReducePut || task.kind == Kind::ReadReducePut ||
+               (task.kind == Kind::Signal && draft_.moves[task.move].is_read);
     }
     /// The position of each move among those that its block puts (signals follow in the same order), or
     /// waits for.
@@ -52,7 +55,7 @@ class Assembly {
         std::uint32_t next = 0;
         for (const Block& block : draft_.blocks) {
             for (const Task& task : block.tasks) {
-                if (is_a(task.kind, kind)) position[task.move] = next++;
+                if (is_a(task, kind)) position[task.move] = next++;
             }
         }
         return position;
@@ -165,6 +168,22 @@ class Assembly {
                 op.type = task.unpacks ? OperationType::ReducePackets : OperationType::Reduce;
                 add(op, task);
                 break;
+            case Kind::Pack:
+                op.type = OperationType::CopyPackets;
+                op.src = {local(task.src, task.count)};
+                op.dst = {local(task.dst, task.count)};
+                break;
+            case Kind::ReadReduce:
+            case Kind::ReadReducePut:
+                op.type =
+                    task.kind == Kind::ReadReduce ? OperationType::ReadReduce : OperationType::ReadReduceSend;
+                op.channel_type = draft_.channel;
+                op.reduce = plan::ReduceOp::Sum;
+                op.src = {local(task.src, task.count), source_of(task)};
+                op.dst = {local(task.dst, task.count)};
+                if (task.kind == Kind::ReadReducePut)
+                    op.dst.push_back(remote(task.move, draft_.moves[task.move].landing, task.count));
+                break;
             case Kind::ReducePut:
                 op.type = task.unpacks ? OperationType::ReduceSendPackets : OperationType::ReduceSend;
                 op.channel_type = draft_.channel;
@@ -180,9 +199,9 @@ class Assembly {
 
     void put(plan::Operation& op, const Task& task) {
         const bool port = draft_.channel == ChannelType::Port;
-        op.type = port             ? OperationType::PutSignal
-                  : draft_.packets ? OperationType::PutPackets
-                                   : OperationType::Put;
+        op.type = !draft_.packets ? (port ? OperationType::PutSignal : OperationType::Put)
+                  : port          ? OperationType::ReadPutPackets
+                                  : OperationType::PutPackets;
         op.channel_type = draft_.channel;
         if (port) op.channels = {channel(task.move)};
         op.src = {local(task.src, task.count)};
@@ -192,6 +211,13 @@ class Assembly {
     plan::Operand remote(std::uint32_t move, const plan::Address& at, std::int64_t count) {
         const plan::Slot id = buffer(draft_.moves[move].to, at.buffer);
         return {plan::Operand::Kind::Remote, plan::Buffer::Input, id, (*at.offset).value(), count};
+    }
+    /// What a receiver reads at its sender.
+    plan::Operand source_of(const Task& task) {
+        const Move& move = draft_.moves[task.read];
+        const plan::Slot id = buffer(move.from, move.source.buffer);
+        return {plan::Operand::Kind::Remote, plan::Buffer::Input, id, (*move.source.offset).value(),
+                task.count};
     }
     static void add(plan::Operation& op, const Task& task) {
         op.reduce = plan::ReduceOp::Sum;

@@ -29,7 +29,11 @@
 //
 // Packets. Their readers wait for them, so there are no signals and waits, and no nops for these. What is
 // known of one packet says nothing of another, but all of them land in scratch that is written once, so
-// nobody has to know more.
+// nobody has to know more. On port channels a proxy sends packets as they are, so the sender makes them in
+// scratch of its own first; the operation that hands them to the proxy (`rppkt`) waits for them, and with
+// that for all threads.
+//
+// Reading. What the receiver reads from the sender's memory is only signalled, when it is there.
 
 namespace tutti::compile::execution {
 namespace {
@@ -102,7 +106,9 @@ class Writer {
             tasks().push_back({.kind = Kind::Wait, .move = i});
             waited_ = true;
         }
-        if (m.reduces) {
+        if (m.is_read) {
+            data({Kind::ReadReduce, i, m.operand, {}, m.target, false, m.count, {}, i});
+        } else if (m.reduces) {
             data({Kind::Reduce, i, m.operand, m.landing, m.target, draft_.packets, m.count, {}});
         } else if (m.landing != m.target) {
             data({Kind::Copy, i, m.landing, {}, m.target, draft_.packets, m.count, {}});
@@ -119,6 +125,12 @@ class Writer {
 
     void send(std::uint32_t i) {
         const Move& m = draft_.moves[i];
+        if (m.is_read) {
+            if (moved_) fence();
+            tasks().push_back({.kind = Kind::Signal, .move = i});
+            return;
+        }
+        if (draft_.packets && draft_.channel == plan::ChannelType::Port) return send_staged(i);
         Task put{Kind::Put, i, m.source, {}, m.landing, false, m.count, {}};
         if (draft_.channel == plan::ChannelType::Port) {
             // The proxy puts and signals, in order with all waits; only the threads' own work must be done.
@@ -129,7 +141,10 @@ class Writer {
         }
         if (waited_ || !is_last_sum(m)) {
             data(std::move(put));
-        } else if (Task& sum = tasks().back(); sum.kind == Kind::Reduce && may_put(sum)) {
+        } else if (Task& sum = tasks().back(); sum.kind == Kind::ReadReduce) {
+            sum.kind = Kind::ReadReducePut;
+            sum.move = i;
+        } else if (sum.kind == Kind::Reduce && may_put(sum)) {
             sum.kind = Kind::ReducePut;
             sum.move = i;
         } else {
@@ -141,13 +156,27 @@ class Writer {
         tasks().push_back({.kind = Kind::Signal, .move = i});
     }
 
+    /// Packets on a port channel.
+    void send_staged(std::uint32_t i) {
+        const Move& m = draft_.moves[i];
+        Task pack{Kind::Pack, i, m.source, {}, m.staging, false, m.count, {}};
+        if (waited_ || !is_last_sum(m)) {
+            data(std::move(pack));
+        } else {
+            tasks().push_back(std::move(pack));
+        }
+        tasks().push_back({Kind::Put, i, m.staging, {}, m.landing, false, m.count, {}});
+        waited_ = moved_ = lent_ = false;  // the threads have waited for each other
+    }
+
     /// The operation before is the sum, or copy, of exactly what is put.
     [[nodiscard]] bool is_last_sum(const Move& m) const {
         const auto& done = blocks_.back().tasks;
         if (done.empty()) return false;
         const Task& last = done.back();
-        return (last.kind == Kind::Reduce || last.kind == Kind::Copy) && last.dst == m.source &&
-               last.count == m.count;
+        const bool makes =
+            last.kind == Kind::Reduce || last.kind == Kind::ReadReduce || last.kind == Kind::Copy;
+        return makes && last.dst == m.source && last.count == m.count;
     }
     /// Of packets there is an operation that adds them and sends more, none that sends the sum of plain data.
     [[nodiscard]] bool may_put(const Task& sum) const { return sum.unpacks == draft_.packets; }

@@ -10,7 +10,7 @@
 /// moves, where it is put, and in which order and line of work each rank does what.
 namespace tutti::compile::execution {
 
-/// A message: the sender puts it into the receiver's memory.
+/// A message: the sender puts it into the receiver's memory, or lets the receiver read it.
 struct Move {
     std::uint32_t from = 0, to = 0;
     plan::Address source{};   ///< where the sender reads it
@@ -19,6 +19,8 @@ struct Move {
     plan::Address target{};   ///< where the receiver keeps it
     std::int32_t count = 0;   ///< chunks
     bool reduces = false;
+    bool is_read = false;     ///< the receiver adds it from the sender's memory; it lands nowhere
+    plan::Address staging{};  ///< of packets on port channels: where the sender makes them
 };
 
 /// A copy within a rank's memory, or a sum with what is in `dst`.
@@ -39,10 +41,13 @@ struct Work {
 struct Task {
     enum class Kind : std::uint8_t {
         Put,
+        Pack,  ///< makes the packets that are put
         Signal,
         Wait,
         Reduce,
-        ReducePut,  ///< Reduce, and the sum is put as well
+        ReducePut,      ///< Reduce, and the sum is put as well
+        ReadReduce,     ///< Reduce, and what is added is read from the sender of the move `read`
+        ReadReducePut,  ///< ReadReduce, and the sum is put as well
         Copy,
         Nop,
         Barrier,
@@ -50,11 +55,12 @@ struct Task {
         Release
     };
     Kind kind = Kind::Nop;
-    std::uint32_t move = 0;               ///< Put, Signal, Wait, ReducePut
+    std::uint32_t move = 0;               ///< Put, Pack, Signal, Wait, ReducePut, ReadReducePut
     plan::Address src{}, other{}, dst{};  ///< Reduce adds src and other; `dst` of a Put is at the receiver
     bool unpacks = false;                 ///< Reduce, Copy: what came (other, src) are packets
     std::int32_t count = 0;               ///< chunks
     std::vector<plan::SemaphoreId> semaphores{};  ///< Acquire, Release
+    std::uint32_t read = 0;                       ///< ReadReduce, ReadReducePut
 };
 
 struct Block {

@@ -11,10 +11,16 @@
 // instructions; what is not found by then lands in scratch, which is always right. (Around a ring of n ranks
 // some 4 n instructions lie between them.) A result of an all-reduce comes back to a rank only after that
 // rank's own part has gone out, so nearly always it is put where it belongs.
+//
+// What is added may be read from its sender instead (`rre`), if the receive comes before everything that
+// overwrites the source, and before something that the sender still does: so the sender's call does not
+// return, and nobody changes its buffers, before the receiver has read. A value that the sender has just made
+// is put all the same, in one operation with making it.
 
 #include "compile/execution/graph_draft.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace tutti::compile::execution {
 namespace {
@@ -66,6 +72,58 @@ class Directness {
     std::vector<std::uint32_t> open_;
 };
 
+/// Decides which messages may be read from their senders.
+class Readable {
+  public:
+    explicit Readable(const Graph& graph)
+        : graph_(graph), feeders_(passes::feeders_of(graph)), seen_(graph.size(), kNoInstruction) {
+        first_after_.assign(graph.size() + 1, 0);
+        for (const std::uint32_t b : graph.befores) ++first_after_[b + 1];
+        for (std::uint32_t i = 0; i < graph.size(); ++i) first_after_[i + 1] += first_after_[i];
+        afters_.resize(graph.befores.size());
+        std::vector<std::uint32_t> next(first_after_.begin(), first_after_.end() - 1);
+        for (std::uint32_t i = 0; i < graph.size(); ++i) {
+            for (const std::uint32_t b : graph.before(i)) afters_[next[b]++] = i;
+        }
+    }
+
+    [[nodiscard]] bool of(std::uint32_t receive) {
+        const Instruction& one = graph_.instructions[receive];
+        if (!one.reduces || feeders_[one.match] != passes::kNone) return false;
+        // What overwrites the source has an edge from the send.
+        return comes_before(receive, one.match, after(one.match).size() - 1);
+    }
+
+  private:
+    [[nodiscard]] std::span<const std::uint32_t> after(std::uint32_t i) const {
+        return {afters_.data() + first_after_[i], afters_.data() + first_after_[i + 1]};
+    }
+    /// Whether the receive comes before the `writers` that come after the send, and before anything of its
+    /// sender.
+    [[nodiscard]] bool comes_before(std::uint32_t receive, std::uint32_t send, std::size_t writers) {
+        bool waited_for = false;
+        open_.assign(1, receive);
+        seen_[receive] = receive;
+        for (std::size_t searched = 0; searched < open_.size() && searched < kMostSearched; ++searched) {
+            for (const std::uint32_t a : after(open_[searched])) {
+                if (seen_[a] == receive) continue;
+                seen_[a] = receive;
+                if (std::ranges::binary_search(graph_.before(a), send)) --writers;
+                waited_for = waited_for || graph_.instructions[a].rank == graph_.instructions[send].rank;
+                if (waited_for && writers == 0) return true;
+                open_.push_back(a);
+            }
+        }
+        return false;
+    }
+
+    const Graph& graph_;
+    std::vector<std::uint32_t> feeders_;
+    std::vector<std::uint32_t> first_after_, afters_;
+    std::vector<std::uint32_t> seen_;  ///< by instruction: the receive for which it was found last
+    std::vector<std::uint32_t> open_;
+};
+
 class GraphDraft {
   public:
     GraphDraft(const Graph& graph, const passes::Layout& layout, const DraftChoice& choice)
@@ -86,6 +144,7 @@ class GraphDraft {
         }
         number_lines();
         choose_direct();
+        choose_reads();
         for (instance_ = 0; instance_ < m; ++instance_) {
             for (const std::uint32_t i : layout_.order) {
                 add(i);
@@ -112,6 +171,15 @@ class GraphDraft {
         Directness directness(graph_);
         for (std::uint32_t i = 0; i < graph_.size(); ++i) {
             if (graph_.instructions[i].receives()) direct_[i] = directness.of(i);
+        }
+    }
+
+    void choose_reads() {
+        is_read_.assign(graph_.size(), false);
+        if (!choice_.reads || choice_.packets) return;
+        Readable readable(graph_);
+        for (std::uint32_t i = 0; i < graph_.size(); ++i) {
+            if (graph_.instructions[i].receives()) is_read_[i] = readable.of(i);
         }
     }
 
@@ -162,7 +230,13 @@ class GraphDraft {
         move.operand =
             one.reduces ? place(one.peer, arrival.source_buffer, arrival.source, one.count) : move.target;
         move.landing = move.target;
-        if (!direct_[one.match]) {
+        move.is_read = is_read_[one.match];
+        if (choice_.staged) {
+            std::int64_t& scratch = draft_.of_rank[one.rank].scratch;
+            move.staging = {plan::Buffer::Scratch, plan::id_of<plan::ChunkOffset>(scratch)};
+            scratch += one.count;
+        }
+        if (!direct_[one.match] && !move.is_read) {
             std::int64_t& scratch = draft_.of_rank[one.peer].scratch;
             move.landing = {plan::Buffer::Scratch, plan::id_of<plan::ChunkOffset>(scratch)};
             scratch += one.count;
@@ -179,7 +253,7 @@ class GraphDraft {
     const DraftChoice& choice_;
     Draft draft_;
     std::vector<std::uint32_t> line_;     ///< by block of the layout, within its rank
-    std::vector<bool> direct_;            ///< by receive
+    std::vector<bool> direct_, is_read_;  ///< by receive
     std::vector<std::uint32_t> move_of_;  ///< by send, of the instance at hand
     std::int64_t instance_ = 0;
 };

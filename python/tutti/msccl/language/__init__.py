@@ -264,11 +264,24 @@ class MSCCLProgram:
             raise ProgramError(f"the check of the collective {self.collective.name} fails", "check-failed")
 
 
+def _missing(program, rank, buffer, index):
+    """Why there is no such chunk."""
+    if rank >= len(program._places):
+        return f"there is no rank {rank}; the program has {len(program._places)}"
+    name = getattr(buffer, "name", buffer)
+    if buffer not in program._places[rank]:
+        return f"rank {rank} has no buffer '{name}'; nothing was copied to it before"
+    return f"{name}[{index}] of rank {rank} is outside of its buffer, which has {len(program._places[rank][buffer])} chunks"
+
+
 def chunk(rank, buffer, index, size=1):
     program = _current_program or _curr()
     if rank < 0 or index < 0:
         raise ProgramError(f"expected a rank and an index of 0 or more, found {rank} and {index}")
-    place = program._places[rank][buffer][index]
+    try:
+        place = program._places[rank][buffer][index]
+    except (IndexError, KeyError) as error:
+        raise type(error)(_missing(program, rank, buffer, index)) from None
     if place is None or size == 1 and place is not True:
         return place
     if size != 1 and buffer not in program._renamed:
