@@ -60,8 +60,8 @@ void call(void* function, char a_order, char b_order, const std::array<std::int6
 
 Blas Blas::found() {
     const char* const named = std::getenv("TUTTI_BLAS");
-    std::vector<std::string> names{"libopenblas.so.0", "libopenblas.so", "libblis.so.4", "libblis.so",
-                                   "libmkl_rt.so.2",   "libmkl_rt.so",   "libblas.so.3", "libblas.so"};
+    std::vector<std::string> names{"libopenblas.so.0", "libopenblas.so", "libblis.so.4",
+                                   "libblis.so",       "libmkl_rt.so.2", "libmkl_rt.so"};
     if (named != nullptr) names = {named};
     Blas blas;
     for (const std::string& name : names) {

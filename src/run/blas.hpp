@@ -19,8 +19,8 @@ class Blas {
     Blas() = default;
     explicit Blas(const Functions& functions) : functions_(functions) {}
 
-    /// The library that TUTTI_BLAS names (none if it is empty), else libopenblas, libblis, libblas or the
-    /// like where the system has them.
+    /// The library that TUTTI_BLAS names (none if it is empty), else OpenBLAS, BLIS or MKL where the system
+    /// has them. Not libblas, which may be the reference: it is slower than our blocks.
     [[nodiscard]] static Blas found();
 
     [[nodiscard]] bool is_there() const { return functions_.single != nullptr; }

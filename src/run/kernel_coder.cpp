@@ -6,8 +6,9 @@
 namespace tutti::run {
 namespace {
 
-/// Steps of elements from which on a kernel is compiled for one run: then it saves about as much as it costs.
-constexpr std::int64_t kWorthCompiling = std::int64_t{1} << 24U;
+/// Steps of elements from which on a kernel is compiled for one run: then it saves about as much as it costs;
+/// and from which on it is looked for.
+constexpr std::int64_t kWorthCompiling = std::int64_t{1} << 24U, kWorthLooking = std::int64_t{1} << 18U;
 
 class CompiledCode final : public KernelCode {
   public:
@@ -46,14 +47,14 @@ static_assert(static_cast<int>(Precision::Declared) == static_cast<int>(emit::Ke
 
 std::unique_ptr<KernelCode> KernelCoder::code(const tensor::Loop& loop, const LoopShape& shape,
                                               const Arithmetic& arithmetic) {
-    const std::int64_t elements = product(shape.sizes);
-    if (mode_ != KernelMode::Tiles && elements > 0) {
+    const std::int64_t work = product(shape.sizes) * std::ssize(loop.steps);
+    const bool looks = mode_ == KernelMode::Compiled || (mode_ == KernelMode::Auto && work >= kWorthLooking);
+    if (looks && work > 0) {
         const LoopShape joined = joined_dims(shape);
         std::vector<emit::KernelAccess> access;
         for (std::size_t k = 0; k < joined.strides.size(); ++k) access.push_back(access_of(joined, k));
         const std::string text = emit::cpp_kernel(loop, access, numbers_of(arithmetic.precision));
-        const bool compiles =
-            mode_ == KernelMode::Compiled || elements * std::ssize(loop.steps) >= kWorthCompiling;
+        const bool compiles = mode_ == KernelMode::Compiled || work >= kWorthCompiling;
         if (auto kernel = compiles ? compiler_.kernel(text) : compiler_.known(text))
             return std::make_unique<CompiledCode>(std::move(kernel), joined, arithmetic.salt);
     }

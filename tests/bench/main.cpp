@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "tests/bench/batches.hpp"
 #include "tests/bench/child.hpp"
+#include "tests/bench/kernels.hpp"
 #include "tests/bench/plans.hpp"
 #include "tests/bench/reach.hpp"
 #include "tests/bench/scale.hpp"
@@ -67,6 +68,7 @@ int run(int argc, char** argv) {
     tutti::bench::ScaleOptions scale;
     tutti::bench::PlansOptions plans;
     tutti::bench::BatchesOptions batches;
+    tutti::bench::KernelsOptions kernels;
     std::string what;
     po::options_description for_reach("scripts/bench reach [options]: what is proven, and how fast");
     for_reach.add_options()("seconds", po::value<double>(), "CPU seconds for `auto` (default 60)")(
@@ -87,17 +89,29 @@ int run(int argc, char** argv) {
     for_plans.add_options()("plan", po::value(&plans.only), "only plans whose name contains this");
     po::options_description for_batch("scripts/bench batch [options]: what a batch costs per instance");
     for_batch.add_options()("instances", po::value(&batches.instances), "how many (default 1000)");
+    po::options_description for_kernels(
+        "scripts/bench kernels [options]: kernels of tensor programs, compiled and interpreted");
+    for_kernels.add_options()("rounds", po::value(&kernels.rounds), "how many (default 21)");
     po::options_description all;
-    all.add(for_reach).add(for_scale).add(for_plans).add(for_batch).add_options()("help", "this text")(
-        "what", po::value(&what));
+    all.add(for_reach)
+        .add(for_scale)
+        .add(for_plans)
+        .add(for_batch)
+        .add(for_kernels)
+        .add_options()("help", "this text")("what", po::value(&what));
     po::positional_options_description places;
     places.add("what", 1);
     po::variables_map given;
     po::store(po::command_line_parser(argc, argv).options(all).positional(places).run(), given);
     po::notify(given);
-    const bool known = what == "reach" || what == "scale" || what == "plans" || what == "batch";
+    const bool known =
+        what == "reach" || what == "scale" || what == "plans" || what == "batch" || what == "kernels";
     if (given.contains("help") || !known) {
-        std::cerr << for_reach << '\n' << for_scale << '\n' << for_plans << '\n' << for_batch;
+        std::cerr << for_reach << '\n'
+                  << for_scale << '\n'
+                  << for_plans << '\n'
+                  << for_batch << '\n'
+                  << for_kernels;
         return given.contains("help") ? 0 : 1;
     }
     if (given.contains("seconds")) reach.limits.seconds = scale.seconds = given["seconds"].as<double>();
@@ -116,6 +130,10 @@ int run(int argc, char** argv) {
     if (what == "batch") {
         print_machine("Batch: what it costs per instance", core, command);
         return tutti::bench::batches(batches) ? 0 : 70;
+    }
+    if (what == "kernels") {
+        print_machine("Kernels: compiled, interpreted, and at the speed of memory", core, command);
+        return tutti::bench::kernels(kernels) ? 0 : 70;
     }
     print_machine("Reach: what is proven, and how fast", core, command);
     return tutti::bench::reach(reach) ? 0 : 70;

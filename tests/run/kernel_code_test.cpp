@@ -325,7 +325,7 @@ TEST_CASE("fused, step by step, interpreted and compiled loops have the same bit
                   "");
         }
     }
-    if (coder.compiler().why() != "") MESSAGE("not compiled: ", coder.compiler().why());
+    if (!coder.compiler().why().empty()) MESSAGE("not compiled: ", coder.compiler().why());
 }
 
 TEST_CASE("an output may be the memory of a dense tensor, which is updated in place") {

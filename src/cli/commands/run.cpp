@@ -5,6 +5,7 @@
 #include "cli/heartbeat.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/plan_readings.hpp"
+#include "cli/run_calibrate.hpp"
 #include "cli/run_table.hpp"
 #include "cli/run_tensor.hpp"
 #include "cli/tensor_sizes.hpp"
@@ -23,15 +24,16 @@ namespace {
 struct Request {
     app::RunOptions run{};
     bool csv = false;
-    std::string inputs{};                      ///< of a tensor program
-    bool f64 = false;                          ///< likewise
-    std::optional<run::KernelMode> kernels{};  ///< likewise
-    app::LinkOptions links{};                  ///< likewise
-    std::string device{};                      ///< likewise
-    bool check = false;                        ///< likewise
-    app::TensorSizes sizes{};                  ///< likewise
-    std::vector<std::string> of_programs{};    ///< options given that mean nothing for plans
-    std::vector<std::string> of_plans{};       ///< options given that mean nothing for a tensor program
+    std::string inputs{};                              ///< of a tensor program
+    bool f64 = false;                                  ///< likewise
+    std::optional<run::KernelMode> kernels{};          ///< likewise
+    app::LinkOptions links{};                          ///< likewise
+    std::string device{};                              ///< likewise
+    bool check = false;                                ///< likewise
+    app::TensorSizes sizes{};                          ///< likewise
+    std::optional<app::CalibrateOptions> calibrate{};  ///< measure this machine, and nothing else
+    std::vector<std::string> of_programs{};            ///< options given that mean nothing for plans
+    std::vector<std::string> of_plans{};  ///< options given that mean nothing for a tensor program
 };
 
 OptionGroup call_options();
@@ -100,8 +102,20 @@ app::RunNames run_names(const Values& values) {
     return names;
 }
 
+app::CalibrateOptions calibrate_options(const Values& values) {
+    if (!values.list("files").empty())
+        values.refuse("--calibrate measures this machine; expected no file with it");
+    return {.output = values.text("output").value_or("-"),
+            .threads = values.number<unsigned>("threads", 0, 1, kMostThreads)};
+}
+
 Request run_options(const Values& values) {
     Request request;
+    if (values.flag("calibrate")) {
+        request.calibrate = calibrate_options(values);
+        return request;
+    }
+    if (values.flag("output")) values.refuse("option --output: expected --calibrate with it");
     app::RunOptions& options = request.run;
     options.names = run_names(values);
     options.plan = plan_reading_options(values);
@@ -211,6 +225,7 @@ ExitCode run_program(const std::vector<std::string>& files, const Request& reque
 }
 
 ExitCode run_run(const Request& request, const Talk& talk, const Process& process) {
+    if (request.calibrate) return run_calibrate(*request.calibrate, talk, process);
     if (const auto files = program_and_schedule(request.run.names.files); !files.empty())
         return run_program(files, request, talk, process);
     if (!request.of_programs.empty()) {
@@ -348,13 +363,24 @@ OptionGroup tensor_options() {
     return tensor;
 }
 
+OptionGroup machine_options() {
+    OptionGroup machine{"This machine"};
+    machine.options.add_options()  //
+        ("calibrate", flag(),
+         "measure what a thread computes here while all cores do the same (--threads), and write it as a "
+         "device "
+         "for 'tutti tune --device'")  //
+        ("output,o", text_value("FILE"), "where the device goes (default: standard output)");
+    return machine;
+}
+
 }  // namespace
 
 Command run_command() {
     Command command;
     command.name = "run";
     command.summary = "execute plans on real data, here, and check and time them";
-    command.usage = "PLAN... | FOLDER | INSTANCE SCHEDULE | PROGRAM | ALGORITHM [options]";
+    command.usage = "PLAN... | FOLDER | INSTANCE SCHEDULE | PROGRAM | ALGORITHM | --calibrate [options]";
     command.about =
         "Executes plans (MSCCL XML, MSCCL++ JSON) for all their ranks on data in the memory of\n"
         "this machine, compares every element of every output with what the collective demands,\n"
@@ -379,10 +405,12 @@ Command run_command() {
         "tutti run ring.xml tree.xml --emulate dgx1.json --bytes 4K:256M:4\n"
         "tutti run adam.json adam.schedule.json --iterations 5\n"
         "tutti run matmul_block.json overlap.txt --link 5,1 --device here.json --iterations 5\n"
+        "tutti run --calibrate -o here.json\n"
         "tutti run plan.json --engine streams --count 1,17,1000003\n"
         "tutti run racy.xml --anyway --orders 100\n";
-    command.groups = std::vector<OptionGroup>{call_options(),   engine_options(), making_options(),
-                                              tensor_options(), plan_readings(),  common_options()};
+    command.groups =
+        std::vector<OptionGroup>{call_options(),  engine_options(),  making_options(), tensor_options(),
+                                 plan_readings(), machine_options(), common_options()};
     command.positional = "files";
     command.parse = parsed_by(run_options, run_run);
     return command;
