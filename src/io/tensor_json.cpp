@@ -304,6 +304,19 @@ std::unordered_map<std::string, ValueId> ids_in(const JsonView& values) {
     return ids;
 }
 
+/// Of a value, or of the kernel of that name; empty where it is neither.
+std::string place_of(const std::string& name, const JsonView& program,
+                     const std::unordered_map<std::string, ValueId>& ids) {
+    if (const auto kernels = program.find("fused")) {
+        for (std::size_t i = 0; i < kernels->size(); ++i) {
+            const JsonView kernel = (*kernels)[i];
+            if (kernel.at("name").string() == name) return kernel.path();
+        }
+    }
+    const auto value = ids.find(name);
+    return value == ids.end() ? "" : fmt::format("/values/{}", value->second.index());
+}
+
 Program program_in(const JsonView& view) {
     if (!view.is_object()) view.fail_expecting("a tensor program, which is an object");
     (void)view.at("tutti_tensor").integer(kTensorFormat, kTensorFormat);
@@ -332,9 +345,7 @@ Program program_in(const JsonView& view) {
     try {
         return Program(std::move(parts));
     } catch (const Refusal& refusal) {
-        const auto at = ids.find(refusal.value());
-        throw at == ids.end() ? refusal
-                              : refusal.at_place(fmt::format("{}/{}", values.path(), at->second.index()));
+        throw refusal.at_place(place_of(refusal.value(), view, ids));
     }
 }
 

@@ -33,7 +33,8 @@ void check_independent(const Program& program, const std::vector<ValueId>& value
 
 }  // namespace
 
-Program coalesce(const Program& program, const tensor::Coalesce& step) {
+Program coalesce(const Program& original, const tensor::Coalesce& step) {
+    const Program program = tidied(original);
     const std::vector<ValueId> values = values_named(program, step.ops);
     if (values.size() < 2) throw Refusal("nothing", "expected at least two collectives in a call");
     const Grouping grouping(program);

@@ -182,7 +182,8 @@ class Fusion {
 
 }  // namespace
 
-Program fuse(const Program& program, const tensor::Fuse& step) {
+Program fuse(const Program& original, const tensor::Fuse& step) {
+    const Program program = tidied(original);
     const std::vector<ValueId> values = values_named(program, step.ops);
     Fusion(program, values).check();
     return with_kernel(program, step.name.empty() ? "fused." + step.ops.front() : step.name, values);

@@ -1,6 +1,7 @@
 #include "rewrite/lookup.hpp"
 
 #include "rewrite/cancel.hpp"
+#include "rewrite/transformations.hpp"
 #include "tensor/kernels.hpp"
 
 #include <fmt/format.h>
@@ -144,5 +145,7 @@ Program settled(Program changed, const Program& before) {
 Program finished(Editor&& editor, const Program& before) {
     return settled(std::move(editor).finish(), before);
 }
+
+Program tidied(const Program& program) { return finished(Editor(program), program); }
 
 }  // namespace tutti::rewrite

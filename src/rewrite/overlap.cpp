@@ -1,7 +1,8 @@
 // A chain of kernels works on pieces: piece i of each runs when piece i of the one before is done. So every
 // value that goes from kernel to kernel must be cut along a dimension of which each element of the next needs
 // only its own piece. For each dimension of the first kernel's elements it is followed through the chain; the
-// first that arrives will do.
+// first that arrives will do. Where the chain updates a state, the old value goes piece by piece: what the
+// chain reads of it must be the same piece.
 
 #include "rewrite/lookup.hpp"
 #include "rewrite/transformations.hpp"
@@ -13,6 +14,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace tutti::rewrite {
 namespace {
@@ -33,6 +36,7 @@ class Chain {
     Chain(const Program& program, const Kernels& kernels, std::span<const KernelId> chain)
         : program_(program),
           kernels_(kernels),
+          users_(program),
           chain_(chain.begin(), chain.end()),
           place_(program.slots(), kNowhere) {
         for (std::size_t i = 0; i < chain_.size(); ++i) {
@@ -98,26 +102,19 @@ class Chain {
         }
     }
 
-    /// No kernel outside needs one of the chain and is needed by another.
+    /// No kernel outside needs one of the chain and is needed by another, by data or by storage.
     void check_no_path_between() const {
         const std::size_t count = kernels_.all().size();
         std::vector<bool> after(count), before(count), in_chain(count);
         for (const KernelId id : chain_) in_chain[id.index()] = true;
         for (std::size_t k = 0; k < count; ++k) {
-            for (const ValueId id : kernels_.all()[k].values) {
-                for (const ValueId arg : program_[id].args) {
-                    const std::size_t from = kernels_.of(arg).index();
-                    if (from != k && (in_chain[from] || after[from])) after[k] = true;
-                }
-            }
+            for (const KernelId from : kernels_.needs(KernelId(k)))
+                after[k] = after[k] || in_chain[from.index()] || after[from.index()];
         }
         for (std::size_t k = count; k-- > 0;) {
             if (!in_chain[k] && !before[k]) continue;
-            for (const ValueId id : kernels_.all()[k].values) {
-                for (const ValueId arg : program_[id].args) {
-                    const std::size_t from = kernels_.of(arg).index();
-                    if (from != k && !in_chain[from]) before[from] = true;
-                }
+            for (const KernelId from : kernels_.needs(KernelId(k))) {
+                if (!in_chain[from.index()]) before[from.index()] = true;
             }
         }
         for (std::size_t k = 0; k < count; ++k) {
@@ -205,7 +202,7 @@ class Chain {
     }
 
     [[nodiscard]] bool survives(std::size_t first_dim) const {
-        std::vector<std::size_t> cut(program_.slots(), kNowhere);
+        std::vector<std::size_t> cut(program_.slots(), kNowhere), dims;
         for (std::size_t i = 0; i < chain_.size(); ++i) {
             std::optional<std::size_t> dim;
             if (i == 0) dim = first_dim;
@@ -225,12 +222,48 @@ class Chain {
                 any = any || cut[id.index()] != kNowhere;
             }
             if (!any) return false;
+            dims.push_back(*dim);
+        }
+        return std::ranges::all_of(chain_, [&](KernelId kernel) {
+            return std::ranges::all_of(kernels_[kernel].values, [&](ValueId id) {
+                return program_[id].op != Op::Update || reads_old_pieces(id, cut[id.index()], dims);
+            });
+        });
+    }
+
+    /// Whether all readers in the chain of the state that is updated in pieces, along `cut`, need no more of
+    /// the old value for a piece than that piece: the ones before it are gone.
+    [[nodiscard]] bool reads_old_pieces(ValueId update, std::size_t cut,
+                                        const std::vector<std::size_t>& dims) const {
+        std::vector<std::pair<ValueId, std::size_t>> memory{{program_[update].args[0], cut}};
+        for (std::size_t m = 0; m < memory.size(); ++m) {
+            const auto [of, dim] = memory[m];
+            for (const ValueId reader : users_[of]) {
+                if (!reads_old_piece(reader, of, dim, dims, reader == update, memory)) return false;
+            }
+        }
+        return true;
+    }
+
+    /// The same of one reader; other names of the memory are added to `memory`.
+    bool reads_old_piece(ValueId reader, ValueId of, std::size_t dim, const std::vector<std::size_t>& dims,
+                         bool is_update, std::vector<std::pair<ValueId, std::size_t>>& memory) const {
+        const Value& value = program_[reader];
+        const std::size_t place = place_[reader.index()];
+        for (std::size_t a = is_update ? 1 : 0; a < value.args.size(); ++a) {
+            if (value.args[a] != of) continue;
+            const std::size_t here = dim == kNowhere ? kNowhere : from_operand(value, a, dim);
+            if (kind_of(value.op) == tensor::OpKind::Placement) memory.emplace_back(reader, here);
+            if (place == kNowhere) continue;
+            const bool is_scalar = here == kNowhere && iterated(reader).rank() == 0;
+            if (!is_scalar && (here == kNowhere || here != dims[place])) return false;
         }
         return true;
     }
 
     const Program& program_;
     const Kernels& kernels_;
+    tensor::Users users_;
     std::vector<KernelId> chain_;
     std::vector<std::size_t> place_;  ///< by value: its kernel's place in the chain
 };
@@ -258,7 +291,8 @@ void check_overlap(const Program& program, const Kernels& kernels, std::span<con
     Chain(program, kernels, chain).check();
 }
 
-Program overlap(const Program& program, const tensor::OverlapStep& step) {
+Program overlap(const Program& original, const tensor::OverlapStep& step) {
+    const Program program = tidied(original);
     const Kernels kernels(program);
     std::vector<KernelId> chain;
     for (const std::string& name : step.chain) chain.push_back(kernel_named(program, kernels, name));

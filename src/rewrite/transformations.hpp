@@ -31,4 +31,8 @@ namespace tutti::rewrite {
 void check_overlap(const tensor::Program& program, const tensor::Kernels& kernels,
                    std::span<const tensor::KernelId> chain);
 
+/// The program without what nobody needs, and without gathers of which every rank takes its part again: as
+/// every transformation leaves it. A kernel is made of what is then there.
+[[nodiscard]] tensor::Program tidied(const tensor::Program& program);
+
 }  // namespace tutti::rewrite

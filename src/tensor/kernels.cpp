@@ -172,9 +172,13 @@ Kernels::Kernels(const Program& program) : of_(program.slots()) {
     const Graph graph = graph_of(program);
     const std::size_t fused = program.fused().size();
     std::vector<KernelId> place(graph.nodes(program));
+    begin_.push_back(0);
     for (const std::size_t node : sorted(program, graph)) {
         place[node] = KernelId(kernels_.size());
         kernels_.push_back({graph.name(program, node), {}, node < fused});
+        for (std::size_t i = graph.begin[node]; i < graph.begin[node + 1]; ++i)
+            needs_.push_back(place[graph.needs[i]]);
+        begin_.push_back(needs_.size());
     }
     for (const ValueId id : program.order()) {
         of_[id.index()] = place[graph.node_of[id.index()]];

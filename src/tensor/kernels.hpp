@@ -2,7 +2,9 @@
 
 #include "tensor/program.hpp"
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,6 +39,11 @@ class Kernels {
     [[nodiscard]] const std::vector<Kernel>& all() const { return kernels_; }
     [[nodiscard]] const Kernel& operator[](KernelId id) const { return kernels_[id.index()]; }
     [[nodiscard]] KernelId of(ValueId value) const { return of_[value.index()]; }
+    /// The kernels that must be over before this one begins: they make what it reads, or read what it
+    /// updates.
+    [[nodiscard]] std::span<const KernelId> needs(KernelId id) const {
+        return std::span(needs_).subspan(begin_[id.index()], begin_[id.index() + 1] - begin_[id.index()]);
+    }
     /// By the name of a fused kernel or of a value outside them.
     [[nodiscard]] std::optional<KernelId> find(std::string_view name) const;
     /// How many kernels do work.
@@ -44,7 +51,9 @@ class Kernels {
 
   private:
     std::vector<Kernel> kernels_;
-    std::vector<KernelId> of_;  ///< by value
+    std::vector<KernelId> of_;        ///< by value
+    std::vector<std::size_t> begin_;  ///< by kernel: where its needs_ begin
+    std::vector<KernelId> needs_;
 };
 
 }  // namespace tutti::tensor

@@ -227,8 +227,8 @@ class Chains {
 }  // namespace
 
 std::vector<Explored> reachable(const Program& program, const ExploreOptions& options) {
-    std::vector<Explored> found{{program, {}}};
-    std::unordered_set<tensor::StructureHash> known{structure_hash(program)};
+    std::vector<Explored> found{{rewrite::tidied(program), {}}};
+    std::unordered_set<tensor::StructureHash> known{structure_hash(found.front().program)};
     for (std::size_t i = 0; i < found.size(); ++i) {
         for (Step& step : moves(found[i].program)) {
             if (found.size() >= options.most_programs || options.stop.requested()) return found;

@@ -42,16 +42,96 @@ Value random_input(const ProgramParts& parts, Rng& rng) {
     value.state = rng.below(3) == 0;
     for (std::size_t a = 0; a < parts.mesh.axes().size(); ++a) {
         const std::array layouts{tensor::Layout(), tensor::Layout(), tensor::Layout::local(),
-                                 tensor::Layout::sliced(rng.below(value.shape.size()))};
+                                 rng.below(8) == 0 ? tensor::Layout::root(1)
+                                                   : tensor::Layout::sliced(rng.below(value.shape.size()))};
         value.layout.push_back(value.state ? layouts[0] : one_of(layouts, rng));
     }
     return value;
 }
 
+std::vector<tensor::Size> random_shape(Rng& rng) {
+    static const std::array<std::vector<tensor::Size>, 6> kShapes{
+        {{}, {{6, "N"}}, {{5, "M"}}, {{6, "N"}, {5, "M"}}, {{6, "N"}, {1, ""}}, {{1, ""}, {6, "N"}}}};
+    return one_of(kShapes, rng);
+}
+
+/// What makes numbers of its own.
+void become_source(Value& value, Rng& rng) {
+    value.op = one_of(std::array{Op::Constant, Op::Constant, Op::Uniform, Op::Iota}, rng);
+    value.args.clear();
+    value.shape = random_shape(rng);
+    value.number = static_cast<double>(rng.below(3));
+    value.seed = static_cast<std::int64_t>(rng.below(2));
+}
+
+void become_pointwise(Value& value, ValueId second, ValueId third, Rng& rng) {
+    static constexpr std::array kUnary{Op::Neg, Op::Tanh, Op::Sqrt, Op::Abs, Op::Exp, Op::Sigmoid, Op::Not};
+    static constexpr std::array kBinary{Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max, Op::Min, Op::Pow};
+    static constexpr std::array kBool{Op::Lt, Op::Ge, Op::Eq, Op::And, Op::Or};
+    const std::uint64_t kind = rng.below(10);
+    if (kind < 2) {
+        value.op = one_of(kUnary, rng);
+    } else if (kind < 7) {
+        value.op = one_of(kBinary, rng);
+        value.args.push_back(second);
+    } else if (kind < 8) {
+        value.op = one_of(kBool, rng);
+        value.args.push_back(second);
+    } else if (kind < 9) {
+        value.op = Op::Select;
+        value.args.insert(value.args.end(), {second, third});
+    } else {
+        value.op = Op::Cast;
+        value.dtype = one_of(std::array{tensor::DType::BF16, tensor::DType::F32, tensor::DType::I32}, rng);
+    }
+}
+
+/// What computes otherwise than element by element.
+void become_compute(Value& value, ValueId second, Rng& rng) {
+    switch (rng.below(6)) {
+        case 0:
+        case 1:
+            value.op = Op::Reduce;
+            value.dims = rng.below(4) == 0 ? std::vector<std::int64_t>{1, 0} : std::vector{value.dim};
+            value.keepdims = rng.below(3) == 0;
+            value.reduction =
+                rng.below(3) == 0 ? static_cast<tensor::Reduction>(rng.below(4)) : tensor::Reduction::Sum;
+            break;
+        case 2:
+        case 3:
+            value.op = Op::Einsum;
+            value.spec = one_of(
+                std::array<const char*, 5>{"nm,nk->mk", "nm,n->nm", "nm,nm->n", "nm,km->nk", "n,n->n"}, rng);
+            value.args.push_back(second);
+            break;
+        case 4:
+            value.op = Op::Transpose;
+            value.perm = {1, 0};
+            break;
+        default:
+            value.op = rng.below(2) == 0 ? Op::Broadcast : Op::Reshape;
+            value.shape = random_shape(rng);
+    }
+}
+
+/// What moves elements, or says only where they are.
+void become_communication(Value& value, Rng& rng) {
+    value.op = one_of(std::array{Op::AllReduce, Op::AllReduce, Op::AllReduce, Op::ReduceScatter,
+                                 Op::AllGather, Op::AllGather, Op::Slice, Op::Shift, Op::AllToAll, Op::Stack,
+                                 Op::Unstack, Op::ReduceTo, Op::BroadcastFrom},
+                      rng);
+    const bool one_axis =
+        value.op == Op::Shift || value.op == Op::AllToAll || value.op == Op::Stack || value.op == Op::Unstack;
+    if (one_axis) value.axes.resize(1);
+    value.by = rng.below(3) == 0 ? -1 : 1;
+    value.split = static_cast<std::int64_t>(rng.below(2));
+    value.concat = 1 - value.split;
+    value.root = static_cast<std::int64_t>(rng.below(2));
+    if (rng.below(6) == 0) value.reduction = tensor::Reduction::Max;
+}
+
 /// The next value, which need not type. The newest values are read most, so that programs have some depth.
 Value random_value(const ProgramParts& parts, Rng& rng) {
-    static constexpr std::array kUnary{Op::Neg, Op::Tanh, Op::Sqrt}, kUnaryAgain{Op::Neg, Op::Abs, Op::Exp};
-    static constexpr std::array kBinary{Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max};
     const auto any = [&] {
         const std::size_t count = parts.values.size();
         const std::size_t back = std::min(rng.below(count), rng.below(count));
@@ -62,45 +142,17 @@ Value random_value(const ProgramParts& parts, Rng& rng) {
     value.args = {any()};
     value.axes = some_axes(parts.mesh, rng);
     value.dim = static_cast<std::int64_t>(rng.below(2));
-    switch (rng.below(14)) {
-        case 0:
-            value.op = one_of(kUnary, rng);
-            break;
-        case 1:
-            value.op = one_of(kUnaryAgain, rng);
-            break;
-        case 2:
-        case 3:
-        case 4:
-        case 5:
-            value.op = one_of(kBinary, rng);
-            value.args.push_back(any());
-            break;
-        case 6:
-            value.op = Op::Reduce;
-            value.dims = {value.dim};
-            value.reduction = rng.below(3) == 0 ? tensor::Reduction::Max : tensor::Reduction::Sum;
-            break;
-        case 7:
-            value.op = Op::Einsum;
-            value.spec = one_of(std::array<const char*, 3>{"nm,nk->mk", "nm,n->nm", "nm,nm->n"}, rng);
-            value.args.push_back(any());
-            break;
-        case 8:
-            value.op = Op::Transpose;
-            value.perm = {1, 0};
-            break;
-        case 9:
-            value.op = Op::Shift;
-            value.axes.resize(1);
-            value.by = 1;
-            break;
-        case 10:
-            value.op = one_of(std::array{Op::Slice, Op::AllGather, Op::ReduceScatter}, rng);
-            break;
-        default:
-            value.op = Op::AllReduce;
+    const std::uint64_t kind = rng.below(16);
+    if (kind == 0) {
+        become_source(value, rng);
+    } else if (kind < 7) {
+        become_pointwise(value, any(), any(), rng);
+    } else if (kind < 11) {
+        become_compute(value, any(), rng);
+    } else {
+        become_communication(value, rng);
     }
+    if (!is_collective(value.op) && kind_of(value.op) != tensor::OpKind::Placement) value.axes.clear();
     return value;
 }
 

@@ -34,6 +34,19 @@ void change_operation(Value& value, Rng& rng) {
     from(kComparison);
 }
 
+/// Another size, another name of one, or one dimension more or less.
+void change_shape(Value& value, Rng& rng) {
+    static const std::array<tensor::Size, 4> kSizes{{{6, "N"}, {5, "M"}, {1, ""}, {4, ""}}};
+    const tensor::Size& size = kSizes[rng.below(kSizes.size())];
+    if (value.shape.empty() || rng.below(4) == 0) {
+        value.shape.push_back(size);
+    } else if (rng.below(4) == 0) {
+        value.shape.pop_back();
+    } else {
+        value.shape[rng.below(value.shape.size())] = size;
+    }
+}
+
 void change_attribute(Value& value, Rng& rng) {
     const auto small = [&] { return static_cast<std::int64_t>(rng.below(3)); };
     using namespace tensor;
@@ -48,6 +61,14 @@ void change_attribute(Value& value, Rng& rng) {
     if (has_attribute(value, attribute::kValue)) value.number += static_cast<double>(small());
     if (has_attribute(value, attribute::kPerm)) rng.shuffle(value.perm);
     if (has_attribute(value, attribute::kAxes) && value.axes.size() > 1) value.axes.pop_back();
+    if (has_attribute(value, attribute::kKeepdims) && rng.below(4) == 0) value.keepdims = !value.keepdims;
+    if (has_attribute(value, attribute::kDType) && rng.below(4) == 0)
+        value.dtype = static_cast<DType>(rng.below(kDTypeNames.size()));
+    // A constant is broadcast whatever its shape: most other shapes of it change nothing.
+    if (has_attribute(value, attribute::kShape) && rng.below(value.op == Op::Constant ? 8 : 2) == 0)
+        change_shape(value, rng);
+    if (has_attribute(value, attribute::kSpec) && rng.below(2) == 0)
+        value.spec[rng.below(value.spec.size())] = value.spec[rng.below(value.spec.size())];
 }
 
 void change_layout(Value& value, Rng& rng) {

@@ -1,8 +1,12 @@
 #include "tune/explore.hpp"
 
+#include "io/tensor_json.hpp"
 #include "rewrite/schedule.hpp"
 #include "tensor/terms.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/random_tensor_program.hpp"
 #include "tests/support/tensor_set.hpp"
+#include "verify/tensor/equivalence.hpp"
 
 #include <doctest/doctest.h>
 
@@ -34,6 +38,26 @@ TEST_CASE("what the search finds, its steps make again") {
             }
         }
     }
+}
+
+TEST_CASE("every form that is found of random programs is proven equal") {
+    std::size_t forms = 0, overlapped = 0;
+    test::for_seeds(test::cases(60), [&](Rng& rng, std::uint64_t) {
+        const tensor::Program program = test::random_tensor_program(rng, 16);
+        for (const tune::Explored& explored : tune::reachable(program, {.most_programs = 8})) {
+            for (const tune::Explored& form : tune::forms(explored)) {
+                ++forms;
+                overlapped += form.program.overlaps().size();
+                const verify::Equivalence verdict = verify::equivalence(program, form.program);
+                if (verdict.equivalent) continue;
+                FAIL_CHECK(verdict.parting->code, ": ", verdict.parting->words, "\n",
+                           io::json_line(io::write_tensor_program(program)), "\n",
+                           io::json_line(io::write_tensor_program(form.program)));
+            }
+        }
+    });
+    MESSAGE(forms, " forms, ", overlapped, " with overlaps");
+    CHECK(overlapped > 0);
 }
 
 TEST_CASE("the fused forms of the product take the collectives in, and overlap the product") {

@@ -55,7 +55,8 @@ Equivalence equivalence(const Program& original, const Program& changed) {
     Equivalence verdict;
     verdict.parting = parting(original, changed);
     if (verdict.parting) {
-        if (verdict.parting->code != "mesh") verdict.example = example_of(original, changed);
+        const bool same_sizes = verdict.parting->code != "mesh" && verdict.parting->code != "size";
+        if (same_sizes) verdict.example = example_of(original, changed);
         return verdict;
     }
     verdict.parting = fault_in_order(changed);

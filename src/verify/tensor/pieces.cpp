@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <utility>
+#include <vector>
 
 namespace tutti::verify {
 namespace {
@@ -107,22 +108,32 @@ class Chain {
         return id;
     }
 
-    /// No way out of the chain and back.
-    std::optional<PieceVerdict> check_paths() {
-        std::vector<bool> behind(program_.slots(), false);
-        for (const ValueId id : program_.order()) {
-            for (const ValueId arg : program_[id].args) {
-                const ValueId from = source(arg);
-                const bool inside = place_[from.index()] != kOutside;
-                if (place_[id.index()] == kOutside) {
-                    if (inside || behind[from.index()]) behind[id.index()] = true;
-                } else if (!inside && behind[from.index()]) {
+    /// No way out of the chain and back, by what is read or by storage: a state is updated when all readers
+    /// of the old one are done.
+    [[nodiscard]] std::optional<PieceVerdict> check_paths() const {
+        enum class From : char { Elsewhere, Inside, Behind };
+        std::vector<From> from(kernels_.all().size(), From::Elsewhere);
+        for (std::size_t k = 0; k < from.size(); ++k) {
+            const tensor::Kernel& kernel = kernels_.all()[k];
+            From needed = From::Elsewhere;
+            const std::string* behind = nullptr;
+            for (const tensor::KernelId other : kernels_.needs(tensor::KernelId(k))) {
+                needed = std::max(needed, from[other.index()]);
+                if (from[other.index()] == From::Behind) behind = &kernels_[other].name;
+            }
+            if (place_[kernel.values[0].index()] != kOutside) {
+                if (behind != nullptr) {
                     return PieceVerdict{
                         "path-between",
                         fmt::format("'{}' is outside of the chain, needs some of it, and '{}' needs it",
-                                    program_[from].name, program_[id].name),
+                                    *behind, kernel.name),
                         {}};
                 }
+                from[k] = From::Inside;
+            } else {
+                // The own part of a value of the chain is that value.
+                const bool is_part = program_[kernel.values[0]].op == Op::Slice && !kernel.fused;
+                from[k] = needed == From::Elsewhere || is_part ? needed : From::Behind;
             }
         }
         return std::nullopt;
@@ -142,7 +153,7 @@ class Chain {
         }
         for (Cut dim = 0; dim < dims; ++dim) {
             cut_.assign(program_.slots(), std::nullopt);
-            if (!spread(values, dim)) continue;
+            if (!spread(values, dim) || !cuts_every_kernel(values) || !updates_in_pieces(values)) continue;
             PieceVerdict verdict;
             for (const ValueId id : values) {
                 if (*cut_[id.index()] != kWhole) verdict.cuts.emplace_back(id, *cut_[id.index()]);
@@ -182,6 +193,10 @@ class Chain {
             if (*own == kWhole) continue;
             inside = true;
             const std::optional<Cut> to = carried(program_, value, i, *own);
+            if (!to && value.op == Op::Reduce && !is_read(id, values)) {
+                cut_[id.index()] = kWhole;  // what the pieces add up to is needed behind the chain only
+                return true;
+            }
             if (!to || (cut && *cut != *to)) return false;
             cut = to;
         }
@@ -201,6 +216,45 @@ class Chain {
             // A buffer of a coalesced call that the chain does not read may be cut in any way.
             if (!known && !is_read(id, values)) known = kWhole;
             return known.has_value();
+        }
+        return true;
+    }
+
+    /// Whether each kernel has work for a piece.
+    [[nodiscard]] bool cuts_every_kernel(const std::vector<ValueId>& values) const {
+        std::vector<bool> cut(overlap_.chain.size());
+        for (const ValueId id : values) {
+            if (*cut_[id.index()] != kWhole) cut[place_[id.index()]] = true;
+        }
+        return std::ranges::find(cut, false) == cut.end();
+    }
+
+    /// Storage is shared: where a state is updated piece by piece, who reads the old value in the chain must
+    /// need no more of it than the same piece, because the pieces before it are gone.
+    [[nodiscard]] bool updates_in_pieces(const std::vector<ValueId>& values) const {
+        return std::ranges::all_of(values, [&](ValueId update) {
+            if (program_[update].op != Op::Update) return true;
+            std::vector<std::pair<ValueId, Cut>> memory{{program_[update].args[0], *cut_[update.index()]}};
+            for (std::size_t m = 0; m < memory.size(); ++m) {
+                for (const ValueId reader : program_.order()) {
+                    if (!reads_piece(reader, update, memory[m], memory)) return false;
+                }
+            }
+            return true;
+        });
+    }
+
+    bool reads_piece(ValueId reader, ValueId update, std::pair<ValueId, Cut> old,
+                     std::vector<std::pair<ValueId, Cut>>& memory) const {
+        const Value& value = program_[reader];
+        for (std::size_t i = reader == update ? 1 : 0; i < value.args.size(); ++i) {
+            if (value.args[i] != old.first) continue;
+            const Cut to =
+                old.second == kWhole ? kWhole : carried(program_, value, i, old.second).value_or(kWhole);
+            if (kind_of(value.op) == tensor::OpKind::Placement) memory.emplace_back(reader, to);
+            if (place_[reader.index()] == kOutside) continue;
+            // A scalar is made before the first piece.
+            if (to != *cut_[reader.index()] || (to == kWhole && value.type.rank() > 0)) return false;
         }
         return true;
     }

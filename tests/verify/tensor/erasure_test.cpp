@@ -144,6 +144,46 @@ TEST_CASE("a shift moves inside totals over other axes, and operands of a sum ha
     CHECK(code(product("bk,ck->bc", "y", "z"), product("bk,ck->cb", "z", "z")) == "output");
 }
 
+TEST_CASE("shapes of constants and the numbers of named sizes count, broadcasts that happen anyway do not") {
+    const auto summed = [](const std::string& shape) {
+        return program(fmt::format(
+            R"({{"id": "c", "op": "constant", "dtype": "f32", "value": 2, "shape": {}}},
+               {{"id": "out", "op": "reduce", "args": ["c"], "dims": [0], "reduce": "sum"}})",
+            shape));
+    };
+    CHECK(code(summed("[4]"), summed("[5]")) == "output");
+    CHECK(code(summed(R"(["N"])"), summed("[12]")) == "output");  // only now are they equal
+    tensor::ProgramParts parts = summed(R"(["N"])").parts();
+    parts.sizes.at("N") = 24;
+    for (tensor::Value& value : parts.values) {
+        for (tensor::Size& size : value.shape) size.size = size.name.empty() ? size.size : 24;
+    }
+    const auto other = verify::parting(summed(R"(["N"])"), Program(parts));
+    REQUIRE(other.has_value());
+    CHECK(other->code == "size");
+    // mul broadcasts by itself, from the right; what gives the result its shape stays.
+    const auto product = [](const std::string& values, const char* arg) {
+        return program(values + fmt::format(R"(,{{"id": "out", "op": "mul", "args": ["{}", "z"]}})", arg));
+    };
+    const std::string scalar = R"({"id": "c", "op": "constant", "dtype": "f32", "value": 2})";
+    const std::string shaped =
+        R"({"id": "c", "op": "constant", "dtype": "f32", "value": 2, "shape": ["N", 6]})";
+    const std::string wide = scalar + R"(,{"id": "b", "op": "broadcast", "args": ["c"], "shape": ["N", 6]})";
+    const std::string wider =
+        scalar + R"(,{"id": "b", "op": "broadcast", "args": ["c"], "shape": [2, "N", 6]})";
+    CHECK(code(product(scalar, "c"), product(shaped, "c")) == "");
+    CHECK(code(product(scalar, "c"), product(wide, "b")) == "");
+    CHECK(code(product(shaped, "c"),
+               product(wide + R"(,{"id": "p", "op": "slice", "args": ["b"], "axes": ["a"], "dim": 0})" + "," +
+                           total("all_gather", "p", R"("a")", "g"),
+                       "g")) == "");
+    CHECK(code(product(scalar, "c"), product(wider, "b")) == "output");
+    const std::string row = R"({"id": "r", "op": "reduce", "args": ["z"], "dims": [0], "reduce": "sum"})";
+    CHECK(code(product(row, "r"),
+               product(row + R"(,{"id": "b", "op": "broadcast", "args": ["r"], "shape": ["N", 6]})", "b")) ==
+          "");
+}
+
 TEST_CASE("inputs, layouts and states must stay what they are") {
     const std::string update = R"({"id": "n", "op": "neg", "args": ["s"]},
                                   {"id": "out", "op": "update", "args": ["s", "n"]})";

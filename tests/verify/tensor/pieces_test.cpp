@@ -4,6 +4,9 @@
 #include "verify/tensor/pieces.hpp"
 
 #include "core/rng.hpp"
+#include "rewrite/schedule.hpp"
+#include "tensor/refusal.hpp"
+#include "tensor/schedule.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/tensor_set.hpp"
 #include "verify/tensor/field_numbers.hpp"
@@ -97,6 +100,55 @@ TEST_CASE("chains of the set: which may be cut, and why others may not") {
     CHECK(code(lamb, {"w_square", "w_norm"}) == "scalar");
     const Program moe = tensor_program("moe");
     CHECK(code(moe, {"dispatch", "mm1", "relu", "mm2", "combine"}) == "");
+}
+
+TEST_CASE(
+    "a reduction at the end of a kernel adds up what the pieces bring, if nobody in the chain needs it") {
+    const auto norm = [](const char* fused, const char* last) {
+        return tensor_program_of(fmt::format(
+            R"({{"tutti_tensor": 1, "name": "p", "mesh": {{"axes": [["a", 2]]}}, "values": [
+            {{"id": "x", "op": "input", "dtype": "f32", "shape": [8], "layout": {{"a": "local"}}}},
+            {{"id": "sum", "op": "all_reduce", "args": ["x"], "axes": ["a"], "reduce": "sum"}},
+            {{"id": "sq", "op": "mul", "args": ["sum", "sum"]}},
+            {{"id": "norm", "op": "reduce", "args": ["sq"], "dims": [0], "reduce": "sum"}},
+            {{"id": "out", "op": "mul", "args": ["sq", "{}"]}}],
+            "outputs": ["out", "norm"], "fused": [{{"name": "k", "values": [{}]}}]}})",
+            last, fused));
+    };
+    CHECK(code(norm(R"("sq", "norm")", "sq"), {"sum", "k"}) == "");
+    CHECK(code(norm(R"("sq", "norm")", "sq"), {"sum", "k", "out"}) == "");
+    CHECK(code(norm(R"("sq", "norm")", "norm"), {"sum", "k", "out"}) == "needs-all");
+    CHECK(code(norm(R"("sq", "out")", "sq"), {"sum", "k", "norm"}) == "needs-all");  // no work for a piece
+}
+
+TEST_CASE("a state that is updated in pieces is read in the same pieces, and by nobody between") {
+    const auto step = [](const char* spec, const char* more = "") {
+        return tensor_program_of(fmt::format(
+            R"({{"tutti_tensor": 1, "name": "p", "mesh": {{"axes": [["a", 2]]}}, "values": [
+            {{"id": "x", "op": "input", "dtype": "f32", "shape": [6, 6], "layout": {{"a": "local"}}}},
+            {{"id": "w", "op": "input", "dtype": "f32", "shape": [6, 6], "state": true}},
+            {{"id": "v", "op": "einsum", "args": ["x", "w"], "spec": "{}"}},
+            {{"id": "sum", "op": "all_reduce", "args": ["v"], "axes": ["a"], "reduce": "sum"}},{}
+            {{"id": "new", "op": "sub", "args": ["w", "sum"]}},
+            {{"id": "u", "op": "update", "args": ["w", "new"]}}],
+            "outputs": ["u"{}], "fused": [{{"name": "k", "values": ["new", "u"]}}]}})",
+            spec, more, *more == 0 ? "" : R"(, "old")"));
+    };
+    const auto both = [](const Program& program) {
+        std::string refused;
+        try {
+            (void)rewrite::apply_step(program, tensor::OverlapStep{{"v", "sum", "k"}, 2});
+        } catch (const tensor::Refusal& refusal) {
+            refused = refusal.code();
+        }
+        CHECK(code(program, {"v", "sum", "k"}) == refused);
+        return refused;
+    };
+    CHECK(both(step("ij,jk->ik")) == "");  // by columns, of w as of the result
+    // A piece of the product needs rows of w, which the update of columns has changed by then.
+    CHECK(both(step("ij,kj->ik")) == "needs-all");
+    // The update waits for a reader of the old state, which waits for the sum.
+    CHECK(both(step("ij,jk->ik", R"({"id": "old", "op": "mul", "args": ["w", "sum"]},)")) == "path-between");
 }
 
 TEST_CASE("random chains of the set: no element of a piece comes from another piece") {

@@ -1,0 +1,101 @@
+#include "verify/tensor/symbolic_shape.hpp"
+
+#include "tensor/infer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tutti::verify {
+
+SymbolicShapes::SymbolicShapes(const tensor::Program& program) : of_(program.slots()) {
+    for (const tensor::ValueId id : program.order()) of_[id.index()] = made(program[id]);
+}
+
+SymbolicShape SymbolicShapes::written(const tensor::Value& value) {
+    SymbolicShape shape;
+    for (const tensor::Size& size : value.shape) {
+        const auto name = static_cast<std::int64_t>(names_.size());
+        shape.push_back(size.name.empty() ? size.size
+                                          : -1 - names_.try_emplace(size.name, name).first->second);
+    }
+    return shape;
+}
+
+SymbolicShape SymbolicShapes::einsum(const tensor::Value& value) const {
+    const tensor::EinsumSpec spec = tensor::parse_einsum(value.spec);
+    SymbolicShape shape;
+    for (const char letter : spec.result) {
+        for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+            const std::size_t at = spec.operands[i].find(letter);
+            if (at == std::string::npos) continue;
+            shape.push_back((*this)[value.args[i]][at]);
+            break;
+        }
+    }
+    return shape;
+}
+
+SymbolicShape SymbolicShapes::made(const tensor::Value& value) {
+    switch (value.op) {
+        case tensor::Op::Input:
+        case tensor::Op::Constant:
+        case tensor::Op::Uniform:
+        case tensor::Op::Iota:
+        case tensor::Op::Broadcast:
+        case tensor::Op::Reshape:
+            return written(value);
+        case tensor::Op::Einsum:
+            return einsum(value);
+        case tensor::Op::Reduce: {
+            const SymbolicShape& arg = (*this)[value.args[0]];
+            const std::vector<std::size_t> to = tensor::dims_after_reduce(value, arg.size());
+            SymbolicShape shape;
+            for (std::size_t d = 0; d < to.size(); ++d) {
+                if (to[d] != tensor::kNowhere) {
+                    shape.push_back(arg[d]);
+                } else if (value.keepdims) {
+                    shape.push_back(1);
+                }
+            }
+            return shape;
+        }
+        case tensor::Op::Transpose: {
+            SymbolicShape shape;
+            for (const std::int64_t from : value.perm)
+                shape.push_back((*this)[value.args[0]][static_cast<std::size_t>(from)]);
+            return shape;
+        }
+        case tensor::Op::Stack:
+        case tensor::Op::Unstack:
+        case tensor::Op::AllToAll: {
+            SymbolicShape shape = (*this)[value.args[0]];
+            for (std::size_t d = 0; d < shape.size(); ++d) {
+                if (value.type.shape[d] != shape[d]) shape[d] = kUnknownSize;
+            }
+            return shape;
+        }
+        default:
+            break;
+    }
+    if (!tensor::is_pointwise(value.op)) return (*this)[value.args.back()];
+    std::vector<const SymbolicShape*> shapes;
+    for (const tensor::ValueId arg : value.args) shapes.push_back(&(*this)[arg]);
+    return broadcast_shape(shapes).value_or(SymbolicShape(value.type.rank(), kUnknownSize));
+}
+
+std::optional<SymbolicShape> broadcast_shape(std::span<const SymbolicShape* const> shapes) {
+    std::size_t rank = 0;
+    for (const SymbolicShape* shape : shapes) rank = std::max(rank, shape->size());
+    SymbolicShape result(rank, 1);
+    for (const SymbolicShape* shape : shapes) {
+        for (std::size_t d = 0; d < shape->size(); ++d) {
+            const std::int64_t size = (*shape)[d];
+            std::int64_t& known = result[tensor::aligned_dim(d, shape->size(), rank)];
+            if (size == kUnknownSize || (size != 1 && known != 1 && known != size)) return std::nullopt;
+            if (size != 1) known = size;
+        }
+    }
+    return result;
+}
+
+}  // namespace tutti::verify
