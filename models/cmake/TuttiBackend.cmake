@@ -1,6 +1,6 @@
 # The modules of the solvers, and what the program knows of them.
 include(GNUInstallDirs)
-include(${PROJECT_SOURCE_DIR}/src/included_headers.cmake)
+include(${PROJECT_SOURCE_DIR}/src/interface_hash.cmake)
 
 # Where an installed tree keeps the modules, and the solvers that scripts/setup brought.
 set(TUTTI_INSTALL_MODULES ${CMAKE_INSTALL_LIBDIR}/tutti/modules)
@@ -10,15 +10,7 @@ set(TUTTI_INSTALL_HELPERS ${CMAKE_INSTALL_LIBEXECDIR}/tutti)
 # tutti_backend_interface(): tells the program and the modules what they must agree on (backends/module_interface.hpp),
 # and the program where installed modules lie.
 function(tutti_backend_interface)
-  tutti_included_headers(headers ${PROJECT_SOURCE_DIR} models/backends/registry.hpp)
-  set(hashes)
-  foreach(header IN LISTS headers)
-    file(SHA256 ${PROJECT_SOURCE_DIR}/${header} hash)
-    string(APPEND hashes ${hash})
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
-  endforeach()
-  string(SHA256 hash "${hashes}")
-  string(SUBSTRING ${hash} 0 16 hash)
+  tutti_interface_hash(hash models/backends/registry.hpp)
   file(RELATIVE_PATH from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${TUTTI_INSTALL_MODULES})
   file(RELATIVE_PATH from_libexec /prefix/${TUTTI_INSTALL_HELPERS} /prefix/${TUTTI_INSTALL_MODULES})
   set_property(SOURCE backends/module.cpp backends/module_entry.cpp APPEND PROPERTY

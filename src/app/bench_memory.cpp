@@ -7,9 +7,6 @@
 #include "run/kernels.hpp"
 #include "run/local_call.hpp"
 #include "run/rank_arrays.hpp"
-#include "text/format.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -23,28 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 [[nodiscard]] double microseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-/// Refuses a call that does not fit in what is free, of which a part is left so that the machine does not
-/// begin to swap.
-void expect_room(const std::string& file, const run::Executable& executable, std::int64_t count,
-                 run::ElementType type) {
-    const auto free = free_memory_bytes();
-    const auto needed = [&](std::int64_t of) {
-        return run::bytes_of_call(executable, run::Layout(executable, of), type);
-    };
-    if (!free || needed(count) <= *free / 10 * 9) return;
-    std::int64_t fits = 0;
-    for (std::int64_t above = count; above - fits > 1;) {
-        const std::int64_t middle = fits + (above - fits) / 2;
-        (needed(middle) <= *free / 10 * 9 ? fits : above) = middle;
-    }
-    const auto bytes = [&](std::int64_t of) {
-        return text::memory_text(static_cast<std::uint64_t>(of) * run::size_of(type));
-    };
-    throw LimitError(fmt::format("{}: a call of {} needs {} of memory, {} are free; up to {} fit", file,
-                                 bytes(count), text::memory_text(needed(count)),
-                                 text::memory_text(*free / 10 * 9), bytes(fits)));
 }
 
 /// All outputs = the sum of all inputs, a few elements at a time: each is read from memory and written to it
@@ -108,7 +83,8 @@ BenchResult bench_against_memory(const BenchOptions& options, const Watch& watch
                 {}, file);
         for (const std::int64_t bytes : options.sizes) {
             const std::int64_t count = count_for(executable, bytes, run::size_of(options.type));
-            expect_room(file, executable, count, options.type);
+            if (const auto free = free_memory_bytes())
+                expect_room(file, executable, count, options.type, {*free});
             const run::Layout layout(executable, count);
             BenchRow row;
             row.file = file;

@@ -2,6 +2,7 @@
 
 #include "app/bench_rounds.hpp"
 #include "app/loaded_plan.hpp"
+#include "app/memory.hpp"
 #include "app/mpi_module.hpp"
 #include "core/error.hpp"
 #include "core/huge_pages.hpp"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -95,7 +97,12 @@ class MpiBench {
     void run(const LoadedPlan& plan, std::int64_t bytes) {
         const run::Executable& executable = plan.executables.front();
         const std::size_t size = run::size_of(options_.type);
-        const run::Layout layout(executable, count_for(executable, bytes, size));
+        const std::int64_t count = count_for(executable, bytes, size);
+        // The same answer for all. There are shared arrays and each process's own.
+        std::uint64_t free = free_memory_bytes().value_or(std::numeric_limits<std::uint64_t>::max());
+        mpi_->broadcast(&free, sizeof free);
+        expect_room(plan.judged.file, executable, count, options_.type, {free, 2});
+        const run::Layout layout(executable, count);
         const Rank rank(mpi_->process());
         std::vector<std::vector<std::byte, HugePages<std::byte>>> owned;
         const OwnMemories shared(executable, layout, rank, size,

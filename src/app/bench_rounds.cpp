@@ -1,5 +1,11 @@
 #include "app/bench_rounds.hpp"
 
+#include "core/error.hpp"
+#include "run/local_memories.hpp"
+#include "text/format.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tutti::app {
@@ -29,6 +35,26 @@ std::int64_t count_for(const run::Executable& executable, std::int64_t bytes, st
     }
     const std::int64_t shares = std::max<std::int64_t>(block > 0 ? places / block : 1, 1);
     return std::max<std::int64_t>(bytes / static_cast<std::int64_t>(size) / shares, 1);
+}
+
+void expect_room(const std::string& file, const run::Executable& executable, std::int64_t count,
+                 run::ElementType type, const Room& room) {
+    const auto needed = [&](std::int64_t of) {
+        return room.times * run::bytes_of_call(executable, run::Layout(executable, of), type);
+    };
+    const std::uint64_t usable = room.free / 10 * 9;
+    if (needed(count) <= usable) return;
+    std::int64_t fits = 0;
+    for (std::int64_t above = count; above - fits > 1;) {
+        const std::int64_t middle = fits + (above - fits) / 2;
+        (needed(middle) <= usable ? fits : above) = middle;
+    }
+    const auto bytes = [&](std::int64_t of) {
+        return text::memory_text(static_cast<std::uint64_t>(of) * run::size_of(type));
+    };
+    throw LimitError(fmt::format("{}: a call of {} needs {} of memory, {} are free; up to {} fit", file,
+                                 bytes(count), text::memory_text(needed(count)), text::memory_text(usable),
+                                 bytes(fits)));
 }
 
 void run_rounds(const std::vector<Contender>& contenders, std::uint32_t rounds, std::uint32_t calls,

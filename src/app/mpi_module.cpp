@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "models/backends/module.hpp"
+#include "run/mpi_interface.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

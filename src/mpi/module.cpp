@@ -1,7 +1,7 @@
 // The module tutti_mpi.so: a MPI library behind run::MpiLibrary.
 
 #include "mpi/types.hpp"
-#include "run/mpi_library.hpp"
+#include "run/mpi_interface.hpp"
 
 #include <limits>
 #include <string>

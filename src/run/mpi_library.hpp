@@ -31,10 +31,4 @@ class MpiLibrary : public MessageTransport {
                                     std::size_t count, ElementType type, Operator op, std::uint32_t root) = 0;
 };
 
-/// The function that a module exports under this name: a library that was initialised, or null if `interface`
-/// is not the text that the module was built with.
-inline constexpr const char* kMpiModuleFunction = "tutti_open_mpi";
-inline constexpr const char* kMpiInterface = "tutti MPI 1, compiler " __VERSION__;
-using MpiModuleFunction = MpiLibrary*(const char* interface);
-
 }  // namespace tutti::run

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plans in several processes when things go wrong: robustness.py TUTTI [--kills N] [--runs N] [--seed S]
+"""Plans in several processes when things go wrong: robustness.py TUTTI [--kills N] [--runs N] [--seed S] [--only KINDS]
 
 --kills: N times a run is started (processes with both engines and with private arrays, teams of Python, messages and
 benchmarks under mpirun, a MPI program served by plans), and kill -9 hits one of its processes, drawn at random, at a
@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 MARK = f"TUTTI_ROBUSTNESS_{os.getpid()}"
-LONGEST = 60  # seconds until what should end by itself counts as hanging
+LONGEST = 90  # seconds until what should end by itself counts as hanging: a team waits a minute for those that have not come yet
 TEAM = """
 import sys, time
 import numpy as np, tutti
@@ -81,9 +81,6 @@ class Commands:
             source = Path(__file__).parent.parent / "mpi" / "collectives.cpp"
             subprocess.run(["mpicxx", "-std=c++17", "-O1", source, "-o", self.program], check=True)
             self.kinds += [self.messages, self.bench, self.served]
-
-    def drawn(self, draw):
-        return draw.choice(self.kinds)(draw)
 
     def run(self, draw, *more):
         plan = self.plan[draw.choice(["ring", "all-pairs"]), draw.choice([2, 4])]
@@ -218,6 +215,7 @@ def main():
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="of pieces, streams, private, team, messages, bench, served")
     options = parser.parse_args()
     tutti = Path(options.tutti).resolve()
     python = subprocess.run([sys.executable, "-c", "import numpy, tutti; tutti.shared"], capture_output=True).returncode == 0
@@ -225,6 +223,8 @@ def main():
         print("without teams of Python: this Python has no tutti and numpy")
     with tempfile.TemporaryDirectory() as folder:
         commands = Commands(tutti, Path(folder), python)
+        if options.only:
+            commands.kinds = [kind for kind in commands.kinds if kind.__name__ in options.only.split(",")]
         draw = random.Random(options.seed)
         if options.runs:
             check_runs(commands, options.runs, draw, Path(folder))

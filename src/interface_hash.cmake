@@ -1,0 +1,15 @@
+# tutti_interface_hash(OUT HEADER): 16 digits that change whenever the header does, or one of ours that it includes. What is built
+# separately and opened at run time must agree on them.
+include(${CMAKE_CURRENT_LIST_DIR}/included_headers.cmake)
+function(tutti_interface_hash out header)
+  tutti_included_headers(headers ${PROJECT_SOURCE_DIR} ${header})
+  set(hashes)
+  foreach(each IN LISTS headers)
+    file(SHA256 ${PROJECT_SOURCE_DIR}/${each} hash)
+    string(APPEND hashes ${hash})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${each})
+  endforeach()
+  string(SHA256 hash "${hashes}")
+  string(SUBSTRING ${hash} 0 16 hash)
+  set(${out} ${hash} PARENT_SCOPE)
+endfunction()
