@@ -53,6 +53,12 @@ SharedMemory Team::memory_for(std::uint32_t processes) {
     }
 }
 
+void Team::announce(const SharedMemory& memory, std::uint32_t process) {
+    memory.take_seat(process);
+    Member& member = *reinterpret_cast<Member*>(memory.data() + kMembersAt + process * sizeof(Member));
+    member.process_id.store(static_cast<std::int32_t>(getpid()), std::memory_order_release);
+}
+
 Team::Team(SharedMemory memory, std::uint32_t process, TeamOptions options)
     : memory_(std::move(memory)), process_(process), options_(std::move(options)) {
     static_assert(sizeof(Head) <= kMembersAt && sizeof(Member) == kMemberBytes);
@@ -60,14 +66,13 @@ Team::Team(SharedMemory memory, std::uint32_t process, TeamOptions options)
     spare_cores_ = processes_ <= std::thread::hardware_concurrency();  // asked once: it takes microseconds
     check_ = [this] { check_others(); };
     free_.emplace(head().first_part + process * head().part_bytes, head().part_bytes);
-    memory_.take_seat(process);
-    member(process).process_id = static_cast<std::int32_t>(getpid());
+    announce(memory_, process);
     member(process).state.store(kHere, std::memory_order_release);
 }
 
 Team::~Team() {
     // A child that was forked later is not the member.
-    if (memory_.data() != nullptr && member(process_).process_id == getpid())
+    if (memory_.data() != nullptr && member(process_).process_id.load() == getpid())
         member(process_).state.store(kLeft, std::memory_order_release);
 }
 
@@ -100,10 +105,12 @@ void Team::check_others() const {
         const Member& other = member(process);
         const std::uint32_t state = other.state.load(std::memory_order_acquire);
         const auto name = [&] {
-            return fmt::format("process {} of {} (pid {})", process, processes_, other.process_id);
+            return fmt::format("process {} of {} (pid {})", process, processes_, other.process_id.load());
         };
         if (state == kLeft && left.empty()) left = name() + " has left, and others wait for it";
-        if (state == kHere && other.process_id != getpid() && !memory_.holder_of(process))
+        // One that has not even been announced may still come.
+        const std::int32_t id = other.process_id.load(std::memory_order_acquire);
+        if (state != kLeft && id != 0 && id != getpid() && !memory_.holder_of(process))
             throw LostPeerError(name() + " has ended, and others wait for it");
     }
     if (!left.empty()) throw LostPeerError(left);

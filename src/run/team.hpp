@@ -30,6 +30,10 @@ class Team {
     /// A memory for so many processes. Its parts are as large as the machine's memory, and empty.
     [[nodiscard]] static SharedMemory memory_for(std::uint32_t processes);
 
+    /// Says that this process is going to be that one. If it ends before it has joined, those that have
+    /// joined know it; else they would wait for it.
+    static void announce(const SharedMemory& memory, std::uint32_t process);
+
     /// Joins as process `process`. Each number is used once.
     Team(SharedMemory memory, std::uint32_t process, TeamOptions options);
     /// Leaves it: whoever waits for this process from now on gets a LostPeerError.
@@ -98,7 +102,7 @@ class Team {
     };
     struct alignas(64) Member {
         std::atomic<std::uint32_t> state;
-        std::int32_t process_id;
+        std::atomic<std::int32_t> process_id;  ///< 0: nobody has been announced
         std::uint64_t post[kPostWords];
         alignas(64) std::atomic<std::uint64_t> brought;
         alignas(64) std::atomic<std::uint64_t> worked;

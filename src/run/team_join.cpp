@@ -24,7 +24,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kGreeting = 0x0001'6974'7475'7400;  // changes with what teams share
+constexpr std::uint64_t kGreeting = 0x0002'6974'7475'7400;  // changes with what teams share
 constexpr std::chrono::milliseconds kBetweenTries{10};
 
 /// What a process says when it comes, and what it is told.
@@ -128,6 +128,7 @@ class Host {
           socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
           here_(name.processes, false) {
         const JobAddress address(name.job);
+        Team::announce(memory_, 0);
         here_[0] = true;
         if (bind(socket_.file(), address.get(), address.length) != 0 || listen(socket_.file(), 128) != 0) {
             throw InputError(
@@ -163,8 +164,10 @@ class Host {
         refused.copy(reply.refused, sizeof reply.refused - 1);
         send_reply(guest.file(), reply, refused.empty() ? memory_.file() : -1);
         if (!refused.empty()) throw InputError(refused);
-        here_[greeting.process] = true;
-        return true;
+        // It counts from when it is announced: if it ends after that, all will know.
+        char announced = 0;
+        here_[greeting.process] = recv(guest.file(), &announced, 1, 0) == 1;
+        return here_[greeting.process];
     }
 
     [[nodiscard]] std::string reason_against(const Greeting& greeting) const {
@@ -215,7 +218,12 @@ SharedMemory memory_of_team(const TeamName& name, const std::function<void()>& c
                 static_cast<ssize_t>(sizeof greeting)) {
             if (auto reply = receive_reply(host.file())) {
                 if (reply->first.refused[0] != '\0') throw InputError(reply->first.refused);
-                if (reply->second >= 0) return SharedMemory::adopt(reply->second);
+                if (reply->second >= 0) {
+                    SharedMemory memory = SharedMemory::adopt(reply->second);
+                    Team::announce(memory, name.process);
+                    (void)send(host.file(), "!", 1, MSG_NOSIGNAL);
+                    return memory;
+                }
             }
         }
         if (SteadyClock::now() > end) {

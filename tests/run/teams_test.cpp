@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -274,4 +275,30 @@ TEST_CASE("processes find each other by the name of their job") {
                          doctest::Contains("one process says that they are 2, another that they are 4"),
                          InputError);
     other.join();
+}
+
+TEST_CASE("those that have come end when not all come") {
+    const std::string job = "tutti-test-alone-" + std::to_string(getpid());
+    const auto memory = [&](std::uint32_t process, int milliseconds) {
+        return run::memory_of_team({job, process, 3, std::chrono::milliseconds(milliseconds)}, [] {});
+    };
+    constexpr int kNoticed = 7;
+    const pid_t child = fork();
+    if (child == 0) {
+        try {
+            run::Team team(memory(1, 20'000), 1, {});
+            team.meet();
+        } catch (const run::LostPeerError&) {
+            _exit(kNoticed);
+        } catch (...) {
+            _exit(1);
+        }
+        _exit(0);
+    }
+    // Process 2 never comes. Process 0 waits for it, and then is no longer there for process 1.
+    CHECK_THROWS_WITH_AS((void)memory(0, 1000), doctest::Contains("of 3 processes 2 did not come"),
+                         LimitError);
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WEXITSTATUS(status) == kNoticed);
 }
