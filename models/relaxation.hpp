@@ -40,4 +40,10 @@ struct Relaxed {
 [[nodiscard]] Relaxed time_expanded_bound(const Instance& instance, const Backend& backend, Ticks from,
                                           const RelaxationLimits& limits);
 
+/// The same with small times in place of those of the links, where these make too many units: kind
+/// "time-expanded", with small times. No bound: none above `from` was found, or chains of sends are not all
+/// that times come from (switches that cut through, chunks of several sizes, releases).
+[[nodiscard]] Relaxed small_times_bound(const Instance& instance, const Backend& backend, Ticks from,
+                                        const RelaxationLimits& limits);
+
 }  // namespace tutti::models

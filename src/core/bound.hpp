@@ -71,6 +71,18 @@ struct TimedLengthsCertificate {
         target;  ///< only what this node must receive is counted; none: every chunk's most expensive receiver
 };
 
+/// Lengths through time for small times: links of a latency and beta take others in their place, so that a
+/// horizon is a small number. What does not fit into the small horizon takes at least so many ticks as the
+/// least sum of real times that is longer in small ones.
+struct SmallTimesCertificate {
+    struct Times {
+        Ticks alpha, beta;              ///< of links, for the chunks of the instance
+        Ticks small_alpha, small_beta;  ///< what they take instead
+    };
+    std::vector<Times> times;
+    TimedLengthsCertificate timed;  ///< in small times
+};
+
 /// Two waves over the border of a set of NPUs. Forwards: the chunks that are not inside before `split` must
 /// still get to all their receivers inside. Backwards, in time left to the end: the contributions of chunks
 /// that have left the set for the last time at `split` before the end must have been collected by then.
@@ -158,7 +170,7 @@ using Certificate =
     std::variant<std::monostate, PathCertificate, CutCertificate, VolumeCertificate, LengthsCertificate,
                  TimedLengthsCertificate, WaveCertificate, TreesCertificate, GrowthCertificate,
                  SumCertificate, ContributionsCertificate, SharedContributionsCertificate, PairsCertificate,
-                 ExitsCertificate, DeadlinesCertificate, SolverProof>;
+                 ExitsCertificate, DeadlinesCertificate, SmallTimesCertificate, SolverProof>;
 
 struct Bound {
     std::string kind;  ///< "latency", "ingress", "egress", "cut", "volume", "flow", "time-expanded",

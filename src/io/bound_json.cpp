@@ -55,6 +55,18 @@ Json certificate_json(const TimedLengthsCertificate& timed) {
     return json;
 }
 
+Json certificate_json(const SmallTimesCertificate& small) {
+    Json times = Json::array();
+    for (const SmallTimesCertificate::Times& each : small.times) {
+        times.push_back({{"alpha", each.alpha.count()},
+                         {"beta", each.beta.count()},
+                         {"small_alpha", each.small_alpha.count()},
+                         {"small_beta", each.small_beta.count()}});
+    }
+    return Json{
+        {"type", "small_times"}, {"times", std::move(times)}, {"timed", certificate_json(small.timed)}};
+}
+
 Json certificate_json(const WaveCertificate& wave) {
     return Json{{"type", "wave"},
                 {"inside", numbers(wave.inside)},

@@ -76,6 +76,12 @@ class Sentence {
             "This is the dual of a linear program over time.",
             count_of(timed.weights.size(), "weight"), time(timed.horizon));
     }
+    std::string operator()(const SmallTimesCertificate& small) const {
+        return fmt::format(
+            "Let links take small times in place of their own. With {} on links at certain ticks, the chunks "
+            "pay more than the links allow up to {} small ticks, and what is longer takes {}.",
+            count_of(small.timed.weights.size(), "weight"), small.timed.horizon.count(), time(value_));
+    }
     std::string operator()(const WaveCertificate& wave) const {
         const std::string who = fmt::format("{} nodes ({})", wave.inside.size(), some_of(wave.inside));
         if (wave.backwards) {

@@ -176,6 +176,12 @@ void Bounding::time_expanded(Stage& stage, const Stop& stop) {
                                 return models::time_expanded_bound(instance_, backend, best().value, limits);
                             });
     if (bound) enter(std::move(*bound));
+    std::string why_not;
+    bound = ask_linear(instance_, options_, stop, why_not,
+                       [&](const models::Backend& backend, const models::RelaxationLimits& limits) {
+                           return models::small_times_bound(instance_, backend, best().value, limits);
+                       });
+    if (bound) enter(std::move(*bound));
 }
 
 Bounding bounds_of(const Instance& instance, std::optional<Ticks> enough, const Stop& stop,

@@ -24,6 +24,9 @@ struct CertificateCheck {
     Objection operator()(const TimedLengthsCertificate& timed) const {
         return check_timed_lengths(instance, timed, value);
     }
+    Objection operator()(const SmallTimesCertificate& small) const {
+        return check_small_times(instance, small, value);
+    }
     Objection operator()(const WaveCertificate& wave) const { return check_wave(instance, wave, value); }
     Objection operator()(const TreesCertificate& trees) const { return check_trees(instance, trees, value); }
     Objection operator()(const GrowthCertificate& growth) const {

@@ -20,6 +20,8 @@ using Objection = std::optional<std::string>;
                                       Ticks value);
 [[nodiscard]] Objection check_timed_lengths(const Instance& instance, const TimedLengthsCertificate& timed,
                                             Ticks value);
+[[nodiscard]] Objection check_small_times(const Instance& instance, const SmallTimesCertificate& small,
+                                          Ticks value);
 [[nodiscard]] Objection check_wave(const Instance& instance, const WaveCertificate& wave, Ticks value);
 [[nodiscard]] Objection check_trees(const Instance& instance, const TreesCertificate& trees, Ticks value);
 [[nodiscard]] Objection check_growth(const Instance& instance, const GrowthCertificate& growth, Ticks value);

@@ -71,6 +71,10 @@ class InWords {
                            text::count_text(timed.weights.size(), "weight"), timed.horizon.count());
     }
 
+    std::string operator()(const SmallTimesCertificate& small) const {
+        return (*this)(small.timed) + " in small times";
+    }
+
     std::string operator()(const WaveCertificate& wave) const {
         return fmt::format("{} {} nodes {}, what crosses {}", wave.backwards ? "out of" : "into",
                            wave.inside.size(), some_of(wave.inside),
