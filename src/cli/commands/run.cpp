@@ -380,7 +380,7 @@ Command run_command() {
     Command command;
     command.name = "run";
     command.summary = "execute plans on real data, here, and check and time them";
-    command.usage = "PLAN... | FOLDER | INSTANCE SCHEDULE | PROGRAM | ALGORITHM | --calibrate [options]";
+    command.usage = "PLAN... | FOLDER | INSTANCE SCHEDULE | PROGRAM | ALGORITHM | --calibrate";
     command.about =
         "Executes plans (MSCCL XML, MSCCL++ JSON) for all their ranks on data in the memory of\n"
         "this machine, compares every element of every output with what the collective demands,\n"
