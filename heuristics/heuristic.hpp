@@ -68,7 +68,7 @@ struct DirectHeuristic {
 /// A textbook algorithm on a whole instance: its messages in rounds or along trees.
 struct ExchangeHeuristic {
     std::string (*why_not)(const Instance&);
-    std::optional<Schedule> (*run)(const Exchanges&, Ticks target, const Stop&);
+    std::optional<Schedule> (*run)(const Exchanges&, Ticks target, const ExchangeTurn&);
     /// What it takes, about; null: there is no estimate, and the table's order counts.
     Ticks (*estimate)(const Exchanges&) = nullptr;
 };

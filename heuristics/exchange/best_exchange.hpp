@@ -7,12 +7,14 @@ namespace tutti::heuristics {
 /// Keeps the shortest schedule of several tries.
 class BestExchange {
   public:
-    BestExchange(const Exchanges& exchanges, Ticks target, const Stop& stop)
-        : exchanges_(exchanges), target_(target), stop_(stop) {}
+    BestExchange(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn)
+        : exchanges_(exchanges), target_(target), turn_(turn) {}
 
+    /// When the next try must end.
+    [[nodiscard]] const Stop& stop() const { return moves_ ? turn_.all : turn_.first; }
     /// Whether another try with that many messages is worth its time.
     [[nodiscard]] bool goes_on(std::size_t messages) {
-        if (stop_.requested() || (moves_ && makespan_ <= target_)) return false;
+        if (stop().requested() || (moves_ && makespan_ <= target_)) return false;
         if (messages > Exchanges::kMostMessages || (work_ > 0 && work_ + messages > Exchanges::kMostWork))
             return false;
         work_ += messages;
@@ -33,7 +35,7 @@ class BestExchange {
   private:
     const Exchanges& exchanges_;
     const Ticks target_;
-    const Stop& stop_;
+    const ExchangeTurn& turn_;
     std::size_t work_ = 0;
     Ticks makespan_;
     std::optional<std::vector<Move>> moves_;

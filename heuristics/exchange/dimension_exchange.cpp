@@ -231,7 +231,7 @@ std::size_t messages_of(const RoundPlan& plan) {
 
 }  // namespace
 
-std::optional<Schedule> dimension_exchange(const Exchanges& exchanges, Ticks, const Stop& stop) {
+std::optional<Schedule> dimension_exchange(const Exchanges& exchanges, Ticks, const ExchangeTurn& turn) {
     const auto plans = all_plans(exchanges);
     if (!plans) return std::nullopt;
     std::vector<RoundSum> sums;
@@ -245,7 +245,7 @@ std::optional<Schedule> dimension_exchange(const Exchanges& exchanges, Ticks, co
         }
     }
     if (messages > Exchanges::kMostMessages) return std::nullopt;
-    const auto moves = schedule_rounds(exchanges.graph(), sums, stop);
+    const auto moves = schedule_rounds(exchanges.graph(), sums, turn.first);
     return moves ? std::optional(schedule_of(exchanges.instance(), *moves)) : std::nullopt;
 }
 

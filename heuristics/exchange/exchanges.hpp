@@ -56,9 +56,18 @@ class Exchanges {
     std::size_t tree_messages_ = 0;
 };
 
+/// When an algorithm stops: all its tries when its turn is over, but the first one, which promises most, may
+/// go on for longer. An algorithm that is stopped within its first try has been tried in vain.
+struct ExchangeTurn {
+    ExchangeTurn() = default;
+    ExchangeTurn(const Stop& stop) : all(stop), first(stop) {}
+    ExchangeTurn(const Stop& stop, const Stop& longer) : all(stop), first(longer) {}
+    Stop all, first;
+};
+
 /// The textbook algorithms. Each tries several orders of the ranks and of the messages, and returns the best
-/// schedule; it stops at `target`. None: the network lacks the links, or `stop` came first.
-using ExchangeFunction = std::optional<Schedule>(const Exchanges&, Ticks target, const Stop&);
+/// schedule; it stops at `target`. None: the network lacks the links, or the time was over first.
+using ExchangeFunction = std::optional<Schedule>(const Exchanges&, Ticks target, const ExchangeTurn&);
 ExchangeFunction recursive_doubling, recursive_multiplying, all_pairs, folded_exchange;
 /// Dimension by dimension of a torus, a mesh or a hypercube.
 ExchangeFunction dimension_exchange;

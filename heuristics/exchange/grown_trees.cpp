@@ -343,7 +343,8 @@ std::optional<Schedule> grow_exchange(const Exchanges& exchanges, Ticks target, 
     return GrowthSearch(exchanges, target, seed, stop).run(tries);
 }
 
-std::optional<Schedule> grown_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+std::optional<Schedule> grown_trees(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    const Stop& stop = turn.all;
     const std::uint64_t tries = kQuickWork / std::max<std::size_t>(exchanges.tree_messages(), 1);
     auto grown = grow_exchange(exchanges, target, 1, std::clamp<std::uint64_t>(tries, 1, kQuickTries), stop);
     if (stop.requested() || (grown && grown->makespan <= target)) return grown;

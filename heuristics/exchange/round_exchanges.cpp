@@ -83,7 +83,7 @@ std::vector<RoundPlan> plans_of(const std::vector<NodeId>& order, std::size_t ch
 }
 
 void try_rounds(BestExchange& best, const Exchanges& exchanges, std::size_t number, const Variant& variant,
-                RoundTurns turns, const Stop& stop) {
+                RoundTurns turns) {
     std::size_t messages = 0;
     for (const Exchanges::Set& set : exchanges.sets()) {
         const std::size_t members = chosen_order(set, number).size();
@@ -99,7 +99,7 @@ void try_rounds(BestExchange& best, const Exchanges& exchanges, std::size_t numb
         for (std::size_t i = 0; i < set.chunks.size(); ++i)
             sums.push_back({set.chunks[i], &plans[s][i % plans[s].size()]});
     }
-    best.take(schedule_rounds(exchanges.graph(), sums, stop));
+    best.take(schedule_rounds(exchanges.graph(), sums, best.stop()));
 }
 
 /// What the variant takes, about: the latencies of its rounds and the time of the fullest link. Folded
@@ -142,8 +142,7 @@ std::size_t orders_of(const Exchanges& exchanges) {
 
 /// In the order of the estimates. Of equal ones those with turns in rotation come first, because that is
 /// mostly the best, and where time is short later ones are not reached.
-void try_all(BestExchange& best, const Exchanges& exchanges, const std::vector<Variant>& variants,
-             const Stop& stop) {
+void try_all(BestExchange& best, const Exchanges& exchanges, const std::vector<Variant>& variants) {
     struct Try {
         Ticks estimate;
         RoundTurns turns;
@@ -153,7 +152,7 @@ void try_all(BestExchange& best, const Exchanges& exchanges, const std::vector<V
     std::vector<Try> tries;
     for (std::size_t o = 0; o < orders_of(exchanges); ++o) {
         for (const Variant& variant : variants) {
-            if (stop.requested()) return;
+            if (best.stop().requested()) return;
             const Ticks estimate = estimated(exchanges, o, variant);
             const Ticks later(estimate.count() / 16);
             for (const RoundTurns turns :
@@ -164,7 +163,7 @@ void try_all(BestExchange& best, const Exchanges& exchanges, const std::vector<V
         }
     }
     std::ranges::stable_sort(tries, {}, [](const Try& t) { return std::pair(t.estimate, t.turns); });
-    for (const Try& t : tries) try_rounds(best, exchanges, t.order, *t.variant, t.turns, stop);
+    for (const Try& t : tries) try_rounds(best, exchanges, t.order, *t.variant, t.turns);
 }
 
 /// Of the variant that is tried first.
@@ -218,26 +217,28 @@ std::vector<Variant> folded_variants(const Exchanges& exchanges) {
 }
 
 template <VariantsOf kVariants>
-std::optional<Schedule> best_of(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    BestExchange best(exchanges, target, stop);
+std::optional<Schedule> best_of(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    BestExchange best(exchanges, target, turn);
     const auto variants = kVariants(exchanges);
-    try_all(best, exchanges, variants, stop);
+    try_all(best, exchanges, variants);
     return best.schedule();
 }
 
 }  // namespace
 
-std::optional<Schedule> recursive_doubling(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of<doubling_variants>(exchanges, target, stop);
+std::optional<Schedule> recursive_doubling(const Exchanges& exchanges, Ticks target,
+                                           const ExchangeTurn& turn) {
+    return best_of<doubling_variants>(exchanges, target, turn);
 }
-std::optional<Schedule> all_pairs(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of<meetings_of_all>(exchanges, target, stop);
+std::optional<Schedule> all_pairs(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    return best_of<meetings_of_all>(exchanges, target, turn);
 }
-std::optional<Schedule> recursive_multiplying(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of<multiplying_variants>(exchanges, target, stop);
+std::optional<Schedule> recursive_multiplying(const Exchanges& exchanges, Ticks target,
+                                              const ExchangeTurn& turn) {
+    return best_of<multiplying_variants>(exchanges, target, turn);
 }
-std::optional<Schedule> folded_exchange(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of<folded_variants>(exchanges, target, stop);
+std::optional<Schedule> folded_exchange(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    return best_of<folded_variants>(exchanges, target, turn);
 }
 
 Ticks estimate_doubling(const Exchanges& exchanges) {

@@ -121,11 +121,12 @@ class WavePlan {
 
 }  // namespace
 
-std::optional<Schedule> switch_sums(const Exchanges& exchanges, Ticks target, const Stop& stop) {
+std::optional<Schedule> switch_sums(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
     std::optional<Schedule> best;
+    const auto stop = [&]() -> const Stop& { return best ? turn.all : turn.first; };
     std::size_t levels = 0;
     for (const Exchanges::Set& set : exchanges.sets()) levels = std::max(levels, set.levels.size());
-    for (std::size_t level = 0; level <= levels && !stop.requested(); ++level) {
+    for (std::size_t level = 0; level <= levels && !stop().requested(); ++level) {
         WavePlan plan(exchanges.instance());
         bool fits = true;
         for (const Exchanges::Set& set : exchanges.sets()) {
@@ -137,12 +138,12 @@ std::optional<Schedule> switch_sums(const Exchanges& exchanges, Ticks target, co
                 fits = flat || !both ? plan.add_flat(chunk, set.roots[i])
                                      : plan.add_levels(chunk, set.levels[(level - 1) % set.levels.size()],
                                                        set.roots[i]);
-                if (stop.requested()) return best;
+                if (stop().requested()) return best;
             }
         }
         if (!fits) continue;
         for (const bool in_turn : {false, true}) {
-            auto found = schedule_waves(exchanges.instance(), plan.waves(), in_turn, stop);
+            auto found = schedule_waves(exchanges.instance(), plan.waves(), in_turn, stop());
             if (found && (!best || found->makespan < best->makespan)) best = std::move(found);
         }
         if (best && best->makespan <= target) break;

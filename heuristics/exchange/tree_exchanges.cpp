@@ -155,8 +155,8 @@ Ticks least_estimate(const std::vector<TreeMaker>& makers, const Exchanges& exch
 
 /// In the order of the estimates.
 std::optional<Schedule> best_of(const std::vector<TreeMaker>& makers, const Exchanges& exchanges,
-                                Ticks target, const Stop& stop) {
-    BestExchange best(exchanges, target, stop);
+                                Ticks target, const ExchangeTurn& turn) {
+    BestExchange best(exchanges, target, turn);
     const std::size_t messages = exchanges.tree_messages();
     const auto batches = batches_of(exchanges);
     const bool several = std::ranges::any_of(batches, [](std::uint32_t batch) { return batch > 0; });
@@ -168,12 +168,13 @@ std::optional<Schedule> best_of(const std::vector<TreeMaker>& makers, const Exch
         if (!best.goes_on(messages)) break;
         const auto trees = trees_of(exchanges, *maker);
         // With one batch all chunks are summed up before any is distributed.
-        best.take(schedule_sum_trees(exchanges.graph(), trees, {}, stop));
+        best.take(schedule_sum_trees(exchanges.graph(), trees, {}, best.stop()));
         SumTreeOrder order{.ties = SumTreeTies::Chunk};
-        if (best.goes_on(messages)) best.take(schedule_sum_trees(exchanges.graph(), trees, order, stop));
+        if (best.goes_on(messages))
+            best.take(schedule_sum_trees(exchanges.graph(), trees, order, best.stop()));
         order = {.batches = batches};
         if (several && best.goes_on(messages))
-            best.take(schedule_sum_trees(exchanges.graph(), trees, order, stop));
+            best.take(schedule_sum_trees(exchanges.graph(), trees, order, best.stop()));
     }
     return best.schedule();
 }
@@ -232,20 +233,20 @@ std::vector<TreeMaker> textbook_trees(const Exchanges& exchanges) {
     return makers;
 }
 
-std::optional<Schedule> direct_exchange(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of(stars(exchanges), exchanges, target, stop);
+std::optional<Schedule> direct_exchange(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    return best_of(stars(exchanges), exchanges, target, turn);
 }
-std::optional<Schedule> halving_doubling(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of(binomial_trees(exchanges), exchanges, target, stop);
+std::optional<Schedule> halving_doubling(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    return best_of(binomial_trees(exchanges), exchanges, target, turn);
 }
-std::optional<Schedule> two_way_ring(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of(in_all_orders(exchanges, ring_tree), exchanges, target, stop);
+std::optional<Schedule> two_way_ring(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    return best_of(in_all_orders(exchanges, ring_tree), exchanges, target, turn);
 }
-std::optional<Schedule> double_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of(in_all_orders(exchanges, binary_tree), exchanges, target, stop);
+std::optional<Schedule> double_trees(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    return best_of(in_all_orders(exchanges, binary_tree), exchanges, target, turn);
 }
-std::optional<Schedule> two_level_trees(const Exchanges& exchanges, Ticks target, const Stop& stop) {
-    return best_of(on_all_levels(exchanges), exchanges, target, stop);
+std::optional<Schedule> two_level_trees(const Exchanges& exchanges, Ticks target, const ExchangeTurn& turn) {
+    return best_of(on_all_levels(exchanges), exchanges, target, turn);
 }
 
 Ticks estimate_direct(const Exchanges& exchanges) { return least_estimate(stars(exchanges), exchanges); }

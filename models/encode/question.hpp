@@ -33,6 +33,12 @@ struct Asked {
     /// `interval` sums stay on the hops of the hint, at other times.
     std::vector<bool> stays = {};
     std::span<const Transfer> standing = {};
+    /// Of spreads and flows in `time_indexed`: every link starts at the multiples of its busy time after its
+    /// first start or before its last one only ("infeasible" then proves nothing).
+    bool pressed = false;
+    /// With `pressed`, and in `exchange`, if not empty: only the hops of these transfers are taken, at any
+    /// time.
+    std::span<const Transfer> ways = {};
 };
 
 }  // namespace tutti::models

@@ -5,12 +5,12 @@
 namespace tutti::models {
 
 Starts::Starts(Program& program, const Network& network, const Windows& windows, Units64 deadline,
-               const std::string& name)
+               const std::string& name, const std::function<bool(const Hop&)>& takes)
     : ranges_(network.hops.size()) {
     for (std::size_t h = 0; h < network.hops.size(); ++h) {
         const Hop& hop = network.hops[h];
         const auto [first, last] = windows.starts(hop, deadline);
-        if (first > last) continue;
+        if (first > last || (takes && !takes(hop))) continue;
         std::string links;
         for (const Leg& leg : hop.legs)
             links += fmt::format("{}{}", links.empty() ? "" : "_", leg.link.value());

@@ -3,14 +3,16 @@
 #include "models/encode/symmetry.hpp"
 #include "models/program.hpp"
 
+#include <functional>
+
 namespace tutti::models {
 
 /// The literals "this commodity starts this hop at that time" of one representative, in its own time.
 class Starts {
   public:
-    /// One literal for each hop and start in the window.
+    /// One literal for each hop and start in the window; of those hops only that `takes` wants, if given.
     Starts(Program& program, const Network& network, const Windows& windows, Units64 deadline,
-           const std::string& name);
+           const std::string& name, const std::function<bool(const Hop&)>& takes = {});
 
     struct Range {
         Units64 first = 0, last = -1;

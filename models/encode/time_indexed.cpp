@@ -1,6 +1,6 @@
 // One Boolean per commodity, hop and start. The parts, in the order of models/README.md: spreads (T1…T5),
 // flows (T6), sums (encode/sum), links (T7), buffers (T8), passages of switches (T9), chunks that can stand
-// for each other (T10).
+// for each other (T10), links that are pressed for time (T11, encode/pressed).
 //
 // With a quotient only representatives have variables; what another commodity does on a link is what its
 // representative does on the link's image, so a link's row gathers the literals of all commodities through
@@ -8,6 +8,8 @@
 
 #include "models/encode/time_indexed.hpp"
 
+#include "models/encode/link_rows.hpp"
+#include "models/encode/pressed.hpp"
 #include "models/encode/sum.hpp"
 
 #include "core/rng.hpp"
@@ -46,7 +48,8 @@ class TimeIndexed {
             question.stopped = !too_large_;
             return question;
         }
-        question.refutes = quotient_.order == 1 && routing_.incomplete().empty() && asked_.stays.empty();
+        question.refutes =
+            quotient_.order == 1 && routing_.incomplete().empty() && asked_.stays.empty() && !asked_.pressed;
         question.program = std::move(program_);
         question.read = [kept = kept_, quotient = quotient_,
                          routing = &routing_](std::span<const std::int64_t> values) {
@@ -62,6 +65,7 @@ class TimeIndexed {
             if (quotient_.representative[c] == c && is_free(c)) add_commodity(c);
         }
         if (!may_continue()) return false;
+        if (asked_.pressed) press(program_, routing_, quotient_, *kept_, asked_.ways);
         add_order();
         for (std::size_t c = 0; c < routing_.commodities().size() && may_continue(); ++c) add_passages(c);
         if (!may_continue()) return false;
@@ -469,11 +473,7 @@ class TimeIndexed {
 
     /// T7: a link carries one transfer at a time.
     void add_links() {
-        struct Use {
-            Units64 begin, end;
-            Literal literal;
-        };
-        std::vector<std::vector<Use>> uses(routing_.instance().topology().links().size());
+        std::vector<std::vector<LinkUse>> uses(routing_.instance().topology().links().size());
         for (std::size_t c = 0; c < routing_.commodities().size(); ++c) {
             if (!is_free(c)) continue;
             const Network& network = routing_.network_of(commodity(c));
@@ -498,43 +498,15 @@ class TimeIndexed {
             const Network& network = routing_.network_of(commodity(transfer.commodity));
             for (const Leg& leg : network.hops[transfer.hop].legs) {
                 const Units64 begin = begin_of(network, leg, transfer.start), end = begin + leg.busy;
-                for (const Use& use : uses[leg.link.index()]) {
+                for (const LinkUse& use : uses[leg.link.index()]) {
                     if (use.begin < end && begin < use.end) program_.fix(!use.literal);
                 }
             }
         }
-        for (std::vector<Use>& link : uses) {
+        for (std::vector<LinkUse>& link : uses) {
             if (!may_continue()) return;
-            std::ranges::sort(link, {}, &Use::begin);
-            std::vector<Use> active;
-            for (std::size_t i = 0; i < link.size() && may_continue();) {
-                const Units64 now = link[i].begin;
-                std::erase_if(active, [&](const Use& use) { return use.end <= now; });
-                for (; i < link.size() && link[i].begin == now; ++i) active.push_back(link[i]);
-                // A later row that holds all of these makes this one idle.
-                if (i < link.size() &&
-                    std::ranges::none_of(active, [&](const Use& u) { return u.end <= link[i].begin; })) {
-                    continue;
-                }
-                std::vector<Literal> literals;
-                for (const Use& use : active) literals.push_back(use.literal);
-                at_most_one(std::move(literals));
-            }
+            add_link_rows(program_, std::move(link), [this] { return may_continue(); });
         }
-    }
-
-    /// With a quotient one literal may stand for two transfers that would meet: then it is false.
-    void at_most_one(std::vector<Literal> literals) {
-        std::ranges::sort(literals);
-        std::vector<Literal> once;
-        for (std::size_t i = 0; i < literals.size(); ++i) {
-            if (!once.empty() && once.back() == literals[i]) {
-                program_.fix(!literals[i]);
-            } else {
-                once.push_back(literals[i]);
-            }
-        }
-        if (once.size() > 1) program_.choice(Promise::AtMostOne, once);
     }
 
     /// T8: a switch holds at most so many copies after each tick.

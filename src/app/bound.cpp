@@ -13,7 +13,7 @@ Bounded bound(const BoundOptions& options, const Watch& watch) {
     const Stop stop = watch.stop(options.time_limit);
     if (const auto who = synth::unreachable(bounded.instance)) throw InfeasibleError(*who);
     with_instance(bounded.instance, [&] {
-        const synth::Bounding bounding = synth::bounds_of(bounded.instance, {}, stop, options.options);
+        synth::Bounding bounding = synth::bounds_of(bounded.instance, {}, stop, options.options);
         bounding.check_all();
         bounded.bounds = bounding.bounds();
         bounded.skipped = bounding.skipped();

@@ -26,6 +26,7 @@ constexpr std::size_t kProgramsOfABound = 8;
 
 constexpr const char* kNoTime = "no time: the limit came first";
 constexpr const char* kCutShort = "no time: the limit ended it early, and more time may prove more";
+constexpr const char* kNotChecked = "too large: its certificate takes too long to check";
 constexpr const char* kNotNeeded = "not needed: the bound is met";
 
 /// Puts linear programs to HiGHS, if it is there and they are small enough.
@@ -79,7 +80,7 @@ void Bounding::begin(const Stop& stop) {
     if (stop.requested()) {
         for (const Bound& bound : bounds_) cut_short_.push_back({bound.kind, kCutShort});
     }
-    judge(instance_, best());
+    check_best();
 }
 
 void Bounding::go_on(std::optional<Ticks> enough, const Stop& stop) { run_stages(enough, false, stop); }
@@ -105,7 +106,17 @@ void Bounding::run_stages(std::optional<Ticks> enough, bool only_quick, const St
         }
     }
     families_.reset();
-    if (best().value > before) judge(instance_, best());
+    if (best().value > before) check_best();
+}
+
+void Bounding::check_best() {
+    while (!judge(instance_, best())) drop(bounds_.begin());
+}
+
+std::vector<Bound>::iterator Bounding::drop(std::vector<Bound>::iterator bound) {
+    const auto stage = std::ranges::find(stages_, bound->kind, &Stage::kind);
+    if (stage != stages_.end()) stage->why_not = kNotChecked;
+    return bounds_.erase(bound);
 }
 
 Stop Bounding::share_of(const Stop& stop) const {
@@ -118,8 +129,9 @@ bounds::Families& Bounding::families() {
     return *families_;
 }
 
-void Bounding::check_all() const {
-    for (const Bound& bound : bounds_) judge(instance_, bound);
+void Bounding::check_all() {
+    for (auto bound = bounds_.begin(); bound != bounds_.end();)
+        bound = judge(instance_, *bound) ? std::next(bound) : drop(bound);
 }
 
 std::vector<SkippedBound> Bounding::skipped() const {

@@ -14,7 +14,8 @@ namespace tutti::synth {
 /// The lower bounds of an instance, by the one policy that all commands share (docs/bounds.md, "Which bounds
 /// are computed"): cheap ones first, each only if no bound so far is enough, none whose program is too large,
 /// none for which there is no time. Without a time limit the same instance has the same bound, whoever asks.
-/// The certificate of the best one is checked (synth/judge).
+/// The certificate of the best one is checked (synth/judge); where that would take too long, the next one is
+/// the best.
 class Bounding {
   public:
     /// Precondition: every receiver can be reached. The instance must outlive this.
@@ -35,7 +36,7 @@ class Bounding {
     [[nodiscard]] const std::vector<Bound>& bounds() const { return bounds_; }
     [[nodiscard]] const Bound& best() const { return bounds_.front(); }
     /// Checks the certificates of the others too.
-    void check_all() const;
+    void check_all();
     /// What was left out, and why, in the order in which they are computed.
     [[nodiscard]] std::vector<SkippedBound> skipped() const;
 
@@ -67,6 +68,9 @@ class Bounding {
     void enter_if_any(Stage& stage, std::optional<Bound> bound);
     /// Keeps the better one of a kind.
     void enter(Bound bound);
+    /// Bounds whose check gives up are dropped.
+    void check_best();
+    std::vector<Bound>::iterator drop(std::vector<Bound>::iterator bound);
 
     const Instance& instance_;
     const SearchOptions options_;

@@ -70,11 +70,13 @@ bool has_able_switches(const Instance& instance) {
                                [](const SwitchRule& rule) { return rule.copy || rule.reduce; });
 }
 
+using Estimated = std::pair<Ticks, const heuristics::Heuristic*>;
+
 /// Those that promise to be the shortest first; before them those without an estimate, except for the local
 /// search, which takes all the time it gets.
-void put_in_order(std::vector<const heuristics::Heuristic*>& chosen, const heuristics::Exchanges& exchanges,
-                  const Stop& stop) {
-    std::vector<std::pair<Ticks, const heuristics::Heuristic*>> sorted;
+std::vector<Estimated> in_order(const std::vector<const heuristics::Heuristic*>& chosen,
+                                const heuristics::Exchanges& exchanges, const Stop& stop) {
+    std::vector<Estimated> sorted;
     for (const heuristics::Heuristic* heuristic : chosen) {
         const auto* exchange = heuristic->as<heuristics::ExchangeHeuristic>();
         Ticks estimate = heuristic->name == heuristics::kGrownTrees ? Ticks::max() : Ticks(0);
@@ -83,8 +85,8 @@ void put_in_order(std::vector<const heuristics::Heuristic*>& chosen, const heuri
             estimate = exchange->estimate(exchanges);
         sorted.emplace_back(estimate, heuristic);
     }
-    std::ranges::stable_sort(sorted, {}, [](const auto& entry) { return entry.first; });
-    std::ranges::transform(sorted, chosen.begin(), [](const auto& entry) { return entry.second; });
+    std::ranges::stable_sort(sorted, {}, &Estimated::first);
+    return sorted;
 }
 
 /// "steiner-trees 15, pipelined-all-reduce 14; reduction: link-matching none, steiner-trees 7; ...": the
@@ -400,27 +402,42 @@ void HeuristicSearch::finish_textbook(double share) {
     run_textbook(std::exchange(unfinished_, {}), stop_.within(*left * share), true);
 }
 
-/// Each gets a third of the time that the ones before have left, the last ones equal parts.
-void HeuristicSearch::run_textbook(std::vector<const heuristics::Heuristic*> chosen, const Stop& stop,
+/// Each gets a third of the time that the ones before have left, the last ones equal parts. The first try of
+/// one that promises to be shorter than what is known has more time: on a busy machine all would be stopped
+/// within their first tries otherwise.
+void HeuristicSearch::run_textbook(const std::vector<const heuristics::Heuristic*>& chosen, const Stop& stop,
                                    bool is_in_order) {
-    const heuristics::Exchanges exchanges(instance_, stop);
-    if (!is_in_order) put_in_order(chosen, exchanges, stop);
+    const auto half_of_all = [&] {
+        const auto left = stop_.remaining();
+        return left ? stop_.within(*left / 2) : stop_;
+    };
+    const heuristics::Exchanges exchanges(instance_, half_of_all());
+    std::vector<Estimated> entries;
+    if (is_in_order) {
+        for (const heuristics::Heuristic* heuristic : chosen) entries.emplace_back(Ticks::max(), heuristic);
+    } else {
+        entries = in_order(chosen, exchanges, half_of_all());
+    }
     std::vector<const heuristics::Heuristic*> known;  // they found something, but had no time for all
     std::vector<Candidate> tried;
-    for (std::size_t i = 0; i < chosen.size() && best_.wants_better(); ++i) {
+    for (std::size_t i = 0; i < entries.size() && best_.wants_better(); ++i) {
+        const auto& [estimate, heuristic] = entries[i];
         const double begin = best_.seconds();
-        const auto* exchange = chosen[i]->as<heuristics::ExchangeHeuristic>();
+        const auto* exchange = heuristic->as<heuristics::ExchangeHeuristic>();
         const auto left = stop.remaining();
         const Stop turn =
-            left ? stop.within(*left / std::min(3.0, static_cast<double>(chosen.size() - i))) : stop;
+            left ? stop.within(*left / std::min(3.0, static_cast<double>(entries.size() - i))) : stop;
+        const bool promises = !best_.has_schedule() || best_.is_improved_by(Ticks(estimate.count() / 4 * 3));
         std::string why_none = exchange->why_not(instance_);
         const bool suits = why_none.empty();
-        auto schedule = suits ? exchange->run(exchanges, best_.bound().value, turn) : std::nullopt;
+        auto schedule = suits ? exchange->run(exchanges, best_.bound().value,
+                                              {turn, promises && left ? half_of_all() : turn})
+                              : std::nullopt;
         if (suits) why_none = turn.requested() ? "stopped" : "the network does not fit it";
         // Trees are improved anyway (improve_trees).
-        if (suits && turn.requested() && chosen[i]->name != heuristics::kGrownTrees)
-            (schedule ? known : unfinished_).push_back(chosen[i]);
-        tried.push_back(offered(chosen[i]->name, begin, std::move(schedule), std::move(why_none)));
+        if (suits && turn.requested() && heuristic->name != heuristics::kGrownTrees)
+            (schedule ? known : unfinished_).push_back(heuristic);
+        tried.push_back(offered(heuristic->name, begin, std::move(schedule), std::move(why_none)));
     }
     unfinished_.insert(unfinished_.end(), known.begin(), known.end());
     if (best_.has_schedule())

@@ -52,7 +52,8 @@ class HeuristicSearch {
     void construct_by(const heuristics::Heuristic& heuristic, const heuristics::DirectHeuristic& direct);
     void search_by_textbook();
     void finish_textbook(double share);
-    void run_textbook(std::vector<const heuristics::Heuristic*> chosen, const Stop& stop, bool is_in_order);
+    void run_textbook(const std::vector<const heuristics::Heuristic*>& chosen, const Stop& stop,
+                      bool is_in_order);
     void improve_trees();
     void improve_broadcasts();
     void improve_orders(std::uint64_t work);

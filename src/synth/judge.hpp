@@ -23,9 +23,10 @@ void judge(const Verdict& verdict, const Bound& bound, const std::string& who);
 /// Only the comparison of a verified makespan with a bound.
 void judge(Ticks makespan, const Bound& bound, const std::string& who);
 
-/// Throws InternalError when the certificate does not prove the bound. Not done on very large instances,
-/// where checking would take longer than finding.
-void judge(const Instance& instance, const Bound& bound);
+/// Throws InternalError when the certificate does not prove the bound. False where the check gives up: then
+/// the bound must not be used. Not done on very large instances, where checking would take longer than
+/// finding.
+[[nodiscard]] bool judge(const Instance& instance, const Bound& bound);
 
 /// Whether the above checks at all.
 [[nodiscard]] bool is_checkable(const Instance& instance, const Bound& bound);

@@ -8,6 +8,9 @@
 #include "heuristics/greedy.hpp"
 #include "models/exact.hpp"
 #include "models/neighbourhoods.hpp"
+#include "models/routing.hpp"
+#include "models/small_search.hpp"
+#include "models/small_times.hpp"
 #include "synth/best_so_far.hpp"
 #include "synth/bounding.hpp"
 #include "synth/composition.hpp"
@@ -41,6 +44,12 @@ constexpr Stop::Seconds kLeastProposalTime(0.3);
 
 /// For bounds of bounded work, likewise.
 constexpr Stop::Seconds kLeastBoundTime(0.2);
+
+/// Of the time that is left, for schedules in small times; with less than that left there is better to do.
+constexpr double kSmallTimesShare = 0.8;
+constexpr Stop::Seconds kLeastTimeForSmallTimes(5);
+/// Before them, for questions in real times: some are answered in less.
+constexpr Stop::Seconds kFirstTry(1.5);
 
 constexpr const char* kStoppedBeforeProof =
     "no proof before the search was stopped; a longer one may find it";
@@ -138,6 +147,14 @@ class Synthesis {
                 search_neighbourhoods();
             return heuristics_.search_until_stopped();
         }
+        if (is_for_small_times()) {
+            search_horizons(backends, stop_.within(kFirstTry), false);
+            if (!best_.has_gap()) return;
+            search_small_times();
+        }
+        if (!best_.has_gap())
+            return conclude(fmt::format("{} meets the bound ({})", best_.result().method, best_.bound().kind),
+                            "exact: ");
         if (!stop_.requested()) compose();
         if (!best_.has_gap())
             return conclude(fmt::format("the composition meets the bound ({})", best_.bound().kind),
@@ -146,9 +163,30 @@ class Synthesis {
         if (!best_.has_gap())
             return conclude(fmt::format("{} meets the bound ({})", best_.result().method, best_.bound().kind),
                             "exact: ");
-        search_horizons(backends);
+        search_horizons(backends, is_auto() ? stop_.within(exact_time()) : stop_, true);
         search_neighbourhoods();
         if (best_.has_gap() && !stop_.requested()) heuristics_.search_until_stopped();
+    }
+
+    /// Where a Boolean for each unit of time would be too many, and there is time to try something else.
+    [[nodiscard]] bool is_for_small_times() const {
+        const auto left = stop_.remaining();
+        return is_auto() && !stop_.requested() && !(left && *left < kLeastTimeForSmallTimes) &&
+               models::has_small_times(instance_) &&
+               static_cast<std::uint64_t>(best_.bound().value.count() / models::unit_of(instance_)) >
+                   static_cast<std::uint64_t>(options_.model_units);
+    }
+
+    void search_small_times() {
+        const auto left = stop_.remaining();
+        const Stop stop = stop_.within(left ? *left * kSmallTimesShare
+                                            : Stop::Seconds(options_.auto_seconds * kSmallTimesShare));
+        models::search_in_small_times(horizon_request({}, stop),
+                                      [this](const Schedule& schedule, const std::string& who) {
+                                          if (!verify::verify(instance_, schedule).valid()) return false;
+                                          best_.offer(schedule, who);
+                                          return true;
+                                      });
     }
 
     /// Half of the time that is left: heuristics may find more than solvers do.
@@ -179,8 +217,8 @@ class Synthesis {
                 options_};
     }
 
-    void search_horizons(const std::vector<std::string>& backends) {
-        const Stop stop = is_auto() ? stop_.within(exact_time()) : stop_;
+    /// What was not proven is said of the last search only.
+    void search_horizons(const std::vector<std::string>& backends, const Stop& stop, bool is_last) {
         const models::HorizonRequest request = horizon_request(backends, stop);
         models::HorizonResult found = models::search_horizons(request);
         if (!found.found_by.empty()) best_.offer(std::move(found.schedule), found.found_by);
@@ -190,7 +228,7 @@ class Synthesis {
             prefer_checkable_proof(stop);
         }
         gave_up_ = found.stopped;
-        conclude(outcome_of(found), "exact: ");
+        if (is_last || !best_.has_gap()) conclude(outcome_of(found), "exact: ");
     }
 
     [[nodiscard]] std::string outcome_of(const models::HorizonResult& found) const {
@@ -212,8 +250,7 @@ class Synthesis {
     void prefer_checkable_proof(const Stop& stop) {
         auto better =
             checkable_proof(instance_, best_.bound().value, stop, Stop::Seconds(options_.proof_seconds));
-        if (!better) return;
-        judge(instance_, *better);
+        if (!better || !judge(instance_, *better)) return;
         best_.replace_bound(std::move(*better));
     }
 

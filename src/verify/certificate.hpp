@@ -5,8 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tutti::verify {
+
+/// The reason where the check gave up: the bound may be right or wrong.
+inline constexpr std::string_view kTooLongToCheck = "it takes too long to check";
 
 /// Whether the bound's certificate proves its value: none if it does, else the reason. Everything is
 /// recomputed from the instance, in integers (README.md, "Certificates"); the certificate only proposes the

@@ -6,6 +6,7 @@
 
 #include "verify/certificate_contributions.hpp"
 #include "core/expects.hpp"
+#include "verify/certificate.hpp"
 #include "verify/certificate_checks.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +48,7 @@ class ContributionsCheck {
                 }
             }
         }
-        if (known_.gave_up()) return "it takes too long to check";
+        if (known_.gave_up()) return std::string(kTooLongToCheck);
         if (received >= needed_) {
             return fmt::format("by tick {} the receiver may have all {} contributions", value.count() - 1,
                                text_of(needed_));

@@ -7,6 +7,7 @@
 // as early as possible each is at a time at which the first number grows, or directly follows the one before.
 
 #include "core/expects.hpp"
+#include "verify/certificate.hpp"
 #include "verify/certificate_checks.hpp"
 #include "verify/certificate_segments.hpp"
 
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace tutti::verify {
 namespace {
@@ -76,7 +78,7 @@ class PairsCheck {
             if (inside_[link.src.index()] || !inside_[link.dst.index()]) continue;
             if (!carriers_[link.src.index()] || !carriers_[link.dst.index()]) continue;
             joined += joined_over(LinkId(e), collected, told, end);
-            if (work_ > kMostWork) return "it takes too long to check";
+            if (work_ > kMostWork) return std::string(kTooLongToCheck);
         }
         if (joined >= pairs_) {
             return fmt::format("by tick {} the links into the set can join {} pairs, and {} are needed",
@@ -196,12 +198,18 @@ class PairsCheck {
         return any;
     }
 
-    /// By what can have come over the links.
+    /// By what can have come over the links: a start every gap, back from the last, each with what the curve
+    /// has grown to by then.
     Wide arrived(const Curve& curve, const Kind& kind, Wide time) {
         Wide sum = 0;
         for (const Port& port : kind.ports) {
-            for (Wide start = time - port.message; start >= 0; start -= port.gap, ++work_)
-                sum += at(curve, start);
+            const Wide last = time - port.message;
+            Wide before = 0;
+            for (auto step = curve.begin(); step != curve.end() && step->first <= last; ++step, ++work_) {
+                const Wide starts = (last - std::max(step->first, Wide{0})) / port.gap + 1;
+                sum += starts * (step->second - before);
+                before = step->second;
+            }
         }
         return sum;
     }
@@ -247,6 +255,7 @@ class PairsCheck {
         return place->second;
     }
 
+    /// Links that are alike join equally many.
     Wide joined_over(LinkId id, const Curve& collected, const Curve& told, Wide end) {
         const Link& link = topology_.link(id);
         const Wide beta = topology_.beta(id, claim_.bytes).count(), alpha = instance_.alpha(id).count();
@@ -261,9 +270,13 @@ class PairsCheck {
             }
         }
         if (pace == Ticks::max()) return 0;
-        const Wide step = topology_.is_cut_through(link.dst) ? alpha : alpha + beta;
+        const Wide busy = instance_.busy(id, pace).count();
         const Curve& holders = known(near_, link.src, Direction::Backwards, holders_);
         const Curve& receivers = known(far_, link.dst, Direction::Forwards, receivers_);
+        const auto [alike, is_new] = joined_by_links_.try_emplace(
+            {holders, receivers, before, after, alpha, beta, busy, topology_.is_cut_through(link.dst)});
+        if (!is_new) return alike->second;
+        const Wide step = topology_.is_cut_through(link.dst) ? alpha : alpha + beta;
         const auto first = [&](Wide start) {
             const Wide time = start - release_;
             const Wide reached = std::min(at(holders, time), most_holders_);
@@ -274,7 +287,6 @@ class PairsCheck {
             return std::min({at(receivers, rest - step), at(told, rest - after), most_receivers_});
         };
         std::set<Wide> starts;
-        const Wide busy = instance_.busy(id, pace).count();
         const auto follow = [&](Wide start) {
             for (; start <= end && second(end - start) > 0 && work_ <= kMostWork; start += busy, work_ += 16)
                 if (!starts.insert(start).second) break;
@@ -287,7 +299,7 @@ class PairsCheck {
             most = std::max(most, at(best, start - busy) + first(start) * second(end - start));
             best[start] = most;
         }
-        return most;
+        return alike->second = most;
     }
 
     const Instance& instance_;
@@ -301,6 +313,8 @@ class PairsCheck {
     std::vector<bool> carriers_;
     std::optional<SegmentPaths> from_npus_, to_npus_;
     std::map<NodeId, Curve> near_, far_;
+    using LinkKind = std::tuple<Curve, Curve, Wide, Wide, Wide, Wide, Wide, bool>;
+    std::map<LinkKind, Wide> joined_by_links_;
     std::size_t work_ = 0;
 };
 

@@ -7,6 +7,7 @@
 // told `known` contributions and tells `told` receivers.
 
 #include "core/expects.hpp"
+#include "verify/certificate.hpp"
 #include "verify/certificate_checks.hpp"
 #include "verify/certificate_contributions.hpp"
 
@@ -54,10 +55,10 @@ class SharingCheck {
         for (std::size_t v = 0; v < topology_.npus(); ++v) gained += early(v);
         for (std::size_t v = 0; v < topology_.npus() && gained < needed_; ++v) {
             const auto more = late(v);
-            if (!more) return "it takes too long to check";
+            if (!more) return std::string(kTooLongToCheck);
             gained += *more;
         }
-        if (known_.gave_up()) return "it takes too long to check";
+        if (known_.gave_up()) return std::string(kTooLongToCheck);
         if (gained >= needed_) {
             return fmt::format("by tick {} all {} contributions may have been passed on", value.count() - 1,
                                text_of(needed_));

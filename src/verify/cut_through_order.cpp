@@ -3,8 +3,9 @@
 // First, sends out of switches to which everything has come are taken, repeatedly. The remaining ones wait in
 // cycles of switches. There the pairs are computed in advance, from the link numbers alone, and each send
 // then waits only for the inbound sends that it forwards itself. So two paths of one chunk may pass each
-// other between two switches at one tick. A path that closes to a cycle has nothing to forward: its sends are
-// taken last, and rejected.
+// other between two switches at one tick. A send that forwards nothing, because others forward all that is
+// due, waits for none. A path that closes to a cycle has nothing to forward: its sends, and those that wait
+// for them, are taken last, all together.
 
 #include "verify/cut_through_order.hpp"
 
@@ -31,10 +32,7 @@ class CutThroughOrder {
         if (std::ranges::find(taken_, false) == taken_.end()) return;
         pair_up();
         take_pairs();
-        // The remaining sends form cycles that nothing feeds.
-        for (std::size_t i = 0; i < sends_.size(); ++i) {
-            if (!taken_[i]) take(i, std::nullopt);
-        }
+        take_cycles();
     }
 
   private:
@@ -50,6 +48,7 @@ class CutThroughOrder {
         DueInbound due;
         std::size_t missing = 0;            ///< sends of it that have not entered
         std::vector<std::size_t> onward{};  ///< the sends that forward it
+        bool is_ready = false;
     };
 
     [[nodiscard]] static Place at(NodeId node, ChunkId chunk) {
@@ -61,9 +60,9 @@ class CutThroughOrder {
     [[nodiscard]] bool feeds_at_once(std::size_t i) const {
         return topology_.is_cut_through(link(i).dst) && instance_.alpha(sends_[i].send.link) == Ticks(0);
     }
-    void take(std::size_t i, std::optional<LinkId> inbound) {
+    void take(std::size_t i, const Forwards& forwards) {
         taken_[i] = true;
-        taking_.take(sends_[i], inbound);
+        taking_.take(sends_[i], forwards);
     }
 
     void take_complete() {
@@ -96,7 +95,7 @@ class CutThroughOrder {
         }
         for (std::size_t next = 0; next < ready.size(); ++next) {
             const std::size_t i = ready[next];
-            take(i, std::nullopt);
+            take(i, {Forwards::First});
             if (!feeds_at_once(i)) continue;
             Fed& place = *find(destination(i));
             if (--place.feeding > 0) continue;
@@ -122,8 +121,12 @@ class CutThroughOrder {
             auto& in = inbounds_[place];
             std::ranges::stable_sort(in, {}, [](const Inbound& inbound) { return inbound.due.link; });
             const bool copies = topology_.rule(link(out.front()).src).copy;
-            for (std::size_t k = 0; k < out.size() && !in.empty(); ++k) {
-                if (k < in.size() || copies) in[std::min(k, in.size() - 1)].onward.push_back(out[k]);
+            for (std::size_t k = 0; k < out.size(); ++k) {
+                if (k < in.size() || (copies && !in.empty())) {
+                    in[std::min(k, in.size() - 1)].onward.push_back(out[k]);
+                } else {
+                    unpaired_.push_back(out[k]);
+                }
             }
         }
     }
@@ -131,42 +134,60 @@ class CutThroughOrder {
     /// A send that has yet to enter.
     void expect(std::size_t i) {
         const Send& send = sends_[i].send;
-        const bool adds = send.op == Op::Reduce && topology_.rule(link(i).dst).reduce;
         auto& in = inbounds_[destination(i)];
         auto place = in.end();
-        if (adds) place = std::ranges::find_if(in, [](const Inbound& other) { return other.due.adds; });
-        if (place == in.end()) place = in.insert(in.end(), Inbound{{send.link, adds}});
+        if (adds(i)) place = std::ranges::find_if(in, [](const Inbound& other) { return other.due.adds; });
+        if (place == in.end()) place = in.insert(in.end(), Inbound{{send.link, sends_[i].position, adds(i)}});
         place->due.link = std::min(place->due.link, send.link);
         ++place->missing;
     }
 
+    /// Whether it is added to what else is due then.
+    [[nodiscard]] bool adds(std::size_t i) const {
+        return sends_[i].send.op == Op::Reduce && topology_.rule(link(i).dst).reduce;
+    }
+
     void take_pairs() {
-        std::vector<const Inbound*> ready;
-        for (const auto& [place, in] : inbounds_) {
-            for (const Inbound& inbound : in) {
-                if (inbound.missing == 0) ready.push_back(&inbound);
+        for (auto& [place, in] : inbounds_) {
+            for (Inbound& inbound : in) {
+                if (inbound.missing == 0) ready_.push_back(&inbound);
             }
         }
-        while (!ready.empty()) {
-            const Inbound& inbound = *ready.back();
-            ready.pop_back();
+        for (const std::size_t i : unpaired_) {
+            take(i, {Forwards::Nothing});
+            has_entered(i);
+        }
+        while (!ready_.empty()) {
+            Inbound& inbound = *ready_.back();
+            ready_.pop_back();
+            inbound.is_ready = true;
             for (const std::size_t i : inbound.onward) {
-                take(i, inbound.due.link);
-                if (!feeds_at_once(i)) continue;
-                const auto place = inbounds_.find(destination(i));
-                if (place == inbounds_.end()) continue;
-                Inbound& next = entered_by(place->second, i);
-                if (--next.missing == 0) ready.push_back(&next);
+                take(i, {Forwards::This, inbound.due});
+                has_entered(i);
             }
         }
     }
 
-    [[nodiscard]] Inbound& entered_by(std::vector<Inbound>& in, std::size_t i) const {
-        const Send& send = sends_[i].send;
-        const bool adds = send.op == Op::Reduce && topology_.rule(link(i).dst).reduce;
-        return *std::ranges::find_if(in, [&](const Inbound& inbound) {
-            return adds ? inbound.due.adds : inbound.missing > 0 && inbound.due.link == send.link;
+    void has_entered(std::size_t i) {
+        if (!feeds_at_once(i)) return;
+        const auto place = inbounds_.find(destination(i));
+        if (place == inbounds_.end()) return;
+        const auto entered = std::ranges::find_if(place->second, [&](const Inbound& inbound) {
+            return adds(i) ? inbound.due.adds
+                           : inbound.missing > 0 && inbound.due.position == sends_[i].position;
         });
+        if (--entered->missing == 0) ready_.push_back(&*entered);
+    }
+
+    void take_cycles() {
+        std::vector<WaitingSend> waiting;
+        for (const auto& [place, in] : inbounds_) {
+            for (const Inbound& inbound : in) {
+                if (inbound.is_ready) continue;
+                for (const std::size_t i : inbound.onward) waiting.push_back({sends_[i], inbound.due});
+            }
+        }
+        if (!waiting.empty()) taking_.take_waiting_forever(waiting);
     }
 
     const std::span<const NumberedSend> sends_;
@@ -175,6 +196,8 @@ class CutThroughOrder {
     const CutThroughTaking& taking_;
     std::vector<bool> taken_;
     std::map<Place, std::vector<Inbound>> inbounds_;
+    std::vector<Inbound*> ready_;
+    std::vector<std::size_t> unpaired_;
 };
 
 }  // namespace

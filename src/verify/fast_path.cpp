@@ -11,15 +11,16 @@ constexpr std::size_t kAhead = 16;
 }  // namespace
 
 FastPath::FastPath(const Instance& instance, const Tables& tables, Holdings& plain, ReductionCounts& counted,
-                   const ExactSums& exact, LinkLedger& links)
+                   const ExactSums& exact, const CutThroughSwitches& cut_through, LinkLedger& links)
     : instance_(instance),
       tables_(tables),
       plain_(plain),
       counted_(counted),
       exact_(exact),
+      cut_through_(cut_through),
       links_(links),
       in_flight_(tables.lanes()),
-      passages_(tables.lanes()),
+      passages_(tables.lanes(), tables.passes_at_once()),
       finish_(instance.collectives().size() > 1 ? instance.collectives().size() : 0) {
     for (const Collective& collective : instance.collectives()) {
         last_release_ = std::max(last_release_, last_release(collective));
@@ -67,7 +68,10 @@ inline bool FastPath::leave(const Hop& hop, std::uint32_t slot) {
 /// A send into or out of a cut-through switch.
 bool FastPath::pass(const Send& send, const Hop& hop, std::uint32_t slot, std::uint64_t position) {
     const Ticks due = send.start + instance_.alpha(send.link);
-    if (hop.enters_cut_through && passages_.contains(hop.dst, send.chunk, due)) return false;
+    if (hop.enters_cut_through &&
+        (passages_.has_met(hop.dst, send.chunk, due) || cut_through_.is_due(hop.dst, send.chunk, due)))
+        return false;
+    if (hop.leaves_cut_through && cut_through_.is_due(hop.src, send.chunk, send.start)) return false;
     const bool leaves = hop.leaves_cut_through ? passages_.take(hop.src, send.chunk, send.start).has_value()
                                                : leave(hop, slot);
     if (!leaves) return false;
@@ -98,7 +102,10 @@ FastPath::Taken FastPath::take_some(std::span<const Send> sends, std::size_t beg
         if (bookings[send.link.index()].free_at > now) return {i, Why::Suspect};
         if (!all_may_move && !may_move(send, hop)) return {i, Why::Suspect};
         const std::uint64_t position = positions(i);
-        if (reduction) {
+        if (hop.may_wait && (reduction || send.op == Op::Copy) &&
+            !is_due(hop.src, send.chunk, now, reduction)) {
+            waiting_.push_back({send, position});
+        } else if (reduction) {
             if (hop.kind == Hop::Special || !counted_.leave(send, hop, position)) return {i, Why::Uncounted};
         } else {
             if (send.op != Op::Copy || hop.kind == Hop::Special) return {i, Why::Suspect};
@@ -122,6 +129,25 @@ FastPath::Taken FastPath::take_some(std::span<const Send> sends, std::size_t beg
         }
     }
     return {sends.size(), Why::Done};
+}
+
+bool FastPath::is_due(NodeId at, ChunkId chunk, Ticks now, bool reduction) const {
+    return reduction ? counted_.is_due(at, chunk, now) : passages_.contains(at, chunk, now);
+}
+
+std::span<const NumberedSend> FastPath::settle() {
+    for (std::size_t before = waiting_.size() + 1; waiting_.size() < before;) {
+        before = waiting_.size();
+        std::erase_if(waiting_, [&](const NumberedSend& numbered) {
+            const auto& [send, position] = numbered;
+            const ChunkFacts& chunk = tables_.chunk(send.chunk);
+            const Hop& hop = hop_of<false>(send.chunk, send.link);
+            return is_due(hop.src, send.chunk, send.start, chunk.reduction) &&
+                   (chunk.reduction ? counted_.leave(send, hop, position)
+                                    : pass(send, hop, chunk.slot, position));
+        });
+    }
+    return waiting_;
 }
 
 void FastPath::launch(const NumberedSend& numbered, const Hop& hop) {
@@ -177,12 +203,19 @@ void FastPath::undo(Ticks now, std::vector<NumberedSend>& sends) {
     in_flight_.undo(now, take_back);
     passages_.undo(now, std::nullopt, take_back);
     counted_.undo(now, std::nullopt, sends);
+    sends.insert(sends.end(), waiting_.begin(), waiting_.end());
+    waiting_.clear();
     free_links(std::span(sends).subspan(before));
 }
 
 void FastPath::undo(Ticks now, ChunkId reduction, std::vector<NumberedSend>& sends) {
     const std::size_t before = sends.size();
     counted_.undo(now, reduction, sends);
+    std::erase_if(waiting_, [&](const NumberedSend& numbered) {
+        if (numbered.send.chunk != reduction) return false;
+        sends.push_back(numbered);
+        return true;
+    });
     free_links(std::span(sends).subspan(before));
 }
 

@@ -4,6 +4,7 @@
 #include "verify/links.hpp"
 #include "verify/passages.hpp"
 #include "verify/reduction_counts.hpp"
+#include "verify/switches.hpp"
 
 namespace tutti::verify {
 
@@ -15,7 +16,7 @@ namespace tutti::verify {
 class FastPath {
   public:
     FastPath(const Instance& instance, const Tables& tables, Holdings& plain, ReductionCounts& counted,
-             const ExactSums& exact, LinkLedger& links);
+             const ExactSums& exact, const CutThroughSwitches& cut_through, LinkLedger& links);
 
     enum class Why {
         Done,       ///< all were taken
@@ -33,6 +34,9 @@ class FastPath {
     /// have arrived.
     [[nodiscard]] Taken take(std::span<const Send> sends, std::size_t begin, const Positions& positions,
                              Ticks now);
+    /// At the end of a tick: takes the sends that waited for others of it. Returns those that cannot be taken
+    /// even so; they wait on, for undo().
+    [[nodiscard]] std::span<const NumberedSend> settle();
     /// Puts a copy of a plain chunk in flight that the caller has judged.
     void launch(const NumberedSend& numbered, const Hop& hop);
 
@@ -81,6 +85,7 @@ class FastPath {
     void prefetch_source(const Send& send) const;
     [[nodiscard]] bool may_move(const Send& send, const Hop& hop) const;
     [[nodiscard]] bool leave(const Hop& hop, std::uint32_t slot);
+    [[nodiscard]] bool is_due(NodeId at, ChunkId chunk, Ticks now, bool reduction) const;
     [[nodiscard]] bool pass(const Send& send, const Hop& hop, std::uint32_t slot, std::uint64_t position);
     void free_links(std::span<const NumberedSend> sends);
 
@@ -89,9 +94,12 @@ class FastPath {
     Holdings& plain_;
     ReductionCounts& counted_;
     const ExactSums& exact_;
+    const CutThroughSwitches& cut_through_;  ///< what went into them on the exact path
     LinkLedger& links_;
     Lanes<Flight> in_flight_;
     Passages passages_;
+    /// Out of cut-through switches that they may enter at the same tick, when nothing had entered yet.
+    std::vector<NumberedSend> waiting_;
     Ticks last_release_;          ///< from here on every holder may send
     bool is_restricted_ = false;  ///< whether some collective may not be relayed by all
     Ticks makespan_;

@@ -52,7 +52,7 @@ void Passages::erase(std::size_t place) {
 }
 
 void Passages::enter(const Passage& passage, std::uint32_t lane) {
-    expects(!contains(passage.at, passage.chunk, passage.due));
+    expects(!has_met(passage.at, passage.chunk, passage.due));
     insert(passage);
     entered_.push(lane, {passage.at, passage.chunk, passage.due, passage.start, passage.link});
 }
@@ -66,7 +66,31 @@ std::optional<Passage> Passages::take(NodeId at, ChunkId chunk, Ticks now) {
     if (taken_at_ != now) taken_.clear();
     taken_at_ = now;
     taken_.push_back(passage);
+    if (at_once_) remember(at, chunk, now);
     return passage;
+}
+
+std::size_t Passages::find_left(NodeId at, ChunkId chunk) const {
+    const std::size_t mask = left_.size() - 1;
+    for (std::size_t i = hash_of(at, chunk, left_at_) & mask;; i = (i + 1) & mask) {
+        const Left& here = left_[i];
+        if (here.since != left_at_ || (here.chunk == chunk && here.at == at)) return i;
+    }
+}
+
+/// What left at another tick is an empty place: nothing is erased within a tick.
+void Passages::remember(NodeId at, ChunkId chunk, Ticks now) {
+    if (left_at_ != now) left_count_ = 0;
+    left_at_ = now;
+    if (2 * (left_count_ + 1) > left_.size()) {
+        const auto old = std::exchange(left_, std::vector<Left>(std::max<std::size_t>(64, 2 * left_.size())));
+        for (const Left& kept : old) {
+            if (kept.since == now) left_[find_left(kept.at, kept.chunk)] = kept;
+        }
+    }
+    Left& place = left_[find_left(at, chunk)];
+    if (place.since != now) ++left_count_;
+    place = {at, chunk, now};
 }
 
 void Passages::put_back() {

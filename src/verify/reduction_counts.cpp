@@ -69,7 +69,7 @@ ReductionCounts::ReductionCounts(const Instance& instance, const Tables& tables,
       rows_(tables.reductions()),
       full_(tables.reductions()),
       in_flight_(tables.lanes()),
-      passages_(tables.lanes()) {
+      passages_(tables.lanes(), tables.passes_at_once()) {
     for (std::size_t c = 0; c < tables.chunks(); ++c) {
         if (!tables.chunk(ChunkId(c)).reduction) continue;
         full_[tables.chunk(ChunkId(c)).slot] =
@@ -92,7 +92,7 @@ bool ReductionCounts::leave(const Send& send, const Hop& hop, std::uint64_t posi
     const std::uint32_t slot = tables_.chunk(send.chunk).slot;
     Flight flight{send.chunk, send.link, send.start, position, send.op == Op::Reduce};
     const Ticks due = send.start + instance_.alpha(send.link);
-    if (hop.enters_cut_through && passages_.contains(hop.dst, send.chunk, due)) return false;
+    if (hop.enters_cut_through && passages_.has_met(hop.dst, send.chunk, due)) return false;
     const bool leaves = hop.leaves_cut_through ? leave_cut_through(send, hop, slot, flight)
                         : is_switch(hop.src)   ? leave_switch(send, hop, slot, flight)
                                                : leave_npu(send, hop, slot, flight);

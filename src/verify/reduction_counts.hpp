@@ -38,6 +38,11 @@ class ReductionCounts {
     /// exact sums.
     [[nodiscard]] bool leave(const Send& send, const Hop& hop, std::uint64_t position);
 
+    /// Whether the chunk is inside a cut-through switch, due onward then.
+    [[nodiscard]] bool is_due(NodeId at, ChunkId chunk, Ticks due) const {
+        return passages_.contains(at, chunk, due);
+    }
+
     /// Processes the arrivals due at `tick` or before. One that cannot be counted opens its chunk.
     void arrive_until(Ticks tick, HandedOver& handed);
 

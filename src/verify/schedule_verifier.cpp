@@ -16,7 +16,8 @@
 //   depends on the value before it; while one is in flight (`odd_`), every tick takes the exact path, and
 //   arrivals of both kinds are merged.
 // - Cut-through switches that neither copy nor reduce, with links of one beta around them, are passed on the
-//   ordinary path too (passages.hpp). What is inside them when a tick of plain chunks takes the exact path is
+//   ordinary path too (passages.hpp). With alpha 0 a send may come before the one that feeds it; then it
+//   waits until the tick is complete. What is inside them when a tick of plain chunks takes the exact path is
 //   handed over, and leaves by the exact path.
 // A reduction that cannot be counted (reduction_counts.cpp) is opened: from then on all its sends take the
 // exact path, among ordinary sends of other chunks.
@@ -66,7 +67,7 @@ class Sweep {
           links_(instance, report_),
           storing_(instance, tables_, plain_, report_),
           cut_through_(instance, report_),
-          fast_path_(instance, tables_, plain_, counted_, exact_, links_),
+          fast_path_(instance, tables_, plain_, counted_, exact_, cut_through_, links_),
           finish_(instance.collectives().size()) {}
 
     Verdict run(SendSource& source) {
@@ -79,6 +80,7 @@ class Sweep {
         plain_.release_until(Ticks::max());
         cut_through_.advance(Ticks::max());
         storing_.finish();
+        for (const LegPtr& leg : cycles_) leg->feeders.clear();
         judge_demands(instance_, tables_, plain_, counted_, exact_, report_);
         judge_makespan(source.makespan());
         Verdict verdict = std::move(report_).verdict();
@@ -129,6 +131,7 @@ class Sweep {
     void end_tick() {
         if (!in_tick_) return;
         in_tick_ = false;
+        if (takes_ordinary_) settle();
         if (takes_ordinary_ && std::ranges::any_of(batch_, [&](const NumberedSend& numbered) {
                 return links_.bookings()[numbered.send.link.index()].free_at > now_;
             })) {
@@ -140,6 +143,19 @@ class Sweep {
         cut_through_.advance(now_);
         storing_.settle(now_);
         if (!batch_.empty()) take_batch();
+    }
+
+    /// Ordinary sends that pass a switch at once, before what feeds them in the order of the stream. Where
+    /// nothing does, they take the exact path.
+    void settle() {
+        std::vector<ChunkId> stuck;
+        for (const NumberedSend& numbered : fast_path_.settle()) {
+            if (!tables_.chunk(numbered.send.chunk).reduction) return collect_tick();
+            stuck.push_back(numbered.send.chunk);
+        }
+        for (const ChunkId chunk : stuck) {
+            if (!exact_.is_open(chunk)) open(chunk);
+        }
     }
 
     /// Moves all sends of this tick, also those already processed, to the exact path.
@@ -301,11 +317,12 @@ class Sweep {
         take_in_cut_through_order(
             waiting_, instance_,
             {[&](NodeId node, ChunkId chunk) { return cut_through_.due(node, chunk, now_); },
-             [&](const NumberedSend& numbered, std::optional<LinkId> inbound) { take(numbered, inbound); }});
+             [&](const NumberedSend& numbered, const Forwards& forwards) { take(numbered, forwards); },
+             [&](std::span<const WaitingSend> sends) { take_waiting_forever(sends); }});
     }
 
-    /// `inbound`: what a send out of a cut-through switch takes onward, where that is known.
-    void take(const NumberedSend& numbered, std::optional<LinkId> inbound = {}) {
+    /// `forwards`: what a send out of a cut-through switch takes onward.
+    void take(const NumberedSend& numbered, const Forwards& forwards = {}) {
         const Send& send = numbered.send;
         const Link& link = topology_.link(send.link);
         const Ticks beta = instance_.beta(send.link, send.chunk);
@@ -315,7 +332,7 @@ class Sweep {
         const bool to_cut_through = topology_.is_cut_through(link.dst);
         std::vector<LegPtr> feeders;
         const Value value =
-            from_cut_through ? cut_through_.leave(link.src, send, feeders, numbered.position, inbound)
+            from_cut_through ? cut_through_.leave(link.src, send, feeders, numbered.position, forwards)
             : topology_.is_switch(link.src) ? storing_.leave(link.src, send, numbered.position)
                                             : read_npu(numbered, link.src);
         Ticks pace = beta;
@@ -324,21 +341,64 @@ class Sweep {
             for (const LegPtr& feeder : feeders) pace = std::max(pace, feeder->pace);
             leg = std::make_shared<Leg>(
                 Leg{send.link, send.chunk, send.start, pace, pace, numbered.position, std::move(feeders)});
-            if (!tables_.is_passing(send.link, send.chunk)) links_.book(leg);
         }
-        if (leg == nullptr || tables_.is_passing(send.link, send.chunk)) {
-            links_.book(send, beta, numbered.position);
-        }
-        const Ticks arrival = send.start + link.wire.alpha + pace;
-        makespan_ = std::max(makespan_, arrival);
-        Ticks& finish = finish_[tables_.chunk(send.chunk).collective.index()];
-        finish = std::max(finish, arrival);
+        book(numbered, leg);
+        note_arrival(send, pace);
         const Value brought = may_reduce(numbered, link.dst) ? value : nullptr;
         if (to_cut_through) {
             cut_through_.enter(link.dst, send, brought, leg);
         } else if (brought) {
-            launch({arrival, numbered, brought});
+            launch({send.start + link.wire.alpha + pace, numbered, brought});
         }
+    }
+
+    /// V5.
+    void book(const NumberedSend& numbered, const LegPtr& leg) {
+        const Send& send = numbered.send;
+        if (leg != nullptr && !tables_.is_passing(send.link, send.chunk)) {
+            links_.book(leg);
+        } else {
+            links_.book(send, instance_.beta(send.link, send.chunk), numbered.position);
+        }
+    }
+
+    void note_arrival(const Send& send, Ticks pace) {
+        const Ticks arrival = send.start + instance_.alpha(send.link) + pace;
+        makespan_ = std::max(makespan_, arrival);
+        Ticks& finish = finish_[tables_.chunk(send.chunk).collective.index()];
+        finish = std::max(finish, arrival);
+    }
+
+    /// Sends that carry nothing, each at the pace of all that lead to it.
+    void take_waiting_forever(std::span<const WaitingSend> sends) {
+        std::vector<LegPtr> legs;
+        for (const auto& [numbered, inbound] : sends) {
+            const Send& send = numbered.send;
+            const NodeId to = topology_.link(send.link).dst;
+            judge_forwarding(numbered, instance_, report_);
+            static_cast<void>(may_reduce(numbered, to));
+            const Ticks beta = instance_.beta(send.link, send.chunk);
+            legs.push_back(std::make_shared<Leg>(
+                Leg{send.link, send.chunk, send.start, beta, beta, numbered.position, {}}));
+            if (topology_.is_cut_through(to)) cut_through_.enter(to, send, nullptr, legs.back());
+        }
+        for (std::size_t i = 0; i < sends.size(); ++i)
+            cut_through_.leave_cycle(topology_.link(legs[i]->link).src, sends[i], legs[i]->feeders);
+        for (bool is_final = false; !is_final;) {
+            is_final = true;
+            for (const LegPtr& leg : legs) {
+                for (const LegPtr& feeder : leg->feeders) {
+                    if (feeder->pace <= leg->pace) continue;
+                    leg->pace = leg->rated = feeder->pace;
+                    is_final = false;
+                }
+            }
+        }
+        for (std::size_t i = 0; i < sends.size(); ++i) {
+            book(sends[i].numbered, legs[i]);
+            note_arrival(sends[i].numbered.send, legs[i]->pace);
+        }
+        cycles_.insert(cycles_.end(), legs.begin(), legs.end());
     }
 
     void launch(Arrival arrival) {
@@ -424,7 +484,8 @@ class Sweep {
     bool takes_ordinary_ = false;
     std::vector<NumberedSend> batch_, waiting_;  ///< of this tick
     std::priority_queue<Arrival, std::vector<Arrival>, Later> in_flight_;
-    std::size_t odd_ = 0;  ///< in in_flight_: a plain chunk that is added to an NPU's
+    std::vector<LegPtr> cycles_;  ///< they own each other until the end
+    std::size_t odd_ = 0;         ///< in in_flight_: a plain chunk that is added to an NPU's
     std::vector<Arrival> arriving_;
     HandedOver handed_over_;
     std::vector<const Arrival*> racing_;

@@ -39,7 +39,7 @@ void SendTimes::take(std::span<const Send> sends, std::vector<TimedSend>& out) {
             now_ = send.start;
         }
         const bool onward = topology_.is_cut_through(topology_.link(send.link).src);
-        (onward ? onward_ : inbound_).push_back({send});
+        (onward ? onward_ : inbound_).push_back({send, taken_++});
     }
 }
 
@@ -50,15 +50,16 @@ void SendTimes::finish(std::vector<TimedSend>& out) {
 
 void SendTimes::end_tick(std::vector<TimedSend>& out) {
     advance(now_, out);
-    for (const NumberedSend& numbered : inbound_) take_leg(numbered.send, out);
+    for (const NumberedSend& numbered : inbound_) take_leg(numbered, out);
     if (!onward_.empty()) {
         take_in_cut_through_order(onward_, instance_,
                                   {[&](NodeId node, ChunkId chunk) {
                                        return due_now({node, chunk});
                                    },
-                                   [&](const NumberedSend& numbered, std::optional<LinkId> inbound) {
-                                       take_leg(numbered.send, out, inbound);
-                                   }});
+                                   [&](const NumberedSend& numbered, const Forwards& forwards) {
+                                       take_leg(numbered, out, forwards);
+                                   },
+                                   [](std::span<const WaitingSend>) {}});
     }
     inbound_.clear();
     onward_.clear();
@@ -71,20 +72,24 @@ std::vector<DueInbound> SendTimes::due_now(const Place& place) const {
     const auto here = tick->second.find(place);
     if (here == tick->second.end()) return all;
     const bool reduces = topology_.rule(place.first).reduce;
-    for (const Passage& passage : here->second)
-        all.push_back({legs_[passage.legs.front()].send.link, reduces && passage.op == Op::Reduce});
+    for (const Passage& passage : here->second) {
+        const Leg& first = legs_[passage.legs.front()];
+        all.push_back({first.send.link, first.position, reduces && passage.op == Op::Reduce});
+    }
     return all;
 }
 
-void SendTimes::take_leg(const Send& send, std::vector<TimedSend>& out, std::optional<LinkId> inbound) {
+void SendTimes::take_leg(const NumberedSend& numbered, std::vector<TimedSend>& out,
+                         const Forwards& forwards) {
+    const Send& send = numbered.send;
     if (unused_.empty()) {
         unused_.push_back(legs_.size());
         legs_.emplace_back();
     }
     const std::size_t number = unused_.back();
     unused_.pop_back();
-    Leg leg{send, instance_.beta(send.link, send.chunk)};
-    leg.feeders = feeders_of(send, inbound);
+    Leg leg{send, numbered.position, instance_.beta(send.link, send.chunk)};
+    leg.feeders = feeders_of(send, forwards);
     for (const std::size_t feeder : leg.feeders) {
         leg.pace = std::max(leg.pace, legs_[feeder].pace);
         ++legs_[feeder].open;
@@ -117,7 +122,7 @@ void SendTimes::enter(std::size_t number) {
     passages.push_back({{number}, send.op});
 }
 
-std::vector<std::size_t> SendTimes::feeders_of(const Send& send, std::optional<LinkId> inbound) {
+std::vector<std::size_t> SendTimes::feeders_of(const Send& send, const Forwards& forwards) {
     const NodeId node = topology_.link(send.link).src;
     if (!topology_.is_cut_through(node)) return {};
     const auto tick = due_.find(send.start);
@@ -127,7 +132,9 @@ std::vector<std::size_t> SendTimes::feeders_of(const Send& send, std::optional<L
     auto& passages = place->second;
     std::ranges::stable_sort(passages, {}, [&](const Passage& p) { return legs_[p.legs.front()].send.link; });
     auto passage = std::ranges::find_if(passages, [&](const Passage& p) {
-        return !p.taken && (!inbound || legs_[p.legs.front()].send.link == *inbound);
+        if (forwards.which != Forwards::This) return !p.taken;
+        return forwards.inbound.adds ? p.op == Op::Reduce
+                                     : legs_[p.legs.front()].position == forwards.inbound.position;
     });
     if (passage == passages.end()) --passage;
     passage->taken = true;

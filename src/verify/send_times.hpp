@@ -30,6 +30,7 @@ class SendTimes {
     /// A send into or out of a cut-through switch.
     struct Leg {
         Send send{};
+        std::uint64_t position = 0;
         Ticks pace{};          ///< the largest beta on the way up to and including this link
         Ticks rated{};         ///< the beta that its link is busy for: the pace, and those of legs behind
         std::size_t open = 0;  ///< legs that take it onward, or may still, and are not known themselves
@@ -46,10 +47,10 @@ class SendTimes {
     [[nodiscard]] bool touches_cut_through(const Send& send) const;
     void end_tick(std::vector<TimedSend>& out);
     [[nodiscard]] std::vector<DueInbound> due_now(const Place& place) const;
-    /// `inbound`: what it takes onward, where that is known (take_in_cut_through_order).
-    void take_leg(const Send& send, std::vector<TimedSend>& out, std::optional<LinkId> inbound = {});
+    /// `forwards`: what it takes onward (take_in_cut_through_order).
+    void take_leg(const NumberedSend& numbered, std::vector<TimedSend>& out, const Forwards& forwards = {});
     void enter(std::size_t leg);
-    [[nodiscard]] std::vector<std::size_t> feeders_of(const Send& send, std::optional<LinkId> inbound);
+    [[nodiscard]] std::vector<std::size_t> feeders_of(const Send& send, const Forwards& forwards);
     void advance(Ticks tick, std::vector<TimedSend>& out);
     void close(std::size_t leg, std::vector<TimedSend>& out);
 
@@ -60,6 +61,7 @@ class SendTimes {
     std::vector<NumberedSend> inbound_,
         onward_;  ///< of this tick: from nodes that store, from those that do not
     std::vector<Leg> legs_;
+    std::uint64_t taken_ = 0;
     std::vector<std::size_t> unused_;  ///< places in legs_
     std::map<Ticks, std::map<Place, std::vector<Passage>>> due_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace tutti::verify {
 namespace {
@@ -160,27 +161,46 @@ void CutThroughSwitches::enter(NodeId node, const Send& send, const Value& value
     passages.push_back({due, value, send.op, {leg}, false});
 }
 
-std::vector<DueInbound> CutThroughSwitches::due(NodeId node, ChunkId chunk, Ticks tick) const {
+std::vector<DueInbound> CutThroughSwitches::due(NodeId node, ChunkId chunk, Ticks tick) {
     std::vector<DueInbound> all;
-    const auto now = due_.find(tick);
-    if (now == due_.end()) return all;
-    const auto place = now->second.find({node, chunk});
-    if (place == now->second.end()) return all;
+    const std::vector<Passage>* const passages = due_at(node, chunk, tick);
+    if (passages == nullptr) return all;
     const bool reduces = instance_.topology().rule(node).reduce;
-    for (const Passage& passage : place->second)
-        all.push_back({passage.legs.front()->link, reduces && passage.op == Op::Reduce});
+    for (const Passage& passage : *passages)
+        all.push_back({passage.legs.front()->link, passage.legs.front()->position,
+                       reduces && passage.op == Op::Reduce});
     return all;
 }
 
+std::vector<CutThroughSwitches::Passage>* CutThroughSwitches::due_at(NodeId node, ChunkId chunk, Ticks tick) {
+    const auto now = due_.find(tick);
+    if (now == due_.end()) return nullptr;
+    const auto place = now->second.find({node, chunk});
+    if (place == now->second.end()) return nullptr;
+    // They have entered in order of start. Two over one link at one tick break V5, and are told apart as
+    // sends are.
+    const auto order = [](const Passage& p) {
+        return std::tuple(p.legs.front()->link, p.op, p.legs.front()->position);
+    };
+    if (!std::ranges::is_sorted(place->second, {}, order)) std::ranges::sort(place->second, {}, order);
+    return &place->second;
+}
+
+CutThroughSwitches::Passage* CutThroughSwitches::find(std::vector<Passage>& passages,
+                                                      const Forwards& forwards) {
+    const auto is_it = [&](const Passage& p) {
+        if (forwards.which == Forwards::First) return !p.taken;
+        return forwards.inbound.adds ? p.op == Op::Reduce
+                                     : p.legs.front()->position == forwards.inbound.position;
+    };
+    const auto found = std::ranges::find_if(passages, is_it);
+    return found == passages.end() || forwards.which == Forwards::Nothing ? nullptr : &*found;
+}
+
 Value CutThroughSwitches::leave(NodeId node, const Send& send, std::vector<LegPtr>& feeders,
-                                std::uint64_t position, std::optional<LinkId> inbound) {
-    std::vector<Passage>* passages = nullptr;
-    if (const auto tick = due_.find(send.start); tick != due_.end()) {
-        if (const auto place = tick->second.find({node, send.chunk}); place != tick->second.end()) {
-            passages = &place->second;
-        }
-    }
-    if (passages == nullptr) {
+                                std::uint64_t position, const Forwards& forwards) {
+    std::vector<Passage>* const passages = due_at(node, send.chunk, send.start);
+    if (passages == nullptr && forwards.which == Forwards::First) {
         report_.add(Rule::CutThrough, [&] {
             return at_switch(
                 fmt::format("send {} takes chunk {} out of cut-through switch {} at tick {}, but no inbound "
@@ -190,18 +210,13 @@ Value CutThroughSwitches::leave(NodeId node, const Send& send, std::vector<LegPt
         });
         return nullptr;
     }
-    // All of them have entered by now, in order of start; they leave in order of link number.
-    const auto lowest = [](const Passage& p) { return p.legs.front()->link; };
-    // Even of one passage a stable sort would allocate.
-    if (!std::ranges::is_sorted(*passages, {}, lowest)) std::ranges::stable_sort(*passages, {}, lowest);
-    const auto is_it = [&](const Passage& p) { return !inbound || p.legs.front()->link == *inbound; };
-    auto passage = std::ranges::find_if(*passages, [&](const Passage& p) { return is_it(p) && !p.taken; });
-    if (passage == passages->end()) {
+    Passage* passage = passages == nullptr ? nullptr : find(*passages, forwards);
+    if (passage == nullptr) {
         if (!instance_.topology().rule(node).copy) {
             report_second_copy(send, node, position, report_);
             return nullptr;
         }
-        passage = std::prev(passages->end());
+        passage = &passages->back();
     }
     passage->taken = true;
     feeders.insert(feeders.end(), passage->legs.begin(), passage->legs.end());
@@ -215,6 +230,20 @@ Value CutThroughSwitches::leave(NodeId node, const Send& send, std::vector<LegPt
         });
     }
     return passage->value;
+}
+
+void CutThroughSwitches::leave_cycle(NodeId node, const WaitingSend& waiting, std::vector<LegPtr>& feeders) {
+    const auto& [send, position] = waiting.numbered;
+    Passage& passage = *find(*due_at(node, send.chunk, send.start), {Forwards::This, waiting.inbound});
+    passage.taken = true;
+    feeders.insert(feeders.end(), passage.legs.begin(), passage.legs.end());
+    report_.add(Rule::NotHeld, [&] {
+        return at_switch(
+            fmt::format("send {} takes chunk {} out of cut-through switch {} at tick {}, but what is due "
+                        "onward then comes by sends that forward each other in a cycle",
+                        position, send.chunk.value(), node.value(), send.start.count()),
+            send, node, send.start, position);
+    });
 }
 
 void CutThroughSwitches::advance(Ticks tick) {

@@ -77,12 +77,18 @@ class CutThroughSwitches {
     /// A send enters the switch; its value is null when it carries nothing.
     void enter(NodeId node, const Send& send, const Value& value, const LegPtr& leg);
     /// The value that a send out of the switch forwards; the legs that feed it are added to `feeders`. Null
-    /// with a violation reported if nothing is due. `inbound`: which of those that are due, by its lowest
-    /// link; none: the first remaining one.
+    /// with a violation reported if nothing is due.
     [[nodiscard]] Value leave(NodeId node, const Send& send, std::vector<LegPtr>& feeders,
-                              std::uint64_t position, std::optional<LinkId> inbound = {});
+                              std::uint64_t position, const Forwards& forwards = {});
+    /// A send waits for itself; likewise, and what it forwards has entered.
+    void leave_cycle(NodeId node, const WaitingSend& waiting, std::vector<LegPtr>& feeders);
+    [[nodiscard]] bool is_due(NodeId node, ChunkId chunk, Ticks tick) const {
+        if (due_.empty()) return false;
+        const auto now = due_.find(tick);
+        return now != due_.end() && now->second.contains({node, chunk});
+    }
     /// What has entered the switch and is due at the tick.
-    [[nodiscard]] std::vector<DueInbound> due(NodeId node, ChunkId chunk, Ticks tick) const;
+    [[nodiscard]] std::vector<DueInbound> due(NodeId node, ChunkId chunk, Ticks tick);
     /// Advances to `tick`: sends that were due before and were not forwarded are violations.
     void advance(Ticks tick);
 
@@ -99,6 +105,11 @@ class CutThroughSwitches {
         ChunkId chunk;
         auto operator<=>(const Place&) const = default;
     };
+    /// What is due then, in order of link number; null if nothing is.
+    [[nodiscard]] std::vector<Passage>* due_at(NodeId node, ChunkId chunk, Ticks tick);
+    /// The first that is not taken.
+    [[nodiscard]] static Passage* find(std::vector<Passage>& passages, const Forwards& forwards);
+
     const Instance& instance_;
     Report& report_;
     std::map<Ticks, std::map<Place, std::vector<Passage>>> due_;

@@ -58,8 +58,7 @@ void Tables::list_chunks(const Instance& instance) {
 }
 
 /// The switches where chunks pass without state beyond the next tick at which they are due: they cut through,
-/// neither copy nor reduce, all links around them and around those that they are joined to have one beta, and
-/// no chunk enters and leaves one at the same tick.
+/// neither copy nor reduce, and all links around them and around those that they are joined to have one beta.
 std::vector<bool> Tables::passing_switches(const Instance& instance) const {
     const Topology& topology = instance.topology();
     const std::vector<std::uint32_t> part = cut_through_parts(topology);
@@ -79,7 +78,6 @@ std::vector<bool> Tables::passing_switches(const Instance& instance) const {
                 const Ticks here = instance.beta(LinkId(l), chunk);
                 if (beta[own] != Ticks(-1) && beta[own] != here) fits[own] = false;
                 beta[own] = here;
-                if (end == link.dst && link.wire.alpha == Ticks(0)) fits[own] = false;
             }
         }
     }
@@ -92,6 +90,10 @@ std::vector<bool> Tables::passing_switches(const Instance& instance) const {
 void Tables::list_hops(const Instance& instance) {
     const Topology& topology = instance.topology();
     const std::vector<bool> passing = passing_switches(instance);
+    std::vector<bool> entered_at_once(topology.nodes(), false);
+    for (const Link& link : topology.links()) {
+        if (link.wire.alpha == Ticks(0)) entered_at_once[link.dst.index()] = true;
+    }
     std::map<Ticks, std::uint32_t> lanes;
     hops_.reserve(of_size_.size() * links_);
     for (const ChunkId chunk : of_size_) {
@@ -103,8 +105,11 @@ void Tables::list_hops(const Instance& instance) {
             if (is_new) lanes_.push_back(transit);
             const Hop::Kind kind =
                 std::max(end_kind(topology, passing, link.src), end_kind(topology, passing, link.dst));
+            const bool may_wait = kind == Hop::Passing && topology.is_cut_through(link.src) &&
+                                  entered_at_once[link.src.index()];
+            passes_at_once_ = passes_at_once_ || may_wait;
             hops_.push_back({link.src, link.dst, lane->second, kind, topology.is_cut_through(link.src),
-                             topology.is_cut_through(link.dst), instance.busy(LinkId(l), beta)});
+                             topology.is_cut_through(link.dst), may_wait, instance.busy(LinkId(l), beta)});
         }
     }
     if (lanes_.size() > kMaxLanes) hops_.clear();

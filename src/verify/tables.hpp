@@ -26,6 +26,8 @@ struct Hop {
     std::uint32_t lane = 0;  ///< hops of one transit time share a lane
     Kind kind = Stored;
     bool leaves_cut_through = false, enters_cut_through = false;
+    bool may_wait =
+        false;  ///< Passing, out of a switch that a chunk may enter at the tick at which it leaves
     Ticks busy;
 };
 
@@ -46,6 +48,8 @@ class Tables {
     [[nodiscard]] bool has_hops() const { return !hops_.empty(); }
     [[nodiscard]] const Hop* hops(std::uint32_t size) const { return hops_.data() + size * links_; }
     [[nodiscard]] std::size_t links() const { return links_; }
+    /// Whether a chunk may enter and leave a switch that is passed at one tick.
+    [[nodiscard]] bool passes_at_once() const { return passes_at_once_; }
     /// Whether a send on the link keeps it busy for its own beta, although it touches a cut-through switch.
     [[nodiscard]] bool is_passing(LinkId link, ChunkId chunk) const {
         return has_hops() && hops(this->chunk(chunk).size)[link.index()].kind == Hop::Passing;
@@ -61,7 +65,7 @@ class Tables {
     std::vector<ChunkFacts> chunks_;
     std::vector<ChunkId> of_size_;  ///< a chunk of each size class
     std::size_t plain_chunks_ = 0;
-    bool alike_ = true;
+    bool alike_ = true, passes_at_once_ = false;
     std::size_t links_ = 0;
     std::vector<Hop> hops_;
     std::vector<Ticks> lanes_;

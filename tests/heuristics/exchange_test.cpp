@@ -343,3 +343,19 @@ TEST_CASE("partners are near each other first") {
     REQUIRE(levels.size() == 1);
     CHECK(levels[0] == Parts{nodes({0, 1, 2, 3}), nodes({4, 5, 6, 7})});
 }
+
+TEST_CASE("a textbook algorithm whose turn is over may finish its first try, and nothing else") {
+    const Instance instance = io::read_instance(TUTTI_SOURCE_DIR "/instances/hypercube/hypercube4-ar.json");
+    const Exchanges exchanges(instance, {});
+    const Stop over(Stop::Seconds(0));
+    for (const std::string_view name : {"recursive-doubling", "recursive-multiplying", "folded-exchange",
+                                        "halving-doubling", "dimension-exchange"}) {
+        CAPTURE(name);
+        const auto* exchange = find_heuristic(name)->as<ExchangeHeuristic>();
+        CHECK_FALSE(exchange->run(exchanges, Ticks(0), over));
+        const auto first = exchange->run(exchanges, Ticks(0), {over, {}});
+        REQUIRE(first);
+        CHECK(broken(instance, *first).empty());
+        CHECK(first->makespan >= exchange->run(exchanges, Ticks(0), {})->makespan);
+    }
+}

@@ -69,7 +69,7 @@ void check_within(double factor, const Named& net, CollectiveKind kind, std::uin
 
 TEST_CASE("on rings, meshes, tori and hypercubes greedy is within 1.5 of the simple bounds") {
     using enum CollectiveKind;
-    for (const auto& [alpha, beta] : {std::pair{0, 1}, {1, 1}, {5, 1}, {2, 7}}) {
+    for (const auto& [alpha, beta] : {std::pair{0, 1}, {5, 1}, {2, 7}}) {
         CAPTURE(alpha);
         CAPTURE(beta);
         for (const Named& net : regular_networks({Ticks(alpha), Ticks(beta), {}})) {

@@ -7,6 +7,7 @@
 #include "models/encode/interval.hpp"
 #include "models/encode/time_indexed.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/solvers.hpp"
 #include "verify/schedule_verifier.hpp"
 
 #include <doctest/doctest.h>
@@ -17,20 +18,6 @@ namespace tutti::test {
 namespace {
 
 using namespace models;
-
-/// What one encoding answers at that horizon, in words.
-std::string answer_of(const Routing& routing, const Question& question, Units64 horizon,
-                      const Backend& backend) {
-    SolveLimits limits;
-    limits.stop = Stop(Stop::Seconds(60));
-    const models::Answer answer = backend.solve(question.program, limits);
-    if (answer.ended == Ended::Infeasible) return "none";
-    if (!answer.has_solution()) return "no answer: " + answer.words;
-    const Schedule schedule = schedule_of(routing, horizon, question.read(answer.values));
-    const Verdict verdict = verify::verify(routing.instance(), schedule);
-    if (!verdict.valid()) return "invalid: " + verdict.violations.front().message;
-    return schedule.makespan <= routing.ticks(horizon) ? "found" : "too long";
-}
 
 /// Asks every encoding that can say the instance at the optimum and just below it.
 void check_optimum(const Instance& instance, std::int64_t optimum_ticks) {
@@ -45,10 +32,10 @@ void check_optimum(const Instance& instance, std::int64_t optimum_ticks) {
         const std::string expected = horizon == optimum ? "found" : "none";
         const Question timed = time_indexed(routing, no_quotient(routing), {horizon});
         CHECK(timed.refutes);
-        CHECK(answer_of(routing, timed, horizon, *solver.backend) == expected);
+        CHECK(answer_to(routing, timed, horizon, *solver.backend) == expected);
         if (why_no_interval(routing).empty()) {
             const Question question = interval(routing, {horizon});
-            const std::string answer = answer_of(routing, question, horizon, *solver.backend);
+            const std::string answer = answer_to(routing, question, horizon, *solver.backend);
             // Of sums it knows one form only.
             CHECK(question.refutes == !routing.has_sums());
             CHECK((answer == expected || (routing.has_sums() && answer == "none")));
@@ -57,7 +44,7 @@ void check_optimum(const Instance& instance, std::int64_t optimum_ticks) {
         if (const auto quotient = quotient_of(routing, {})) {
             const Question symmetric = time_indexed(routing, *quotient, {horizon});
             CHECK_FALSE(symmetric.refutes);
-            const std::string answer = answer_of(routing, symmetric, horizon, *solver.backend);
+            const std::string answer = answer_to(routing, symmetric, horizon, *solver.backend);
             CHECK((answer == expected || answer == "none"));
         }
     }
@@ -261,7 +248,7 @@ TEST_CASE("a sum that is released after the horizon has no schedule") {
     const Instance instance = on_all(line(2), {sum});
     const Routing routing(instance);
     const Question question = time_indexed(routing, no_quotient(routing), {2});
-    CHECK(answer_of(routing, question, 2, *solver.backend) == "none");
+    CHECK(answer_to(routing, question, 2, *solver.backend) == "none");
 }
 
 TEST_CASE("every variable has a name of its own") {
@@ -289,11 +276,11 @@ TEST_CASE("what the routing cannot express is never refuted, and what it can is 
         const Routing routing(instance);
         const Units64 horizon = routing.units(Ticks(optimum));
         const Question timed = time_indexed(routing, no_quotient(routing), {horizon});
-        const std::string answer = answer_of(routing, timed, horizon, *solver.backend);
+        const std::string answer = answer_to(routing, timed, horizon, *solver.backend);
         CHECK((answer == "found" || (answer == "none" && !timed.refutes)));
         if (!why_no_interval(routing).empty()) return;
         const Question intervals = interval(routing, {horizon});
-        CHECK((!intervals.refutes || answer_of(routing, intervals, horizon, *solver.backend) == "found"));
+        CHECK((!intervals.refutes || answer_to(routing, intervals, horizon, *solver.backend) == "found"));
     };
     SUBCASE("units of one flow cross in a cut-through switch") {
         Net net(3);
@@ -371,7 +358,7 @@ TEST_CASE("T2, T8: no branch of a hop ends at a node that does not use the chunk
             CAPTURE(h);
             const std::vector<Transfer> hint{{0, h, 0, Op::Copy}};
             const Question question = time_indexed(routing, no_quotient(routing), {optimum, hint});
-            CHECK(answer_of(routing, question, optimum, *solver.backend) == "found");
+            CHECK(answer_to(routing, question, optimum, *solver.backend) == "found");
         }
     };
     // 1 contributes nothing and gets nothing, but has a link.
@@ -410,9 +397,9 @@ TEST_CASE("hops that cross between zero-latency crossbars are decoded without th
     // The solver would take them as they are hinted at.
     const OpenedBackend solver = find_backend("cpsat")->open();
     if (!solver) return;
-    CHECK(answer_of(routing, time_indexed(routing, no_quotient(routing), {1, crossing}), 1,
+    CHECK(answer_to(routing, time_indexed(routing, no_quotient(routing), {1, crossing}), 1,
                     *solver.backend) == "found");
-    CHECK(answer_of(routing, interval(routing, {1, crossing}), 1, *solver.backend) == "found");
+    CHECK(answer_to(routing, interval(routing, {1, crossing}), 1, *solver.backend) == "found");
 }
 
 TEST_CASE("T9: where paces differ, hops do not cross between zero-latency crossbars against the rules") {
@@ -425,7 +412,7 @@ TEST_CASE("T9: where paces differ, hops do not cross between zero-latency crossb
     for (std::uint32_t h = 0; h < network.hops.size(); ++h) {
         if (network.hops[h].legs.size() == 3) crossing.push_back({0, h, 0, Op::Copy});
     }
-    CHECK(answer_of(routing, time_indexed(routing, no_quotient(routing), {2, crossing}), 2,
+    CHECK(answer_to(routing, time_indexed(routing, no_quotient(routing), {2, crossing}), 2,
                     *solver.backend) == "found");
 }
 

@@ -9,6 +9,7 @@
 #include "tests/support/cases.hpp"
 #include "tests/support/oracle_data.hpp"
 #include "tests/support/random_instance.hpp"
+#include "tests/support/solvers.hpp"
 #include "verify/certificate.hpp"
 #include "verify/schedule_verifier.hpp"
 
@@ -20,19 +21,6 @@ using namespace tutti;
 using namespace tutti::test;
 
 namespace {
-
-/// The first backend that solves linear programs; null where none is built in.
-const models::Backend* linear_backend() {
-    static const auto opened = [] {
-        for (const models::BackendEntry& entry : models::backends()) {
-            models::OpenedBackend backend = entry.open();
-            if (backend && backend.backend->abilities().linear_programs) return backend;
-        }
-        return models::OpenedBackend{};
-    }();
-    if (!opened) MESSAGE("no backend for linear programs is built in");
-    return opened.backend.get();
-}
 
 struct Found {
     std::int64_t flow = 0;

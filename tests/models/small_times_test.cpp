@@ -9,6 +9,7 @@
 #include "tests/support/builders.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/random_instance.hpp"
+#include "tests/support/solvers.hpp"
 #include "verify/certificate.hpp"
 #include "verify/schedule_verifier.hpp"
 
@@ -20,18 +21,6 @@ using namespace tutti;
 using namespace tutti::test;
 
 namespace {
-
-const models::Backend* linear_backend() {
-    static const auto opened = [] {
-        for (const models::BackendEntry& entry : models::backends()) {
-            models::OpenedBackend backend = entry.open();
-            if (backend && backend.backend->abilities().linear_programs) return backend;
-        }
-        return models::OpenedBackend{};
-    }();
-    if (!opened) MESSAGE("no backend for linear programs is built in");
-    return opened.backend.get();
-}
 
 bool proves(const Instance& instance, const SmallTimesCertificate& small, std::int64_t value) {
     return !verify::check_certificate(instance, {"time-expanded", Ticks(value), small, 0});
@@ -123,12 +112,8 @@ TEST_CASE("no bound in small times is above a schedule, and the check agrees to 
     if (backend == nullptr) return;
     std::size_t found = 0;
     for_seeds(cases(60), [&](Rng& rng, std::uint64_t) {
-        InstanceParts parts =
-            random_instance(rng, {.max_npus = 5, .max_collectives = 1, .max_ticks = 3, .physical = false});
-        for (Collective& wanted : parts.collectives) {
-            wanted.release = Ticks(0);
-            wanted.releases.clear();
-        }
+        InstanceParts parts = random_instance(
+            rng, {.max_npus = 5, .max_collectives = 1, .max_ticks = 3, .releases = false, .physical = false});
         // Latencies that are small beside betas, or the other way round.
         for (Link& link : parts.topology.links) link.wire = {link.wire.alpha * 17, link.wire.beta * 100, {}};
         const Instance instance(std::move(parts));
@@ -150,13 +135,9 @@ TEST_CASE("no bound in small times is above a schedule, and the check agrees to 
 TEST_CASE("no certificate of small times proves more than a schedule that exists, however they are chosen") {
     std::size_t positive = 0;
     for_seeds(cases(600), [&](Rng& rng, std::uint64_t) {
-        InstanceParts parts =
-            random_instance(rng, {.max_npus = 5, .max_collectives = 2, .max_ticks = 3, .physical = false});
-        for (Collective& wanted : parts.collectives) {
-            wanted.release = Ticks(0);
-            wanted.releases.clear();
-        }
-        const Instance instance(std::move(parts));
+        const Instance instance(random_instance(
+            rng,
+            {.max_npus = 5, .max_collectives = 2, .max_ticks = 3, .releases = false, .physical = false}));
         if (!is_feasible(instance) || instance.chunks() == 0) return;
         const auto schedule = heuristics::greedy(instance, {.seed = rng.next()});
         REQUIRE(schedule);

@@ -6,6 +6,7 @@
 #include "models/encode/interval.hpp"
 #include "models/exact.hpp"
 #include "tests/support/builders.hpp"
+#include "tests/support/solvers.hpp"
 #include "verify/schedule_verifier.hpp"
 
 #include <doctest/doctest.h>
@@ -45,15 +46,7 @@ std::string answer_at(const Instance& instance, std::int64_t ticks, const Backen
     const Units64 horizon = routing.units(Ticks(ticks));
     const Question question = interval(routing, {horizon});
     CHECK_FALSE(question.refutes);
-    SolveLimits limits;
-    limits.stop = Stop(Stop::Seconds(60));
-    limits.presolve = false;
-    const models::Answer answer = backend.solve(question.program, limits);
-    if (answer.ended == Ended::Infeasible) return "none";
-    if (!answer.has_solution()) return "no answer: " + answer.words;
-    const Schedule found = schedule_of(routing, horizon, question.read(answer.values));
-    const Verdict verdict = verify::verify(instance, found);
-    return verdict.valid() ? "found" : "invalid: " + verdict.violations.front().message;
+    return answer_to(routing, question, horizon, backend, false);
 }
 
 TEST_CASE("J1 to J6: a chunk that is exchanged directly goes beside chunks that are summed up on the way") {

@@ -33,10 +33,11 @@ struct Transfer {
     std::vector<std::size_t> feeds;   ///< destination is cut-through: the transfers that take it onward
     Ticks pace;
     Ticks arrival;
-    Ticks free_again;      ///< when its link may carry the next one
-    Value value;           ///< what it brings; empty for one that brings nothing
-    bool refused = false;  ///< V9 or V12: no inbound transfer to take onward
-    enum { Unread, Reading, Read } state = Unread;
+    Ticks free_again;               ///< when its link may carry the next one
+    Value value;                    ///< what it brings; empty for one that brings nothing
+    bool refused = false;           ///< V9 or V12: no inbound transfer to take onward
+    bool waits_for_itself = false;  ///< or for one that does
+    bool is_read = false;
 };
 
 /// A copy of a chunk at a switch, from its arrival to the end of the schedule.
@@ -160,11 +161,19 @@ class SecondChecker {
         return seen;
     }
 
+    /// Zero-latency crossbars may feed each other in a circle.
+    [[nodiscard]] bool is_in_cycle(std::size_t i) const {
+        return std::ranges::any_of(transfers_[i].fed_by, [&](std::size_t before) {
+            return reached(before, &Transfer::fed_by).contains(i);
+        });
+    }
+
     void time_transfers() {
         findings_.finish.resize(instance_.collectives().size());
         for (std::size_t i = 0; i < transfers_.size(); ++i) {
             for (const std::size_t before : reached(i, &Transfer::fed_by)) {
                 transfers_[i].pace = std::max(transfers_[i].pace, transfers_[before].beta);
+                transfers_[i].waits_for_itself |= is_in_cycle(before);
             }
         }
         for (std::size_t i = 0; i < transfers_.size(); ++i) {
@@ -308,8 +317,7 @@ class SecondChecker {
 
     /// Finds out what a transfer takes with it.
     void depart(Transfer& transfer) {
-        if (transfer.state == Transfer::Read) return;
-        transfer.state = Transfer::Reading;
+        if (std::exchange(transfer.is_read, true)) return;
         const auto& [chunk, link, start, op] = transfer.send;
         const NodeId source = transfer.link.src;
         if (topology_.is_npu(source)) {
@@ -320,7 +328,6 @@ class SecondChecker {
             take_from_switch(transfer, copies_[{source, chunk}], topology_.rule(source).copy);
         }
         if (reduces_in_vain(transfer)) transfer.value.clear();
-        transfer.state = Transfer::Read;
     }
 
     void take_from_npu(Transfer& transfer) {
@@ -334,11 +341,10 @@ class SecondChecker {
     }
 
     void take_through(Transfer& transfer) {
+        if (transfer.waits_for_itself) return report(Rule::NotHeld);
         for (const std::size_t i : transfer.fed_by) {
-            // A circle of zero-latency crossbars would feed itself; what it asks for while it asks is
-            // nothing.
-            if (transfers_[i].state == Transfer::Unread) depart(transfers_[i]);
-            if (transfers_[i].state == Transfer::Read) unite(transfer.value, transfers_[i].value);
+            depart(transfers_[i]);
+            unite(transfer.value, transfers_[i].value);
         }
         if (transfer.value.empty()) report(Rule::NotHeld);
     }

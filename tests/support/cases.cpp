@@ -38,4 +38,12 @@ void for_seeds(std::uint64_t count, const std::function<void(Rng& rng, std::uint
     }
 }
 
+bool with_thread_sanitizer() {
+#ifdef __SANITIZE_THREAD__
+    return true;
+#else
+    return false;
+#endif
+}
+
 }  // namespace tutti::test

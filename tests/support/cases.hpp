@@ -18,4 +18,7 @@ namespace tutti::test {
 /// Runs `body(rng, seed)` for so many seeds; doctest messages name the seed.
 void for_seeds(std::uint64_t count, const std::function<void(Rng& rng, std::uint64_t seed)>& body);
 
+/// Whether this is a build for ThreadSanitizer, which does not see an order that another process makes.
+[[nodiscard]] bool with_thread_sanitizer();
+
 }  // namespace tutti::test

@@ -117,8 +117,8 @@ class Draw {
         made.chunks = 1 + rng_.below(options_.max_chunks);
         if (has_root(made.kind)) made.root = Rank(rng_.below(members.size()));
         if (physical_) made.chunk_bytes = bytes();
-        if (one_in(3)) made.release = ticks(physical_ ? 5000 : 20);
-        if (one_in(4)) {
+        if (options_.releases && one_in(3)) made.release = ticks(physical_ ? 5000 : 20);
+        if (options_.releases && one_in(4)) {
             for (std::size_t r = 0; r < members.size(); ++r)
                 made.releases.push_back(one_in(2) ? made.release : ticks(physical_ ? 5000 : 20));
         }

@@ -15,6 +15,7 @@ struct InstanceOptions {
     std::size_t max_collectives = 3;
     std::uint64_t max_chunks = 2;       ///< the field `chunks` of a collective
     std::int64_t max_ticks = 6;         ///< of alpha and beta in abstract units
+    bool releases = true;               ///< chunks may be there later than at 0
     bool strongly_connected = true;     ///< else links are drawn at random, and somebody may be out of reach
     bool group_forwarding = true;       ///< may leave members out of reach of each other
     std::optional<bool> physical = {};  ///< units: given, or either

@@ -1,12 +1,15 @@
 #include "synth/bounding.hpp"
 
+#include "io/instance_json.hpp"
 #include "models/backends/registry.hpp"
+#include "source_dir.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/random_instance.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 
 using namespace tutti;
@@ -100,4 +103,15 @@ TEST_CASE("knowing a schedule changes which bounds are computed, never the best 
             CHECK(known.best().value == best);
         }
     });
+}
+
+TEST_CASE("a bound whose certificate takes too long to check is left out, and the next one is the best") {
+    // Latencies of 25 000 betas: the fastest process has too many steps to be followed.
+    const Instance instance = io::read_instance(TUTTI_SOURCE_DIR "/tests/data/textbook/fattree64-1byte.json");
+    const synth::Bounding bounding = synth::bounds_of(instance);
+    CHECK(bounding.best().kind == "ingress");
+    const auto skipped = bounding.skipped();
+    const auto pairs = std::ranges::find(skipped, "pairs", &SkippedBound::kind);
+    REQUIRE(pairs != skipped.end());
+    CHECK(pairs->why == "too large: its certificate takes too long to check");
 }

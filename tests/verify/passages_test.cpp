@@ -21,7 +21,7 @@ Passage passage(std::size_t at, std::size_t chunk, std::int64_t due, std::int64_
 
 TEST_CASE("what enters a switch is found at its tick only, and taken once") {
     const std::vector<Ticks> transits{Ticks(5)};
-    Passages passages(transits);
+    Passages passages(transits, false);
     passages.enter(passage(1, 7, 3, 0), 0);
     CHECK(passages.contains(NodeId(1), ChunkId(7), Ticks(3)));
     CHECK_FALSE(passages.contains(NodeId(1), ChunkId(7), Ticks(4)));
@@ -33,7 +33,7 @@ TEST_CASE("what enters a switch is found at its tick only, and taken once") {
 
 TEST_CASE("what was not taken in time is given back as expired") {
     const std::vector<Ticks> transits{Ticks(5)};
-    Passages passages(transits);
+    Passages passages(transits, false);
     passages.enter(passage(1, 7, 3, 0), 0);
     passages.enter(passage(1, 8, 4, 1), 0);
     CHECK(passages.expired(Ticks(4)).empty());
@@ -45,7 +45,7 @@ TEST_CASE("what was not taken in time is given back as expired") {
 
 TEST_CASE("a tick is undone: what entered leaves, what was taken is there again") {
     const std::vector<Ticks> transits{Ticks(5)};
-    Passages passages(transits);
+    Passages passages(transits, false);
     passages.enter(passage(1, 7, 3, 0), 0);
     passages.enter(passage(1, 9, 3, 0), 0);
     CHECK(passages.take(NodeId(1), ChunkId(7), Ticks(3)));
@@ -61,7 +61,7 @@ TEST_CASE("a tick is undone: what entered leaves, what was taken is there again"
 
 TEST_CASE("the table of passages agrees with a map") {
     const std::vector<Ticks> transits{Ticks(40)};
-    Passages passages(transits);
+    Passages passages(transits, false);
     std::map<std::tuple<std::size_t, std::size_t, std::int64_t>, bool> known;
     Rng rng(1);
     for (std::int64_t now = 0; now < 3000; ++now) {
@@ -82,4 +82,37 @@ TEST_CASE("the table of passages agrees with a map") {
         }
         CHECK(passages.expired(Ticks(now)).empty());
     }
+}
+
+TEST_CASE("what has left is remembered for its tick, where sends leave at once") {
+    const std::vector<Ticks> transits{Ticks(5)};
+    Passages passages(transits, true);
+    passages.enter(passage(1, 7, 3, 3), 0);
+    CHECK(passages.has_met(NodeId(1), ChunkId(7), Ticks(3)));
+    CHECK(passages.take(NodeId(1), ChunkId(7), Ticks(3)));
+    CHECK_FALSE(passages.contains(NodeId(1), ChunkId(7), Ticks(3)));
+    CHECK(passages.has_met(NodeId(1), ChunkId(7), Ticks(3)));
+    CHECK_FALSE(passages.has_met(NodeId(2), ChunkId(7), Ticks(3)));
+    CHECK_FALSE(passages.has_met(NodeId(1), ChunkId(7), Ticks(4)));
+    // Many, so that the table grows within the tick.
+    for (std::size_t chunk = 10; chunk < 500; ++chunk) {
+        passages.enter(passage(1, chunk, 4, 4), 0);
+        CHECK(passages.take(NodeId(1), ChunkId(chunk), Ticks(4)));
+    }
+    for (std::size_t chunk = 10; chunk < 500; ++chunk)
+        CHECK(passages.has_met(NodeId(1), ChunkId(chunk), Ticks(4)));
+    CHECK_FALSE(passages.has_met(NodeId(1), ChunkId(7), Ticks(4)));
+}
+
+TEST_CASE("what entered and was taken at the tick that is undone has never been there") {
+    const std::vector<Ticks> transits{Ticks(5)};
+    Passages passages(transits, true);
+    passages.enter(passage(1, 7, 3, 3), 0);
+    CHECK(passages.take(NodeId(1), ChunkId(7), Ticks(3)));
+    passages.enter(passage(2, 7, 3, 3), 0);
+    std::vector<NodeId> entered;
+    passages.undo(Ticks(3), std::nullopt, [&](const Passage& each) { entered.push_back(each.at); });
+    CHECK(entered.size() == 2);
+    CHECK_FALSE(passages.contains(NodeId(1), ChunkId(7), Ticks(3)));
+    CHECK_FALSE(passages.contains(NodeId(2), ChunkId(7), Ticks(3)));
 }
