@@ -143,6 +143,10 @@ def test_check_finds_what_is_missing_and_says_so() -> None:
         assert not said.getvalue()
         assert not all_reduce(4, lost=1).check()
     assert said.getvalue().count("is incorrect") == 4 and "origin_rank=3" in said.getvalue()
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        assert not all_reduce(12, lost=1).check()
+    assert said.getvalue().count("is incorrect") == 8 and said.getvalue().endswith("and 4 more chunks are incorrect\n")
 
 
 def test_verbs_are_told_with_the_line_that_called_them() -> None:

@@ -12,9 +12,7 @@ namespace {
 
 std::vector<const lang::Algorithm*> chosen(const std::string& name) {
     if (!name.empty()) return {&lang::algorithm_named(name)};
-    std::vector<const lang::Algorithm*> all;
-    for (const lang::Algorithm& algorithm : lang::algorithms()) all.push_back(&algorithm);
-    return all;
+    return lang::all_algorithms();
 }
 
 std::vector<std::string_view> kinds_of(const lang::Algorithm& algorithm) {

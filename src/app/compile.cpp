@@ -215,12 +215,19 @@ std::vector<lang::Trace> read_traces(const std::vector<std::string>& files, cons
 }
 
 /// What the program describes: a Python program, a trace file, or an algorithm of the library by its name.
-/// Plans that a program for MSCCL++ makes by itself are added to `plans`.
+/// Plans that a program for MSCCL++, or an algorithm of the library, makes by itself are added to `plans`.
 std::vector<lang::Trace> traces_of(const CompileOptions& options, const Stop& stop, Compilation& compilation,
                                    std::vector<Made>& plans) {
     if (options.algorithm.ranks > 0) {
-        return {lang::program_of(lang::algorithm_named(options.program), options.algorithm)};
+        const lang::Algorithm& algorithm = lang::algorithm_named(options.program);
+        if (algorithm.plan == nullptr) return {lang::program_of(algorithm, options.algorithm)};
+        JudgedExecution made = verified_execution(lang::plan_of(algorithm, options.algorithm), options);
+        plans.push_back({std::move(made.facts), std::move(made.text), ""});
+        return {};
     }
+    const auto named = [&](const lang::Algorithm* algorithm) { return algorithm->name == options.program; };
+    if (!fs::exists(options.program) && std::ranges::any_of(lang::all_algorithms(), named))
+        throw InputError("this is an algorithm of the library; expected --ranks N too", "", options.program);
     if (!options.program.ends_with(".py")) return read_traces({options.program}, stop);
     if (!fs::exists(options.program)) throw InputError("there is no such file", "", options.program);
     const ScratchFolder scratch("tutti-compile");

@@ -77,6 +77,37 @@ void check_options(const CompileOptions& options) {
     if (options.target) throw InputError(those + "--target is for plans of MSCCL");
 }
 
+/// What is told of a plan.
+CompiledPlan facts_of(const plan::ExecutionPlan& plan, const plan::PlanVerdict& verdict) {
+    CompiledPlan facts;
+    facts.name = plan.name;
+    const auto kind = kind_in_plan(plan.collective);
+    facts.collective = kind ? std::string(name_of(*kind)) : plan.collective;
+    facts.ranks = static_cast<std::uint32_t>(plan.gpus.size());
+    facts.verdict = std::string(name_of(verdict.verdict));
+    for (const plan::ExecutionGpu& gpu : plan.gpus) {
+        facts.thread_blocks += gpu.blocks.size();
+        // A loop is one operation, as the DSL counts.
+        for (const plan::ExecutionBlock& block : gpu.blocks) facts.steps += block.ops.size();
+        const std::size_t channels = peers_of(gpu, plan::ChannelType::Memory).size() +
+                                     peers_of(gpu, plan::ChannelType::Port).size() +
+                                     group_channels(gpu).size();
+        facts.channels = std::max(facts.channels, static_cast<std::int32_t>(channels));
+    }
+    return facts;
+}
+
+/// What the options say of any plan.
+void apply(const CompileOptions& options, plan::ExecutionPlan& plan) {
+    if (options.as_custom) plan.collective = "custom";
+    if (options.min_bytes) plan.min_bytes = static_cast<std::uint64_t>(*options.min_bytes);
+    if (options.max_bytes) plan.max_bytes = static_cast<std::uint64_t>(*options.max_bytes);
+}
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
 }  // namespace
 
 JudgedExecution verified_execution(const PythonPlan& made, const CompileOptions& options, const Stop& stop) {
@@ -91,29 +122,14 @@ JudgedExecution verified_execution(const PythonPlan& made, const CompileOptions&
         const std::string where = error.place().empty() ? "" : " (at " + error.place() + " of the plan)";
         throw InputError(error.message() + where, lines.program());
     }
-    if (options.as_custom) plan.collective = "custom";
-    if (options.min_bytes) plan.min_bytes = static_cast<std::uint64_t>(*options.min_bytes);
-    if (options.max_bytes) plan.max_bytes = static_cast<std::uint64_t>(*options.max_bytes);
+    apply(options, plan);
     const auto read = Clock::now();
     const plan::PlanVerdict verdict = verify::verify(plan);
 
     JudgedExecution done;
-    done.facts.name = plan.name;
-    const auto kind = kind_in_plan(plan.collective);
-    done.facts.collective = kind ? std::string(name_of(*kind)) : plan.collective;
-    done.facts.ranks = static_cast<std::uint32_t>(plan.gpus.size());
-    done.facts.verdict = std::string(name_of(verdict.verdict));
-    for (const plan::ExecutionGpu& gpu : plan.gpus) {
-        done.facts.thread_blocks += gpu.blocks.size();
-        // A loop is one operation, as the DSL counts.
-        for (const plan::ExecutionBlock& block : gpu.blocks) done.facts.steps += block.ops.size();
-        const std::size_t channels = peers_of(gpu, plan::ChannelType::Memory).size() +
-                                     peers_of(gpu, plan::ChannelType::Port).size() +
-                                     group_channels(gpu).size();
-        done.facts.channels = std::max(done.facts.channels, static_cast<std::int32_t>(channels));
-    }
-    done.facts.compile_seconds = std::chrono::duration<double>(read - start).count();
-    done.facts.verify_seconds = std::chrono::duration<double>(Clock::now() - read).count();
+    done.facts = facts_of(plan, verdict);
+    done.facts.compile_seconds = seconds_between(start, read);
+    done.facts.verify_seconds = seconds_between(read, Clock::now());
     if (!verdict.acceptable()) {
         for (const plan::PlanFinding& found : verdict.violations) {
             done.findings.push_back(finding_of(found, lines));
@@ -122,6 +138,26 @@ JudgedExecution verified_execution(const PythonPlan& made, const CompileOptions&
         done.findings.push_back(*unpaired);
     }
     if (done.findings.empty()) done.text = io::mscclpp_json_text(plan);
+    return done;
+}
+
+JudgedExecution verified_execution(plan::ExecutionPlan plan, const CompileOptions& options) {
+    const auto refuse = [&](std::string_view what) {
+        throw InputError(fmt::format("{} writes a plan of MSCCL++ itself: {}", plan.name, what));
+    };
+    if (options.format != CompileFormat::MscclppJson && !options.check_only)
+        refuse("no other format can say it; expected --to mscclpp-json");
+    if (options.instances) refuse("it takes no --instances; expected --set blocks=N");
+    if (options.target || options.protocol) refuse("--target and --protocol are for programs");
+    if (options.dump_after) refuse("there are no passes to look behind");
+    apply(options, plan);
+    const auto start = Clock::now();
+    const plan::PlanVerdict verdict = verify::verify(plan);
+    if (!verdict.acceptable()) throw InternalError(fmt::format("the plan '{}' was rejected", plan.name));
+    JudgedExecution done;
+    done.facts = facts_of(plan, verdict);
+    done.facts.verify_seconds = seconds_between(start, Clock::now());
+    if (!options.check_only) done.text = io::mscclpp_json_text(plan);
     return done;
 }
 

@@ -18,4 +18,8 @@ struct JudgedExecution {
 [[nodiscard]] JudgedExecution verified_execution(const PythonPlan& made, const CompileOptions& options,
                                                  const Stop& stop);
 
+/// The plan of an algorithm of the library, judged. Throws InternalError if it is not acceptable, InputError
+/// where the options do not fit.
+[[nodiscard]] JudgedExecution verified_execution(plan::ExecutionPlan plan, const CompileOptions& options);
+
 }  // namespace tutti::app

@@ -58,6 +58,19 @@ struct Graph {
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(instructions.size()); }
 };
 
+/// The other direction: what comes after each instruction, in order.
+class Afters {
+  public:
+    /// O(instructions + edges).
+    explicit Afters(const Graph& graph);
+    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t i) const {
+        return {afters_.data() + first_[i], afters_.data() + first_[i + 1]};
+    }
+
+  private:
+    std::vector<std::uint32_t> first_, afters_;
+};
+
 /// The longest ways: from the start to an instruction, and from it to an end.
 struct Clock {
     std::vector<std::uint32_t> level{}, height{};

@@ -5,7 +5,8 @@
 // So each chunk is played in versions. A node's version of a chunk is what it holds at the start, what a copy
 // replaces it by, or the sum of a version and a message; a message carries the version that its sender had at
 // its start. What the receivers have at the end is needed, and so is every version that a needed version was
-// made from. The other messages are dropped. Whoever is left outside the group is a relay.
+// made from. The other messages are dropped. What a node sends to
+// itself through a switch is no message. Whoever is left outside the group is a relay.
 
 #include "compile/part.hpp"
 
@@ -94,6 +95,14 @@ class Versions {
         const auto held = now_.find(message.to);
         if (held == now_.end()) message.op = Op::Copy;
         if (held != now_.end() && !demand_.reduction) return;
+        if (message.from == message.to) {
+            // Once around through a switch: nothing happens, unless the value has changed meanwhile.
+            if (held->second == carried_[i]) return;
+            throw InputError(fmt::format(
+                "NPU {} sends chunk {} to itself from tick {} on, and gets an older value back than it has "
+                "then, which plans cannot say",
+                message.from.value(), message.chunk.value(), message.start.count()));
+        }
         write(message.to, {i, message.op == Op::Reduce ? held->second : kNoMessage});
     }
 

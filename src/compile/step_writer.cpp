@@ -1,5 +1,7 @@
 #include "compile/step_writer.hpp"
 
+#include <utility>
+
 namespace tutti::compile {
 
 using plan::Step;
@@ -9,10 +11,17 @@ void StepWriter::list(const plan::Address& first, std::int32_t count,
     for (std::int32_t k = 0; k < count; ++k) numbers.push_back(places_.of(first.plus(k)));
 }
 
-void StepWriter::push(std::uint32_t block, Step step) {
-    auto& steps = blocks_[block].steps;
-    step.number = plan::StepId(steps.size());
-    steps.push_back(step);
+void StepWriter::push_nop(Block& block, Step nop) {
+    for (std::size_t i = 0; i < block.steps.size() && !block.has_nops; ++i) block.works.emplace_back(i);
+    block.has_nops = true;
+    nop.number = plan::StepId(block.steps.size());
+    block.steps.push_back(nop);
+}
+
+std::vector<Step> StepWriter::take_steps(std::size_t block) {
+    std::vector<Step>& steps = blocks_[block].steps;
+    if (steps.size() < steps.capacity()) return {steps.begin(), steps.end()};  // without what is not used
+    return std::move(steps);
 }
 
 void StepWriter::add(std::uint32_t block, Step step) {
@@ -24,7 +33,7 @@ void StepWriter::add(std::uint32_t block, Step step) {
     const std::vector<StepOf> waited = waits_.next(block, reads_, writes_);
     for (std::size_t k = 0; k < waited.size(); ++k) {
         Block& other = blocks_[waited[k].block];
-        const plan::StepId number = other.works[waited[k].step];
+        const plan::StepId number = number_of(other, waited[k].step);
         other.steps[number.index()].signals = true;
         Step nop{.count = 0};
         nop.dst.buffer = plan::Buffer::Output;
@@ -32,10 +41,12 @@ void StepWriter::add(std::uint32_t block, Step step) {
         Step& bearer = last ? step : nop;
         bearer.dep_block = plan::BlockId(waited[k].block);
         bearer.dep_step = number;
-        if (!last) push(block, nop);
+        if (!last) push_nop(blocks_[block], nop);
     }
-    push(block, step);
-    blocks_[block].works.push_back(blocks_[block].steps.back().number);
+    Block& own = blocks_[block];
+    step.number = plan::StepId(own.steps.size());
+    own.steps.push_back(step);
+    if (own.has_nops) own.works.push_back(step.number);
 }
 
 }  // namespace tutti::compile

@@ -19,17 +19,21 @@ class StepWriter {
 
     /// The next step of the rank stands in that block.
     void add(std::uint32_t block, plan::Step step);
-    [[nodiscard]] const std::vector<plan::Step>& steps(std::size_t block) const {
-        return blocks_[block].steps;
-    }
+    /// The block's steps, which are not here any more then.
+    [[nodiscard]] std::vector<plan::Step> take_steps(std::size_t block);
 
   private:
     struct Block {
         std::vector<plan::Step> steps{};
-        std::vector<plan::StepId> works{};  ///< the steps that are no nops
+        bool has_nops = false;
+        std::vector<plan::StepId> works{};  ///< where there are nops: the steps that are none
     };
     void list(const plan::Address& first, std::int32_t count, std::vector<std::size_t>& numbers) const;
-    void push(std::uint32_t block, plan::Step step);
+    static void push_nop(Block& block, plan::Step nop);
+    /// The number of a block's step, counted without nops.
+    [[nodiscard]] static plan::StepId number_of(const Block& block, std::uint32_t work) {
+        return block.has_nops ? block.works[work] : plan::StepId(work);
+    }
 
     RankMemory places_;
     Waits waits_;

@@ -8,7 +8,6 @@
 namespace tutti::compile {
 namespace {
 
-using lang::Slot;
 using lang::Verb;
 
 class TraceGraph {
@@ -26,7 +25,7 @@ class TraceGraph {
         const std::uint32_t ranks = trace_.shape.ranks;
         const std::size_t buffers = lang::kFirstScratch + trace_.scratch.size();
         std::vector<std::vector<std::uint32_t>> sizes(ranks, std::vector<std::uint32_t>(buffers));
-        const auto grow = [&](const Slot& slot, std::uint32_t count) {
+        const auto grow = [&](const lang::Slot& slot, std::uint32_t count) {
             auto& size = sizes[slot.rank][slot.buffer];
             size = std::max(size, slot.index + count);
         };
@@ -48,12 +47,12 @@ class TraceGraph {
         return memory;
     }
 
-    [[nodiscard]] static plan::Buffer buffer(const Slot& slot) {
+    [[nodiscard]] static plan::Buffer buffer(const lang::Slot& slot) {
         return slot.buffer == lang::kInput    ? plan::Buffer::Input
                : slot.buffer == lang::kOutput ? plan::Buffer::Output
                                               : plan::Buffer::Scratch;
     }
-    [[nodiscard]] std::uint32_t offset(const Slot& slot) const {
+    [[nodiscard]] std::uint32_t offset(const lang::Slot& slot) const {
         return slot.index + (slot.buffer < lang::kFirstScratch ? 0 : offsets_[slot.rank][slot.buffer]);
     }
 
@@ -93,7 +92,7 @@ class TraceGraph {
     }
 
     void mark_results() {
-        const auto mark = [&](const Slot& slot) {
+        const auto mark = [&](const lang::Slot& slot) {
             builder_.mark_result(slot.rank, buffer(slot), offset(slot));
         };
         if (trace_.shape.kind == CollectiveKind::Custom) {
@@ -116,22 +115,5 @@ class TraceGraph {
 }  // namespace
 
 Graph graph_of(const lang::Trace& trace, std::uint32_t most) { return TraceGraph(trace, most).take(); }
-
-Clock clock_of(const Graph& graph) {
-    Clock clock;
-    clock.level.assign(graph.size(), 0);
-    clock.height.assign(graph.size(), 0);
-    for (std::uint32_t i = 0; i < graph.size(); ++i) {
-        for (const std::uint32_t b : graph.before(i)) {
-            clock.level[i] = std::max(clock.level[i], clock.level[b] + 1);
-        }
-    }
-    for (std::uint32_t i = graph.size(); i-- > 0;) {
-        for (const std::uint32_t b : graph.before(i)) {
-            clock.height[b] = std::max(clock.height[b], clock.height[i] + 1);
-        }
-    }
-    return clock;
-}
 
 }  // namespace tutti::compile

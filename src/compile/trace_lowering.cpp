@@ -58,9 +58,8 @@ using Outcome = std::variant<std::monostate, plan::MscclPlan, Excess>;
 /// One way through the passes.
 class Attempt {
   public:
-    Attempt(const lang::Trace& program, const Graph& graph, const Clock& clock, const Choice& choice,
-            const TraceOptions& options)
-        : program_(program), graph_(graph), clock_(clock), choice_(choice), options_(options) {}
+    Attempt(const lang::Trace& program, const Graph& graph, const Choice& choice, const TraceOptions& options)
+        : program_(program), graph_(graph), clock_(clock_of(graph)), choice_(choice), options_(options) {}
 
     Outcome run() {
         told_.reset();
@@ -85,6 +84,7 @@ class Attempt {
         pack_scratch(graph_, layout_);
         if (const auto excess = choose_channels(graph_.ranks(), limits(options_), layout_)) return *excess;
         tell(Pass::Channels);
+        clock_ = {};  // what is not needed any more makes room for the steps
         plan::MscclPlan plan = heading(program_, options_);
         plan.channels = static_cast<std::int32_t>(layout_.channels);
         // Steps, each with what it waits for.
@@ -114,7 +114,7 @@ class Attempt {
 
     const lang::Trace& program_;
     const Graph& graph_;
-    const Clock& clock_;
+    Clock clock_;
     const Choice& choice_;
     const TraceOptions& options_;
     Layout layout_;
@@ -126,8 +126,8 @@ std::size_t blocks_of(const plan::MscclPlan& plan) {
     for (const plan::Gpu& gpu : plan.gpus) blocks += gpu.blocks.size();
     return blocks;
 }
-auto size_of(const plan::MscclPlan& plan) {
-    return std::tuple(steps_of(plan), blocks_of(plan), plan.channels);
+std::tuple<std::size_t, std::size_t, std::int32_t> size_of(const plan::MscclPlan& plan) {
+    return {steps_of(plan), blocks_of(plan), plan.channels};
 }
 
 /// How good a verdict is; 0: not acceptable.
@@ -179,6 +179,7 @@ class Search {
             throw InternalError(fmt::format("every plan for the program '{}' was rejected ({})",
                                             program_.name, name_of(last_)));
         }
+        if (best_->plan.gpus.empty()) make_again();
         if (options_.dump_after) add_dump();
         return std::move(*best_);
     }
@@ -226,8 +227,7 @@ class Search {
     }
     Outcome attempt(const Choice& choice, bool& peeled) {
         if (!graph_) graph_.emplace(graph_of(program_, kMostInAStep));
-        const Clock clock = clock_of(*graph_);
-        Attempt attempt(program_, *graph_, clock, choice, options_);
+        Attempt attempt(program_, *graph_, choice, options_);
         Outcome outcome = attempt.run();
         if (choice.peel) peeled = attempt.layout().peeled;
         // If the plan is accepted, it mostly is the last attempt: what judging needs is not needed twice.
@@ -236,11 +236,12 @@ class Search {
     }
 
     void take(plan::MscclPlan plan, const Choice& choice) {
-        const bool cannot_win =
-            best_ && best_rank_ >= best_possible_ && size_of(best_->plan) <= size_of(plan);
+        const bool cannot_win = best_ && best_rank_ >= best_possible_ && best_size_ <= size_of(plan);
         if (!options_.timed && cannot_win) return;
         const MscclLimits* const limits = Attempt::limits(options_);
+        std::size_t manner = 0;
         for (TraceResult& made : replicated(std::move(plan), frame_, program_)) {
+            ++manner;
             if (limits != nullptr) {
                 if (const auto excess = excess_of(made.plan, *limits)) {
                     excess_ = excess;
@@ -254,25 +255,36 @@ class Search {
             if (rank == 0) continue;
             const bool better = !best_ || rank > best_rank_ ||
                                 (rank == best_rank_ && std::tuple(judgement.time, size_of(made.plan)) <
-                                                           std::tuple(best_time_, size_of(best_->plan)));
+                                                           std::tuple(best_time_, best_size_));
             if (better) {
                 best_rank_ = rank;
                 best_time_ = judgement.time;
+                best_size_ = size_of(made.plan);
                 best_ = std::move(made);
                 way_ = choice;
+                manner_ = manner - 1;
+                // Other ways will be tried: two plans at once would need twice the memory.
+                if (rank < best_possible_) best_->plan.gpus = {};
             }
             break;
         }
     }
 
+    /// The steps of the best plan, which were dropped for another one's.
+    void make_again() {
+        const Graph graph = graph_of(program_, kMostInAStep);
+        Outcome outcome = Attempt(program_, graph, way_, options_).run();
+        auto made = replicated(std::move(std::get<plan::MscclPlan>(outcome)), frame_, program_);
+        best_->plan.gpus = std::move(made[manner_].plan.gpus);
+    }
+
     /// Goes the way again that led to the plan.
     void add_dump() {
         const Graph graph = graph_of(program_, kMostInAStep);
-        const Clock clock = clock_of(graph);
-        Attempt attempt(program_, graph, clock, way_, options_);
+        Attempt attempt(program_, graph, way_, options_);
         (void)attempt.run();
         if (options_.dump_after == Pass::Trace && options_.dot) {
-            best_->dump = PassDump{dump(program_, graph, clock, {}, Pass::Trace, true), {}};
+            best_->dump = PassDump{dump(program_, graph, clock_of(graph), {}, Pass::Trace, true), {}};
             return;
         }
         if (options_.dump_after == Pass::Replicate) attempt.tell(best_->plan);
@@ -288,7 +300,9 @@ class Search {
     bool pack_ = false;  ///< connections share thread blocks
 
     std::optional<TraceResult> best_;
-    Choice way_;  ///< to the best
+    Choice way_;              ///< to the best
+    std::size_t manner_ = 0;  ///< of the best: of its instances
+    std::tuple<std::size_t, std::size_t, std::int32_t> best_size_{};
     int best_rank_ = 0;
     std::int64_t best_time_ = 0;
     std::uint32_t calls_ = 0;  ///< of the judge

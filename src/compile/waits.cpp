@@ -29,22 +29,22 @@ std::vector<StepOf> Waits::next(std::uint32_t block, std::span<const std::size_t
     std::vector<StepOf> waits;
     for (const Moment& moment : touched(block, reads, writes)) {
         const StepOf& step = moment.step;
-        const Clock& so_far = own.clocks.back();
-        if (!so_far.empty() && so_far[step.block] >= step.step) continue;
-        if (waits.empty()) own.clocks.push_back(own.clocks.back());
-        if (own.clocks.back().empty()) own.clocks.back().assign(blocks_.size(), kNever);
+        if (!own.clocks.empty() && own.clocks.back()[step.block] >= step.step) continue;
+        if (waits.empty()) {
+            own.clocks.push_back(own.clocks.empty() ? Clock(blocks_.size(), kNever) : own.clocks.back());
+        }
         waits.push_back(step);
         const Block& other = blocks_[step.block];
-        const Clock& known = other.clocks[other.clock_of[step.step]];
+        const std::uint32_t known = other.clock_of[step.step];
         Clock& clock = own.clocks.back();
-        if (!known.empty()) {
-            std::ranges::transform(clock, known, clock.begin(),
+        if (known > 0) {
+            std::ranges::transform(clock, other.clocks[known - 1], clock.begin(),
                                    [](auto a, auto b) { return std::max(a, b); });
         }
         clock[step.block] = std::max<std::int64_t>(clock[step.block], step.step);
     }
     const Moment now{{block, static_cast<std::uint32_t>(own.clock_of.size())}, steps_++};
-    own.clock_of.push_back(static_cast<std::uint32_t>(own.clocks.size() - 1));
+    own.clock_of.push_back(static_cast<std::uint32_t>(own.clocks.size()));
     for (const std::size_t at : reads) {
         std::erase_if(places_[at].readers, [&](const Moment& m) { return m.step.block == block; });
         places_[at].readers.push_back(now);

@@ -24,9 +24,7 @@ struct StepOf {
 /// blocks of an all-to-all never wait, and have no clock at all.
 class Waits {
   public:
-    Waits(std::size_t blocks, std::size_t places) : blocks_(blocks), places_(places) {
-        for (Block& block : blocks_) block.clocks.emplace_back();
-    }
+    Waits(std::size_t blocks, std::size_t places) : blocks_(blocks), places_(places) {}
 
     /// The next step, in the order of the rank, is the next one of that block. Returns what it waits for, the
     /// latest first. What a block waits for of one other block are ever later steps.
@@ -35,12 +33,12 @@ class Waits {
 
   private:
     static constexpr std::int64_t kNever = -1;
-    /// By block the last step that is known to have ended; empty: nothing is known of any.
+    /// By block the last step that is known to have ended.
     using Clock = std::vector<std::int64_t>;
 
     struct Block {
         std::vector<Clock> clocks{};            ///< each the one after another wait
-        std::vector<std::uint32_t> clock_of{};  ///< by step
+        std::vector<std::uint32_t> clock_of{};  ///< by step how many there were; 0: nothing was known
     };
     struct Moment {
         StepOf step{};

@@ -64,6 +64,7 @@ const std::vector<Algorithm>& algorithms() {
                                              hierarchical(),
                                              mesh_all_reduce(),
                                              mesh_all_to_all(),
+                                             multi_node_all_pairs(),
                                              one_step(),
                                              pairwise_all_to_all(),
                                              pat(),
@@ -79,11 +80,24 @@ const std::vector<Algorithm>& algorithms() {
     return kAll;
 }
 
+const std::vector<Algorithm>& plan_algorithms() {
+    static const std::vector<Algorithm> kAll{library::multimem()};
+    return kAll;
+}
+
+std::vector<const Algorithm*> all_algorithms() {
+    std::vector<const Algorithm*> all;
+    for (const Algorithm& algorithm : algorithms()) all.push_back(&algorithm);
+    for (const Algorithm& algorithm : plan_algorithms()) all.push_back(&algorithm);
+    return all;
+}
+
 const Algorithm& algorithm_named(std::string_view name) {
-    const auto found = std::ranges::find(algorithms(), name, &Algorithm::name);
-    if (found != algorithms().end()) return *found;
+    const std::vector<const Algorithm*> all = all_algorithms();
+    const auto found = std::ranges::find(all, name, &Algorithm::name);
+    if (found != all.end()) return **found;
     std::vector<std::string_view> names;
-    for (const Algorithm& algorithm : algorithms()) names.push_back(algorithm.name);
+    for (const Algorithm* algorithm : all) names.push_back(algorithm->name);
     throw InputError(fmt::format("there is no algorithm '{}'; there are {}", name, fmt::join(names, ", ")));
 }
 
@@ -145,6 +159,11 @@ Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& asked) {
     Program program(std::move(header));
     algorithm.write(program, settings);
     return program.trace();
+}
+
+plan::ExecutionPlan plan_of(const Algorithm& algorithm, const AlgorithmRequest& asked) {
+    const AlgorithmRequest request = decided(algorithm, asked);
+    return algorithm.plan(Settings(request, algorithm.parameters));
 }
 
 namespace library {

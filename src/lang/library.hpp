@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lang/program.hpp"
+#include "plan/execution_plan.hpp"
 
 #include <cstdint>
 #include <map>
@@ -60,20 +61,27 @@ struct Algorithm {
     std::string (*why_not)(const Settings&);
     /// Chunks of each rank's share.
     std::uint32_t (*chunks)(const Settings&);
-    void (*write)(Program&, const Settings&);
+    void (*write)(Program&, const Settings&) = nullptr;
     /// Another shape than that of the collective asked for; null: none.
     void (*reshape)(Shape&, const Settings&) = nullptr;
+    /// Instead of `write`, where verbs cannot say what it does: the plan itself.
+    plan::ExecutionPlan (*plan)(const Settings&) = nullptr;
 };
 
-/// All of them, by name.
+/// All that are programs, by name.
 [[nodiscard]] const std::vector<Algorithm>& algorithms();
-/// Throws InputError with the nearest name.
+/// Those that write plans of MSCCL++ themselves.
+[[nodiscard]] const std::vector<Algorithm>& plan_algorithms();
+/// Programs, then plans.
+[[nodiscard]] std::vector<const Algorithm*> all_algorithms();
+/// Of either kind. Throws InputError with the names.
 [[nodiscard]] const Algorithm& algorithm_named(std::string_view name);
 /// Why the algorithm cannot serve the request; empty: it can.
 [[nodiscard]] std::string why_not(const Algorithm& algorithm, const AlgorithmRequest& request);
-/// What the program would be of. Precondition: why_not is empty.
+/// What the program would be of; of a program. Precondition: why_not is empty.
 [[nodiscard]] Shape shape_of(const Algorithm& algorithm, const AlgorithmRequest& request);
-/// The program. Throws InputError where why_not says why.
+/// The program; or the plan, of those that write plans. Throws InputError where why_not says why.
 [[nodiscard]] Trace program_of(const Algorithm& algorithm, const AlgorithmRequest& request);
+[[nodiscard]] plan::ExecutionPlan plan_of(const Algorithm& algorithm, const AlgorithmRequest& request);
 
 }  // namespace tutti::lang

@@ -115,10 +115,10 @@ void Tracer::check_range(const Slot& slot, std::uint32_t count, std::uint32_t pl
         scratch ? cells_[slot.rank][slot.buffer].size() : chunks_of(trace_.shape, slot.rank, slot.buffer);
     const std::uint64_t most = scratch ? size + (kMostPlaces - std::min(kMostPlaces, places_)) : size;
     if (end > most) {
-        refuse(
-            fmt::format("{} is outside of the buffer, which has {} chunks",
-                        text_of(trace_, {slot.rank, slot.buffer, static_cast<std::uint32_t>(end - 1)}), most),
-            place);
+        refuse(fmt::format("{} is outside of the buffer, which has {} chunk{}",
+                           text_of(trace_, {slot.rank, slot.buffer, static_cast<std::uint32_t>(end - 1)}),
+                           most, most == 1 ? "" : "s"),
+               place);
     }
 }
 
@@ -193,6 +193,7 @@ std::optional<Wanted> Tracer::first_wrong() const {
 Tracer traced(Trace trace) {
     const std::vector<Verb> verbs = std::exchange(trace.verbs, {});
     Tracer tracer(std::move(trace));
+    tracer.reserve(verbs.size());
     for (const Verb& verb : verbs) {
         if (verb.kind == Verb::Kind::Copy) {
             tracer.copy(verb.from, verb.to, verb.count, verb.directive, verb.place);

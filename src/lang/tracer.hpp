@@ -2,6 +2,7 @@
 
 #include "lang/trace.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ class Tracer {
     /// `trace` has everything but verbs. Throws InputError for a shape that makes no sense.
     explicit Tracer(Trace trace);
 
+    void reserve(std::size_t verbs) { trace_.verbs.reserve(verbs); }
     /// The number of the scratch buffer of that name; a new one if there is none.
     [[nodiscard]] std::uint32_t scratch_buffer(const std::string& name);
     /// The number of a line, for Verb::place.

@@ -39,15 +39,32 @@ struct Range {
     std::uint32_t memory = 0;
     std::int64_t first = 0;
 };
+/// The same in half the room, because there may be millions. Whoever makes a program refuses what goes
+/// beyond.
+struct PackedRange {
+    std::uint32_t memory = 0;
+    std::uint32_t first = 0;
+
+    operator Range() const { return {memory, first}; }  // NOLINT(google-explicit-constructor)
+};
+/// Precondition: it can be packed.
+[[nodiscard]] inline PackedRange packed(const Range& range) {
+    return {range.memory, static_cast<std::uint32_t>(range.first)};
+}
+[[nodiscard]] inline bool can_be_packed(const Range& range, std::int64_t count) {
+    return range.first + count <= std::numeric_limits<std::uint32_t>::max();
+}
 
 /// Place by place: value = sum of all reads (+ the value of the same place of the message), stored to all
 /// writes. A move without writes only produces the message to which another op's `Op::message_from` refers.
 struct Move {
-    std::uint32_t first_read = 0, reads = 0;    ///< in Program::ranges
-    std::uint32_t first_write = 0, writes = 0;  ///< in Program::ranges
-    std::int64_t count = 0;
+    std::uint32_t first_read = 0, reads = 0;  ///< in Program::ranges
+    std::uint32_t writes = 0;                 ///< behind the reads
+    std::uint32_t count = 0;
     /// Its reads of packets do not wait: something else must order them after a write of the packet.
     bool raw_packets = false;
+
+    [[nodiscard]] std::uint32_t first_write() const { return first_read + reads; }
 };
 
 /// Where an op stands in its plan; of a Place what concerns an op, because there may be millions of them.
@@ -93,7 +110,7 @@ struct Edge {
 
 struct Program {
     std::vector<Memory> memories{};
-    std::vector<Range> ranges{};
+    std::vector<PackedRange> ranges{};
     std::vector<Move> moves{};
     std::vector<Op> ops{};
     std::vector<Edge> edges{};  ///< happens-before is the transitive closure of all but the weak ones
@@ -107,11 +124,11 @@ struct Program {
     [[nodiscard]] std::span<const Move> moves_of(const Op& op) const {
         return std::span(moves).subspan(op.first_move, op.moves);
     }
-    [[nodiscard]] std::span<const Range> reads_of(const Move& move) const {
+    [[nodiscard]] std::span<const PackedRange> reads_of(const Move& move) const {
         return std::span(ranges).subspan(move.first_read, move.reads);
     }
-    [[nodiscard]] std::span<const Range> writes_of(const Move& move) const {
-        return std::span(ranges).subspan(move.first_write, move.writes);
+    [[nodiscard]] std::span<const PackedRange> writes_of(const Move& move) const {
+        return std::span(ranges).subspan(move.first_write(), move.writes);
     }
 };
 

@@ -121,7 +121,7 @@ std::optional<RandomCall> random_call(Rng& rng, const Topology& topology) {
 TEST_SUITE("app: plan cost properties") {
     TEST_CASE("no plan is faster than the bound of its collective") {
         std::uint64_t bounded = 0, tight = 0;
-        const std::uint64_t count = test::cases(800);
+        const std::uint64_t count = test::cases(400);
         test::for_seeds(count, [&](Rng& rng, std::uint64_t) {
             const Topology topology = random_topology(rng);
             std::vector<RandomCall> calls;
@@ -189,7 +189,7 @@ TEST_SUITE("app: plan cost properties") {
 
     TEST_CASE("no plan of sends is faster than the bound of its collective") {
         std::uint64_t bounded = 0, tight = 0;
-        const std::uint64_t count = test::cases(800);
+        const std::uint64_t count = test::cases(300);
         test::for_seeds(count, [&](Rng& rng, std::uint64_t) {
             const Topology topology = random_topology(rng);
             const std::size_t nodes = 2 + rng.below(topology.npus() - 1);

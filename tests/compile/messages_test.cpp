@@ -118,6 +118,25 @@ TEST_CASE("a reduction into nothing is a copy, and an overwritten sum is not nee
     CHECK(part.messages[1].op == Op::Reduce);
 }
 
+TEST_CASE("what an NPU sends to itself through a switch is no message") {
+    // NPU 0's contribution to the hub and back, then to NPU 1.
+    const Instance instance = test::on_all(test::star(2, {}), {test::custom({0, 1}, {1}, true)});
+    const Part part =
+        part_of(instance, test::schedule(8, {copy(0, 0, 0), copy(0, 1, 2), copy(0, 0, 4), reduce(0, 3, 6)}),
+                CollectiveId(0));
+    REQUIRE(part.messages.size() == 1);
+    CHECK(part.messages[0].from == 0);
+    CHECK(part.messages[0].to == 1);
+    // NPU 1's contribution comes to NPU 0 while that one's own is on its way, is overwritten, and comes
+    // again.
+    test::Net net = test::star(2, {});
+    net.link(1, 0, 1, 1);
+    const Instance other = test::on_all(net, {test::custom({0, 1}, {0}, true)});
+    const std::string text =
+        refusal(other, test::schedule(10, {copy(0, 0, 0), copy(0, 1, 5), reduce(0, 4, 1), reduce(0, 4, 8)}));
+    CHECK(says(text, "NPU 0 sends chunk 0 to itself"));
+}
+
 TEST_CASE("NPUs outside the group that pass chunks on are ranks behind those of the group") {
     const Instance instance =
         test::on_group(test::line(4), {3, 1}, {test::collective(CollectiveKind::AllGather)});

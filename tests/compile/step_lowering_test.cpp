@@ -200,10 +200,9 @@ TEST_CASE("schedules of every kind are written as steps, read back and found val
         Rng rng(seed);
         InstanceOptions options;
         options.max_collectives = 1;
+        options.releases = false;
         InstanceParts parts = random_instance(rng, options);
         for (Collective& each : parts.collectives) {
-            each.release = Ticks(0);
-            each.releases.clear();
             for (CustomDemand& demand : each.demands) demand.bytes = Bytes{64};
         }
         for (SwitchRule& rule : parts.topology.switches) rule.copy = rule.reduce = false;

@@ -211,6 +211,62 @@ TEST_CASE("every algorithm of the library becomes a valid execution plan of MSCC
     }
 }
 
+TEST_CASE("algorithms that write plans themselves are valid, within the executor's limits") {
+    for (const Algorithm& algorithm : plan_algorithms()) {
+        for (const CollectiveKind kind : algorithm.kinds) {
+            for (const std::uint32_t ranks : {2U, 3U, 8U, 9U, 10U, 16U, 17U}) {
+                for (const bool in_place : {true, false}) {
+                    const AlgorithmRequest asked{.kind = kind, .ranks = ranks, .in_place = in_place};
+                    for (const AlgorithmRequest& request : variants(algorithm, asked)) {
+                        CAPTURE(algorithm.name);
+                        CAPTURE(name_of(kind));
+                        CAPTURE(ranks);
+                        CAPTURE(in_place);
+                        REQUIRE(why_not(algorithm, request) == "");
+                        const plan::ExecutionPlan made = plan_of(algorithm, request);
+                        CHECK(made.in_place == in_place);
+                        CHECK(made.collective == plan_name_of(kind));
+                        CHECK(made.gpus.size() == ranks);
+                        verify::PlanReading reading;
+                        reading.target = plan::Target::Mscclpp;
+                        const plan::PlanVerdict verdict = verify::verify(made, reading);
+                        CHECK(verdict.verdict == plan::PlanClass::Valid);
+                        CHECK(verdict.mode == (in_place ? "in-place" : "out-of-place"));
+                        for (const auto& warning : verdict.warnings) CHECK(warning.message == "");
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("every share of a multimem plan goes through the switch once") {
+    const plan::ExecutionPlan made =
+        plan_of(algorithm_named("multimem"), {.ranks = 4, .parameters = {{"blocks", 2}}});
+    std::set<std::int64_t> shares;
+    plan::for_each_operation(made, [&](const plan::Operation& op) {
+        if (op.type == plan::OperationType::GroupReduceStore)
+            CHECK(shares.insert(op.src.front().index).second);
+    });
+    CHECK(shares.size() == 8);
+    CHECK(why_not(algorithm_named("multimem"), {.ranks = 18}) ==
+          "a thread block signals to 16 others at most");
+}
+
+TEST_CASE("between nodes all pairs send a rank's share once to each other node") {
+    const Trace trace =
+        program_of(algorithm_named("multi-node-all-pairs"), {.ranks = 12, .parameters = {{"gpus", 4}}});
+    std::map<std::uint32_t, std::set<std::uint32_t>> peers;
+    for (const Verb& verb : trace.verbs) {
+        if (verb.from.rank / 4 == verb.to.rank / 4) continue;
+        CHECK(verb.from.rank % 4 == verb.to.rank % 4);
+        CHECK(verb.count == 1);
+        CHECK(peers[verb.from.rank].insert(verb.to.rank).second);
+    }
+    CHECK(peers.size() == 12);
+    for (const auto& [from, to] : peers) CHECK(to.size() == 2);
+}
+
 TEST_CASE("PAT sends as few messages as its aggregation allows") {
     // A message is one verb between ranks: log2 n for each rank where all may be aggregated, else n - 1.
     for (const auto& [aggregation, messages] :
@@ -286,7 +342,9 @@ TEST_CASE("what an algorithm cannot do is said") {
 
 TEST_CASE("every algorithm has a name of its own, a source and parameters in range") {
     std::set<std::string_view> names;
-    for (const Algorithm& algorithm : algorithms()) {
+    for (const Algorithm* one : all_algorithms()) {
+        const Algorithm& algorithm = *one;
+        CHECK((algorithm.write == nullptr) == (algorithm.plan != nullptr));
         CHECK(names.insert(algorithm.name).second);
         CHECK_FALSE(algorithm.source.empty());
         CHECK_FALSE(algorithm.about.empty());
@@ -300,7 +358,8 @@ TEST_CASE("every algorithm has a name of its own, a source and parameters in ran
 TEST_CASE("the table of docs/chunk-programs.md is that of the library") {
     std::ifstream file(std::string(TUTTI_SOURCE_DIR) + "/docs/chunk-programs.md");
     const std::string page(std::istreambuf_iterator<char>(file), {});
-    for (const Algorithm& algorithm : algorithms()) {
+    for (const Algorithm* one : all_algorithms()) {
+        const Algorithm& algorithm = *one;
         std::vector<std::string_view> kinds, parameters;
         for (const CollectiveKind kind : algorithm.kinds) kinds.push_back(name_of(kind));
         for (const Parameter& parameter : algorithm.parameters) parameters.push_back(parameter.name);

@@ -20,7 +20,6 @@
 #include "compile/execution/graph_draft.hpp"
 
 #include <algorithm>
-#include <span>
 
 namespace tutti::compile::execution {
 namespace {
@@ -76,28 +75,19 @@ class Directness {
 class Readable {
   public:
     explicit Readable(const Graph& graph)
-        : graph_(graph), feeders_(passes::feeders_of(graph)), seen_(graph.size(), kNoInstruction) {
-        first_after_.assign(graph.size() + 1, 0);
-        for (const std::uint32_t b : graph.befores) ++first_after_[b + 1];
-        for (std::uint32_t i = 0; i < graph.size(); ++i) first_after_[i + 1] += first_after_[i];
-        afters_.resize(graph.befores.size());
-        std::vector<std::uint32_t> next(first_after_.begin(), first_after_.end() - 1);
-        for (std::uint32_t i = 0; i < graph.size(); ++i) {
-            for (const std::uint32_t b : graph.before(i)) afters_[next[b]++] = i;
-        }
-    }
+        : graph_(graph),
+          afters_(graph),
+          feeders_(passes::feeders_of(graph)),
+          seen_(graph.size(), kNoInstruction) {}
 
     [[nodiscard]] bool of(std::uint32_t receive) {
         const Instruction& one = graph_.instructions[receive];
         if (!one.reduces || feeders_[one.match] != passes::kNone) return false;
         // What overwrites the source has an edge from the send.
-        return comes_before(receive, one.match, after(one.match).size() - 1);
+        return comes_before(receive, one.match, afters_.of(one.match).size() - 1);
     }
 
   private:
-    [[nodiscard]] std::span<const std::uint32_t> after(std::uint32_t i) const {
-        return {afters_.data() + first_after_[i], afters_.data() + first_after_[i + 1]};
-    }
     /// Whether the receive comes before the `writers` that come after the send, and before anything of its
     /// sender.
     [[nodiscard]] bool comes_before(std::uint32_t receive, std::uint32_t send, std::size_t writers) {
@@ -105,7 +95,7 @@ class Readable {
         open_.assign(1, receive);
         seen_[receive] = receive;
         for (std::size_t searched = 0; searched < open_.size() && searched < kMostSearched; ++searched) {
-            for (const std::uint32_t a : after(open_[searched])) {
+            for (const std::uint32_t a : afters_.of(open_[searched])) {
                 if (seen_[a] == receive) continue;
                 seen_[a] = receive;
                 if (std::ranges::binary_search(graph_.before(a), send)) --writers;
@@ -118,8 +108,8 @@ class Readable {
     }
 
     const Graph& graph_;
+    Afters afters_;
     std::vector<std::uint32_t> feeders_;
-    std::vector<std::uint32_t> first_after_, afters_;
     std::vector<std::uint32_t> seen_;  ///< by instruction: the receive for which it was found last
     std::vector<std::uint32_t> open_;
 };

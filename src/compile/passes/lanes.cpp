@@ -25,10 +25,10 @@
 #include "compile/passes/layout.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 
 namespace tutti::compile::passes {
 namespace {
@@ -91,6 +91,13 @@ class Bundle {
 struct Meeting {
     std::uint32_t in = kNone, out = kNone;
     std::vector<std::uint32_t> sends{};  ///< one for each receive
+};
+
+/// A receive and a send that could be done in one step.
+struct Candidate {
+    std::uint32_t in = kNone, out = kNone;  ///< lanes
+    std::uint32_t receive = kNone, send = kNone;
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
 class Former {
@@ -170,23 +177,26 @@ class Former {
     /// What could be fused and is not: for every two lanes, of each receive the send with the longest way to
     /// go.
     [[nodiscard]] std::vector<Meeting> meetings() const {
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::unordered_map<std::uint32_t, std::uint32_t>>
-            found;
+        std::vector<Candidate> found;
         for (std::uint32_t q = 0; q < graph_.size(); ++q) {
             const std::uint32_t p = feeders_[q];
             if (p == kNone || layout_.fused[p] != kNone) continue;
-            auto& best = found[{layout_.lane_of[p], layout_.lane_of[q]}];
-            const auto [entry, fresh] = best.try_emplace(p, q);
-            if (!fresh && !choice_.in_turn && clock_.height[q] > clock_.height[entry->second])
-                entry->second = q;
+            found.push_back({layout_.lane_of[p], layout_.lane_of[q], p, q});
         }
+        std::ranges::sort(found);
         std::vector<Meeting> all;
-        for (auto& [lanes, sends] : found) {
-            Meeting meeting{lanes.first, lanes.second};
-            for (const auto& [p, q] : sends) meeting.sends.push_back(q);
-            std::ranges::sort(meeting.sends);
-            all.push_back(std::move(meeting));
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const Candidate& one = found[i];
+            const bool fresh = i == 0 || found[i - 1].in != one.in || found[i - 1].out != one.out;
+            if (fresh) all.push_back({one.in, one.out});
+            std::vector<std::uint32_t>& sends = all.back().sends;
+            if (fresh || found[i - 1].receive != one.receive) {
+                sends.push_back(one.send);
+            } else if (!choice_.in_turn && clock_.height[one.send] > clock_.height[sends.back()]) {
+                sends.back() = one.send;
+            }
         }
+        for (Meeting& meeting : all) std::ranges::sort(meeting.sends);
         std::ranges::stable_sort(all, std::greater{}, [](const Meeting& m) { return m.sends.size(); });
         return all;
     }

@@ -24,17 +24,10 @@ namespace {
 class Play {
   public:
     Play(const Graph& graph, const Clock& clock, const Choice& choice, Layout& layout)
-        : graph_(graph), clock_(clock), choice_(choice), layout_(layout) {
+        : graph_(graph), clock_(clock), choice_(choice), layout_(layout), afters_(graph) {
         waits_.resize(graph.size());
-        first_after_.assign(graph.size() + 1, 0);
-        for (const std::uint32_t b : graph.befores) ++first_after_[b + 1];
-        for (std::uint32_t i = 0; i < graph.size(); ++i) first_after_[i + 1] += first_after_[i];
-        afters_.resize(graph.befores.size());
-        std::vector<std::uint32_t> next(first_after_.begin(), first_after_.end() - 1);
-        for (std::uint32_t i = 0; i < graph.size(); ++i) {
+        for (std::uint32_t i = 0; i < graph.size(); ++i)
             waits_[i] = static_cast<std::uint32_t>(graph.before(i).size());
-            for (const std::uint32_t b : graph.before(i)) afters_[next[b]++] = i;
-        }
         lanes_.resize(layout.lanes.size());
         next_.assign(graph.size(), kNone);
     }
@@ -112,8 +105,8 @@ class Play {
             for (const std::uint32_t b : lane.blocked) push(b);
             lane.blocked.clear();
         }
-        for (std::uint32_t a = first_after_[i]; a < first_after_[i + 1]; ++a) {
-            if (--waits_[afters_[a]] == 0) offer(afters_[a]);
+        for (const std::uint32_t a : afters_.of(i)) {
+            if (--waits_[a] == 0) offer(a);
         }
     }
 
@@ -121,7 +114,8 @@ class Play {
     const Clock& clock_;
     const Choice& choice_;
     Layout& layout_;
-    std::vector<std::uint32_t> waits_, first_after_, afters_;
+    Afters afters_;
+    std::vector<std::uint32_t> waits_;
     std::vector<LaneState> lanes_;
     std::vector<std::uint32_t> next_;  ///< by receive: the next one on its lane
     using Turn = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;

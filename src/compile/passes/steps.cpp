@@ -56,7 +56,7 @@ class RankSteps {
         writer_.add(numbers_[layout_.block_of[i]], step_of(i, graph_.instructions[i]));
     }
     plan::Gpu take() {
-        for (std::size_t b = 0; b < gpu_.blocks.size(); ++b) gpu_.blocks[b].steps = writer_.steps(b);
+        for (std::size_t b = 0; b < gpu_.blocks.size(); ++b) gpu_.blocks[b].steps = writer_.take_steps(b);
         // A grid cannot be empty.
         if (gpu_.blocks.empty()) gpu_.blocks.push_back({.id = plan::BlockId(0)});
         return std::move(gpu_);
@@ -169,7 +169,10 @@ std::optional<Excess> early_excess(const Graph& graph, const Layout& layout, con
 std::variant<std::vector<plan::Gpu>, Excess> steps_of(const Graph& graph, const MscclLimits* limits,
                                                       const Layout& layout) {
     const auto blocks = blocks_by_rank(graph, layout);
+    std::vector<std::uint32_t> lengths(graph.ranks(), 0);
+    for (const std::uint32_t i : layout.order) ++lengths[graph.instructions[i].rank];
     std::vector<std::vector<std::uint32_t>> order(graph.ranks());
+    for (std::uint32_t r = 0; r < graph.ranks(); ++r) order[r].reserve(lengths[r]);
     for (const std::uint32_t i : layout.order) order[graph.instructions[i].rank].push_back(i);
     if (limits != nullptr) {
         if (const auto excess = early_excess(graph, layout, *limits, blocks, order)) return *excess;

@@ -27,6 +27,8 @@ namespace tutti::lang::library {
 [[nodiscard]] Algorithm three_step_all_to_all();
 [[nodiscard]] Algorithm mesh_all_reduce();
 [[nodiscard]] Algorithm mesh_all_to_all();
+[[nodiscard]] Algorithm multi_node_all_pairs();
+[[nodiscard]] Algorithm multimem();
 
 /// Copies each rank's own share from input to output; in place that is nothing.
 void keep_own_share(Program& program);

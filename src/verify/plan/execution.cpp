@@ -13,11 +13,11 @@ class Messages {
         for (const plan::Op& op : program.ops) {
             if (op.message_from != plan::kNoOp) read[op.message_from] = true;
         }
-        std::size_t total = 1;  // 0 means that no op receives it
+        std::uint32_t total = 1;  // 0 means that no op receives it
         for (std::size_t op = 0; op < program.ops.size(); ++op) {
             if (!read[op] || program.ops[op].moves == 0) continue;
             begin_[op] = total;
-            total += static_cast<std::size_t>(program.moves[program.ops[op].first_move].count);
+            total += program.moves[program.ops[op].first_move].count;
         }
         values_.resize(total, Sums::kUndefined);
     }
@@ -25,7 +25,7 @@ class Messages {
     [[nodiscard]] SumId* of(plan::OpId op) { return begin_[op] == 0 ? nullptr : values_.data() + begin_[op]; }
 
   private:
-    std::vector<std::size_t> begin_;
+    std::vector<std::uint32_t> begin_;
     std::vector<SumId> values_;
 };
 
@@ -92,8 +92,8 @@ Execution::Execution(const plan::Program& program, const ProgramGraph& graph, co
             for (std::uint32_t e = 0; e < move.count; ++e, ++next) {
                 if (m == 0 && sent != nullptr) sent[e] = computed[next];
                 for (std::uint32_t w = 0; w < move.writes; ++w) {
-                    const std::uint32_t place = places.first(move.first_write + w) + e;
-                    write(program, id, move.first_write + w, place, computed[next]);
+                    const std::uint32_t place = places.first(move.first_write() + w) + e;
+                    write(program, id, move.first_write() + w, place, computed[next]);
                 }
             }
         }

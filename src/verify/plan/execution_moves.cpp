@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace tutti::verify {
 namespace {
@@ -17,7 +18,7 @@ using plan::OperationType;
 
 /// A hundred times the executor's limit; all pairs are compared.
 constexpr std::size_t kMostOperands = 1024;
-/// Ranges of all moves together: 16 bytes each. Groups of a switch have one for every rank.
+/// Ranges of all moves together: 8 bytes each. Groups of a switch have one for every rank.
 constexpr std::size_t kMostRanges = std::size_t{1} << 24U;
 
 }  // namespace
@@ -113,7 +114,9 @@ void ExecutionMoves::add_move(const Operation& op, const plan::OperandGroup& gro
     }
     check_overlap(count);
     if (writes_.empty() && !program_.memories[reads_[0].memory].packets) return;
-    if (program_.ranges.size() > kMostRanges) {
+    const auto far = [&](const plan::Range& range) { return !can_be_packed(range, count); };
+    if (program_.ranges.size() > kMostRanges || std::ranges::any_of(reads_, far) ||
+        std::ranges::any_of(writes_, far)) {
         if (!too_large_)
             names_.complain("too-large", "with this operation the plan is larger than is judged");
         too_large_ = true;
@@ -125,13 +128,12 @@ void ExecutionMoves::add_move(const Operation& op, const plan::OperandGroup& gro
 
 void ExecutionMoves::push_move(std::int64_t count) {
     plan::Move move;
-    move.count = count;
+    move.count = static_cast<std::uint32_t>(count);
     move.first_read = static_cast<std::uint32_t>(program_.ranges.size());
     move.reads = static_cast<std::uint32_t>(reads_.size());
-    program_.ranges.insert(program_.ranges.end(), reads_.begin(), reads_.end());
-    move.first_write = static_cast<std::uint32_t>(program_.ranges.size());
+    std::ranges::transform(reads_, std::back_inserter(program_.ranges), plan::packed);
     move.writes = static_cast<std::uint32_t>(writes_.size());
-    program_.ranges.insert(program_.ranges.end(), writes_.begin(), writes_.end());
+    std::ranges::transform(writes_, std::back_inserter(program_.ranges), plan::packed);
     program_.moves.push_back(move);
 }
 
@@ -160,7 +162,7 @@ void ExecutionMoves::check_port_pairs(std::size_t first_move) {
     for (const plan::Move& one : moves) {
         for (const plan::Move& other : moves) {
             if (&one == &other) continue;
-            for (const plan::Range& write : program_.writes_of(one)) {
+            for (const plan::Range write : program_.writes_of(one)) {
                 const auto hit = [&](const plan::Range& range) { return touches(write, one, range, other); };
                 if (std::ranges::any_of(program_.reads_of(other), hit) ||
                     std::ranges::any_of(program_.writes_of(other), hit)) {

@@ -39,7 +39,6 @@
 namespace tutti::verify {
 namespace {
 
-using plan::Edge;
 using plan::EdgeKind;
 using plan::kNoOp;
 using plan::OpId;
@@ -69,8 +68,8 @@ std::vector<bool> moves_by_place(const ExecutionSteps& steps) {
                     const std::uint32_t user = first_user.try_emplace(key, m).first->second;
                     if (user != m) by_place[m] = by_place[user] = true;
                 };
-                for (const plan::Range& range : program.reads_of(move)) note(range);
-                for (const plan::Range& range : program.writes_of(move)) note(range);
+                for (const plan::Range range : program.reads_of(move)) note(range);
+                for (const plan::Range range : program.writes_of(move)) note(range);
             }
         }
     }
@@ -125,18 +124,17 @@ class Ordering {
         plan::Program& program = result_.program;
         const plan::Move& whole = steps_.program.moves[move];
         plan::Move part = whole;
-        part.count = count;
+        part.count = static_cast<std::uint32_t>(count);
         const auto copy = [&](std::uint32_t from, std::uint32_t number) {
             const auto at = static_cast<std::uint32_t>(program.ranges.size());
             for (std::uint32_t i = 0; i < number; ++i) {
-                plan::Range range = steps_.program.ranges[from + i];
-                range.first += first;
+                plan::PackedRange range = steps_.program.ranges[from + i];
+                range.first += static_cast<std::uint32_t>(first);
                 program.ranges.push_back(range);
             }
             return at;
         };
-        part.first_read = copy(whole.first_read, whole.reads);
-        part.first_write = copy(whole.first_write, whole.writes);
+        part.first_read = copy(whole.first_read, whole.reads + whole.writes);
         program.moves.push_back(part);
         ++program.ops.back().moves;
     }
@@ -213,8 +211,8 @@ class Ordering {
             }
             user = first;
         };
-        for (const plan::Range& range : steps_.program.reads_of(move)) note(range);
-        for (const plan::Range& range : steps_.program.writes_of(move)) note(range);
+        for (const plan::Range range : steps_.program.reads_of(move)) note(range);
+        for (const plan::Range range : steps_.program.writes_of(move)) note(range);
     }
 
     void add_fence(std::uint32_t at) {

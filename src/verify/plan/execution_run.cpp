@@ -145,8 +145,9 @@ void ExecutionRun::perform(std::uint32_t at) {
     }
     for (const plan::Move& move : steps.moves_of(step)) {
         for (std::uint32_t w = 0; w < move.writes; ++w) {
-            if (!steps.program.memories[steps.program.ranges[move.first_write + w].memory].packets) continue;
-            const std::uint32_t first = rules_->places().first(move.first_write + w);
+            if (!steps.program.memories[steps.program.ranges[move.first_write() + w].memory].packets)
+                continue;
+            const std::uint32_t first = rules_->places().first(move.first_write() + w);
             for (std::uint32_t place = first; place < first + move.count; ++place) {
                 if (first_writer_[place] != kNone) continue;
                 first_writer_[place] = at;
@@ -231,7 +232,7 @@ std::uint32_t ExecutionRun::writer_of(std::uint32_t place) const {
         for (std::uint32_t at = position_[block]; at < steps.block_begin[block + 1]; ++at) {
             for (const plan::Move& move : steps.moves_of(steps.steps[at])) {
                 for (std::uint32_t w = 0; w < move.writes; ++w) {
-                    const std::uint32_t first = rules_->places().first(move.first_write + w);
+                    const std::uint32_t first = rules_->places().first(move.first_write() + w);
                     if (place >= first && place - first < move.count) return at;
                 }
             }

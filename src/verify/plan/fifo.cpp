@@ -133,8 +133,10 @@ plan::FifoNeed fifo_need(const MscclStructure& structure, plan::Protocol protoco
     plan::FifoNeed need;
     need.capacity = plan::fifo_capacity(protocol);
     need.chunks = least_capacity(Simulation(structure, true));
-    const bool single = std::ranges::all_of(structure.steps, [](const plan::Step* step) {
-        return step->count <= 1 || !(sends(step->type) || receives(step->type));
+    const bool single = std::ranges::all_of(structure.blocks, [](const MscclStructure::Block& block) {
+        return std::ranges::all_of(block.block->steps, [](const plan::Step& step) {
+            return step.count <= 1 || !(sends(step.type) || receives(step.type));
+        });
     });
     need.steps = single || need.chunks == 1 ? need.chunks : least_capacity(Simulation(structure, false));
     return need;

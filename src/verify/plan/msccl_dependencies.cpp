@@ -19,8 +19,8 @@ class DependencyResolver {
 
     void resolve_dependencies() {
         std::vector<std::vector<std::uint32_t>> signals(structure_.blocks.size());  // made when asked for
-        for (plan::OpId id = 0; id < structure_.steps.size(); ++id) {
-            const Step& step = *structure_.steps[id];
+        for (plan::OpId id = 0; id < structure_.steps(); ++id) {
+            const Step& step = structure_.step(id);
             if (!step.dep_block && !step.dep_step) continue;
             const MscclStructure::Block& own = structure_.blocks[structure_.block_of[id]];
             const auto blocks = structure_.blocks_of(own.gpu);

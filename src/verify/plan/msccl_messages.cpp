@@ -51,8 +51,7 @@ class MessageMatcher {
         structure_.connections.reserve(all.size() / 2);
         for (std::size_t i = 0; i + 1 < all.size(); i += 2) {
             if (!violations_.empty()) return;
-            structure_.connections.push_back({all[i].from, all[i].to, *all[i].channel, all[i].block,
-                                              all[i + 1].block, static_cast<std::uint32_t>(all[i].messages)});
+            structure_.connections.push_back({all[i].block, all[i + 1].block});
         }
     }
 
@@ -129,7 +128,7 @@ class MessageMatcher {
 
     void pair(plan::OpId send, plan::OpId receive, std::size_t k) {
         structure_.message_from[receive] = send;
-        const Step &from = *structure_.steps[send], &to = *structure_.steps[receive];
+        const Step &from = structure_.step(send), &to = structure_.step(receive);
         if (from.count != to.count) {
             violations_.add(
                 "count-mismatch",

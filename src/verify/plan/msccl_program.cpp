@@ -8,7 +8,6 @@ namespace tutti::verify {
 namespace {
 
 using plan::Address;
-using plan::Edge;
 using plan::EdgeKind;
 using plan::Step;
 using plan::StepType;
@@ -23,7 +22,7 @@ class Lowering {
         layout_.describe_to(program_);
         program_.chains = static_cast<std::uint32_t>(structure_.blocks.size());
         reserve();
-        for (plan::OpId id = 0; id < structure_.steps.size(); ++id) add_step(id);
+        for (plan::OpId id = 0; id < structure_.steps(); ++id) add_step(id);
         if (reading_.copies_first) add_copies();
         if (!violations_.empty()) return std::nullopt;
         return std::move(program_);
@@ -32,22 +31,22 @@ class Lowering {
   private:
     void reserve() {
         std::uint32_t ranges = 0, edges = 0;
-        for (plan::OpId id = 0; id < structure_.steps.size(); ++id) {
-            const StepType type = structure_.steps[id]->type;
+        for (plan::OpId id = 0; id < structure_.steps(); ++id) {
+            const StepType type = structure_.step(id).type;
             ranges += (uses_source(type) ? 1U : 0U) + (uses_destination(type) ? 1U : 0U) +
                       (type == StepType::Reduce ? 1U : 0U);
             edges += (id > structure_.blocks[structure_.block_of[id]].first ? 1U : 0U) +
                      (structure_.message_from[id] != plan::kNoOp ? 1U : 0U) +
                      (structure_.waits_for[id] != plan::kNoOp ? 1U : 0U);
         }
-        program_.ops.reserve(structure_.steps.size());
-        program_.moves.reserve(structure_.steps.size());
+        program_.ops.reserve(structure_.steps());
+        program_.moves.reserve(structure_.steps());
         program_.ranges.reserve(ranges);
         program_.edges.reserve(edges);
     }
 
     void add_step(plan::OpId id) {
-        const Step& step = *structure_.steps[id];
+        const Step& step = structure_.step(id);
         const auto& block = structure_.blocks[structure_.block_of[id]];
         gpu_ = block.gpu;
         plan::Op op;
@@ -117,13 +116,12 @@ class Lowering {
     void move(std::int64_t count, std::initializer_list<plan::Range> reads,
               std::initializer_list<plan::Range> writes) {
         plan::Move move;
-        move.count = count;
+        move.count = static_cast<std::uint32_t>(count);
         move.first_read = static_cast<std::uint32_t>(program_.ranges.size());
         move.reads = static_cast<std::uint32_t>(reads.size());
-        program_.ranges.insert(program_.ranges.end(), reads);
-        move.first_write = static_cast<std::uint32_t>(program_.ranges.size());
+        for (const plan::Range& range : reads) program_.ranges.push_back(packed(range));
         move.writes = static_cast<std::uint32_t>(writes.size());
-        program_.ranges.insert(program_.ranges.end(), writes);
+        for (const plan::Range& range : writes) program_.ranges.push_back(packed(range));
         program_.moves.push_back(move);
     }
 
@@ -183,7 +181,9 @@ std::optional<plan::Program> program_of(const MscclStructure& structure, const M
 
 std::int64_t chunks_moved(const MscclStructure& structure) {
     std::int64_t chunks = 0;
-    for (const Step* step : structure.steps) chunks += step->count;
+    for (const MscclStructure::Block& block : structure.blocks) {
+        for (const Step& step : block.block->steps) chunks += step.count;
+    }
     return chunks;
 }
 

@@ -87,18 +87,15 @@ class Resolver {
     }
 
     void number_steps() {
-        structure_.steps.reserve(steps_of(plan_));
         structure_.block_of.reserve(steps_of(plan_));
         for (std::size_t i = 0; i < structure_.blocks.size(); ++i) {
             MscclStructure::Block& block = structure_.blocks[i];
-            block.first = static_cast<plan::OpId>(structure_.steps.size());
-            for (const Step& step : block.block->steps) {
-                structure_.steps.push_back(&step);
-                structure_.block_of.push_back(static_cast<std::uint32_t>(i));
-            }
+            block.first = static_cast<plan::OpId>(structure_.steps());
+            structure_.block_of.resize(structure_.steps() + block.block->steps.size(),
+                                       static_cast<std::uint32_t>(i));
         }
-        structure_.message_from.assign(structure_.steps.size(), plan::kNoOp);
-        structure_.waits_for.assign(structure_.steps.size(), plan::kNoOp);
+        structure_.message_from.assign(structure_.steps(), plan::kNoOp);
+        structure_.waits_for.assign(structure_.steps(), plan::kNoOp);
     }
 
     void check_blocks() {
@@ -187,7 +184,7 @@ std::string MscclStructure::named(plan::OpId step) const {
 }
 
 std::string MscclStructure::words(plan::OpId id) const {
-    const plan::Step& step = *steps[id];
+    const plan::Step& step = this->step(id);
     const plan::ThreadBlock& block = *blocks[block_of[id]].block;
     std::string text(name_of(step.type));
     if (receives(step.type)) text += fmt::format(" from gpu {}", plan::file_number(block.recv_peer));

@@ -23,20 +23,21 @@ struct MscclStructure {
     std::vector<const plan::Gpu*> gpus{};      ///< by rank
     std::vector<Block> blocks{};               ///< by gpu, then id
     std::vector<std::uint32_t> first_block{};  ///< of each gpu; one more at the end
-    std::vector<const plan::Step*> steps{};
-    std::vector<std::uint32_t> block_of{};   ///< of each step
-    std::vector<plan::OpId> message_from{};  ///< the step that it receives from
-    std::vector<plan::OpId> waits_for{};     ///< the step whose signal it waits for
+    std::vector<std::uint32_t> block_of{};     ///< of each step
+    std::vector<plan::OpId> message_from{};    ///< the step that it receives from
+    std::vector<plan::OpId> waits_for{};       ///< the step whose signal it waits for
 
-    /// A connection of the plan: the steps that send on it and the steps that receive, in order.
+    /// A connection of the plan leads from one of the blocks to another.
     struct Connection {
-        Rank from{}, to{};
-        plan::ChannelId channel{};
-        std::uint32_t sender = 0, receiver = 0;  ///< blocks
-        std::uint32_t messages = 0;              ///< steps
+        std::uint32_t sender = 0, receiver = 0;
     };
     std::vector<Connection> connections{};  ///< by plan::ConnectionId
 
+    [[nodiscard]] std::size_t steps() const { return block_of.size(); }
+    [[nodiscard]] const plan::Step& step(plan::OpId id) const {
+        const Block& block = blocks[block_of[id]];
+        return block.block->steps[id - block.first];
+    }
     /// The blocks of a gpu.
     [[nodiscard]] std::span<const Block> blocks_of(Rank gpu) const {
         const std::uint32_t begin = first_block[gpu.index()];

@@ -70,7 +70,7 @@ void PacketOrder::note(OpId op, const PlaceIndex& places, std::uint32_t move, st
             accesses_.push_back({begin + i, op, writes, whole.raw_packets && !writes});
     };
     for (std::uint32_t i = 0; i < whole.reads; ++i) add(whole.first_read + i, false);
-    for (std::uint32_t i = 0; i < whole.writes; ++i) add(whole.first_write + i, true);
+    for (std::uint32_t i = 0; i < whole.writes; ++i) add(whole.first_write() + i, true);
 }
 
 void PacketOrder::order(OrderedExecution& execution, const ExecutionProgress& progress) {

@@ -9,14 +9,14 @@ namespace {
 
 /// One of Program::ranges.
 struct Touched {
-    std::int64_t first = 0;
+    std::uint32_t first = 0;
     std::uint32_t range = 0;
 };
 
 /// The ranges of each memory, memory by memory, in the order of the program; `begin` gets the first of each.
 std::vector<Touched> by_memory(const plan::Program& program, std::vector<std::uint32_t>& begin) {
     begin.assign(program.memories.size() + 1, 0);
-    for (const plan::Range& range : program.ranges) ++begin[range.memory + 1];
+    for (const plan::PackedRange& range : program.ranges) ++begin[range.memory + 1];
     for (std::size_t m = 1; m < begin.size(); ++m) begin[m] += begin[m - 1];
     std::vector<Touched> all(program.ranges.size());
     std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
@@ -29,10 +29,10 @@ std::vector<Touched> by_memory(const plan::Program& program, std::vector<std::ui
 }  // namespace
 
 PlaceIndex::PlaceIndex(const plan::Program& program) {
-    std::vector<std::int64_t> count(program.ranges.size(), 0);
+    std::vector<std::uint32_t> count(program.ranges.size(), 0);
     for (const plan::Move& move : program.moves) {
         for (std::uint32_t i = 0; i < move.reads; ++i) count[move.first_read + i] = move.count;
-        for (std::uint32_t i = 0; i < move.writes; ++i) count[move.first_write + i] = move.count;
+        for (std::uint32_t i = 0; i < move.writes; ++i) count[move.first_write() + i] = move.count;
     }
     std::vector<std::uint32_t> begin;
     std::vector<Touched> touched = by_memory(program, begin);

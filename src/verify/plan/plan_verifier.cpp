@@ -102,8 +102,8 @@ class MscclVerifier {
 
     void judge(const MscclStructure& structure) {
         if (reading_.target) warn_of_limits(plan_, structure, *reading_.target, warnings_);
-        const std::int64_t most = std::max(
-            kMostChunksMoved, kMostChunksPerStep * static_cast<std::int64_t>(structure.steps.size()));
+        const std::int64_t most =
+            std::max(kMostChunksMoved, kMostChunksPerStep * static_cast<std::int64_t>(structure.steps()));
         if (chunks_moved(structure) > most) {
             too_large_ = true;
             violations_.add("too-large", fmt::format("the steps move {} chunks; at most {} are judged",
@@ -163,7 +163,7 @@ class MscclVerifier {
         question.root = root;
         question.max_findings = reading_.max_findings;
         question.describe = [&](plan::OpId op) {
-            return op < structure.steps.size() ? structure.words(op) : std::string("<copy>");
+            return op < structure.steps() ? structure.words(op) : std::string("<copy>");
         };
         ProgramAnswer answer = decide(*program, question);
         ends_ = std::ranges::none_of(answer.violations, [](const auto& f) { return f.code == "deadlock"; });
@@ -204,8 +204,8 @@ class MscclVerifier {
     void warn_of_written_input(const MscclStructure& structure) {
         std::uint64_t writes = 0;
         plan::OpId first = plan::kNoOp;
-        for (plan::OpId id = 0; id < structure.steps.size(); ++id) {
-            const plan::Step& step = *structure.steps[id];
+        for (plan::OpId id = 0; id < structure.steps(); ++id) {
+            const plan::Step& step = structure.step(id);
             if (!uses_destination(step.type) || step.dst.buffer != plan::Buffer::Input) continue;
             if (writes++ == 0) first = id;
         }

@@ -40,8 +40,8 @@ void for_each_access(const plan::Program& program, const PlaceIndex& places, pla
     }
     for (const plan::Move& move : program.moves_of(op)) {
         for (std::uint32_t w = 0; w < move.writes; ++w) {
-            if (in_packets(program, move.first_write + w)) continue;
-            const std::uint32_t first = places.first(move.first_write + w);
+            if (in_packets(program, move.first_write() + w)) continue;
+            const std::uint32_t first = places.first(move.first_write() + w);
             for (std::uint32_t e = 0; e < move.count; ++e) on_write(first + e);
         }
     }
@@ -155,10 +155,10 @@ class Marking {
         std::vector<bool> written;
         for (const plan::Move& move : program_.moves) {
             for (std::uint32_t w = 0; w < move.writes; ++w) {
-                if (!in_packets(program_, move.first_write + w)) continue;
+                if (!in_packets(program_, move.first_write() + w)) continue;
                 written.resize(places_.places(), false);
                 always_needed_.resize(places_.places(), false);
-                const std::uint32_t first = places_.first(move.first_write + w);
+                const std::uint32_t first = places_.first(move.first_write() + w);
                 for (std::uint32_t place = first; place < first + move.count; ++place) {
                     if (written[place]) needed_[place] = always_needed_[place] = true;
                     written[place] = true;
@@ -175,7 +175,7 @@ class Marking {
             for (std::uint32_t e = 0; e < move.count; ++e) {
                 bool wanted = m == 0 && message_needed_[message_begin_[id] + e];
                 for (std::uint32_t w = 0; w < move.writes; ++w) {
-                    const std::uint32_t place = places_.first(move.first_write + w) + e;
+                    const std::uint32_t place = places_.first(move.first_write() + w) + e;
                     if (!needed_[place]) continue;
                     wanted = true;
                     mark(place, id, true);
@@ -186,7 +186,7 @@ class Marking {
         for (const plan::Move& move : program_.moves_of(op)) {
             for (std::uint32_t w = 0; w < move.writes; ++w) {
                 for (std::uint32_t e = 0; e < move.count; ++e) {
-                    const std::uint32_t place = places_.first(move.first_write + w) + e;
+                    const std::uint32_t place = places_.first(move.first_write() + w) + e;
                     needed_[place] = !always_needed_.empty() && always_needed_[place];
                 }
             }

@@ -40,8 +40,8 @@ Writers writers_of(const plan::Program& program, const PlaceIndex& places,
     for (plan::OpId id = 0; id < program.ops.size(); ++id) {
         for (const plan::Move& move : program.moves_of(program.ops[id])) {
             for (std::uint32_t w = 0; w < move.writes; ++w) {
-                if (!program.memories[program.ranges[move.first_write + w].memory].packets) continue;
-                const std::uint32_t first = places.first(move.first_write + w);
+                if (!program.memories[program.ranges[move.first_write() + w].memory].packets) continue;
+                const std::uint32_t first = places.first(move.first_write() + w);
                 for (std::uint32_t e = 0; e < move.count; ++e) {
                     if (const auto found = writers.find(first + e); found != writers.end())
                         found->second.push_back(id);

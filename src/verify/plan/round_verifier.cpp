@@ -245,12 +245,11 @@ class RoundLowering {
         plan::Move move;
         move.count = step.chunks;
         move.first_read = static_cast<std::uint32_t>(program_.ranges.size());
-        if (step.reads()) program_.ranges.push_back(range(step.from));
-        if (step.kind == Kind::Add) program_.ranges.push_back(range(step.with));
-        move.first_write = static_cast<std::uint32_t>(program_.ranges.size());
-        move.reads = move.first_write - move.first_read;
-        if (step.writes()) program_.ranges.push_back(range(step.to));
-        move.writes = static_cast<std::uint32_t>(program_.ranges.size()) - move.first_write;
+        if (step.reads()) program_.ranges.push_back(packed(range(step.from)));
+        if (step.kind == Kind::Add) program_.ranges.push_back(packed(range(step.with)));
+        move.reads = static_cast<std::uint32_t>(program_.ranges.size()) - move.first_read;
+        if (step.writes()) program_.ranges.push_back(packed(range(step.to)));
+        move.writes = static_cast<std::uint32_t>(program_.ranges.size()) - move.first_write();
         program_.moves.push_back(move);
     }
 

@@ -84,17 +84,31 @@ SumId Sums::interned(std::span<const SumRun> runs) {
         const SumId id = table_[at];
         if (hashes_[id] == hash && std::ranges::equal(this->runs(id), runs)) return id;
     }
+    std::ranges::copy(runs, room_for(runs.size()));
     const auto id = static_cast<SumId>(hashes_.size());
-    pool_.insert(pool_.end(), runs.begin(), runs.end());
-    begin_.push_back(static_cast<std::uint32_t>(pool_.size()));
+    begin_.push_back(begin_.back() + static_cast<std::uint32_t>(runs.size()));
     hashes_.push_back(hash);
     table_[at] = id;
     if (hashes_.size() * 2 > table_.size()) grow();
     return id;
 }
 
+SumRun* Sums::room_for(std::size_t runs) {
+    const std::size_t end = units_.size() * kUnit;
+    if (begin_.back() + runs > end) {
+        // What is left of the unit becomes a value that nobody asks for.
+        if (begin_.back() < end) {
+            begin_.push_back(static_cast<std::uint32_t>(end));
+            hashes_.push_back(0);
+        }
+        const std::size_t units = (runs + kUnit - 1) / kUnit;
+        pool_.push_back(std::make_unique_for_overwrite<SumRun[]>(units * kUnit));
+        for (std::size_t unit = 0; unit < units; ++unit) units_.push_back(pool_.back().get() + unit * kUnit);
+    }
+    return runs == 0 ? nullptr : units_[begin_.back() / kUnit] + begin_.back() % kUnit;
+}
+
 void Sums::reserve(std::size_t values) {
-    pool_.reserve(pool_.size() + values);
     begin_.reserve(begin_.size() + values);
     hashes_.reserve(hashes_.size() + values);
 }

@@ -4,6 +4,7 @@
 #include "plan/condition.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -41,16 +42,23 @@ class Sums {
     /// Sorted by chunk, then rank; neighbours joined. Precondition: neither undefined nor too many.
     [[nodiscard]] std::span<const SumRun> runs(SumId id) const {
         expects(id != kUndefined && id != kTooMany);
-        return std::span(pool_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
+        if (begin_[id] == begin_[id + 1]) return {};
+        return {units_[begin_[id] / kUnit] + begin_[id] % kUnit, begin_[id + 1] - begin_[id]};
     }
 
   private:
     [[nodiscard]] SumId interned(std::span<const SumRun> runs);
+    /// Room for so many runs, next to each other, behind those of the last value.
+    [[nodiscard]] SumRun* room_for(std::size_t runs);
     void grow();
 
+    /// Runs never move, as growing arrays do, which need three times their size meanwhile.
+    static constexpr std::size_t kUnit = 4096;
+
     std::size_t most_runs_;
-    std::vector<SumRun> pool_;
-    std::vector<std::uint32_t> begin_;
+    std::vector<std::unique_ptr<SumRun[]>> pool_;
+    std::vector<SumRun*> units_;         ///< of the pool, kUnit runs each
+    std::vector<std::uint32_t> begin_;   ///< by value: its first run, in all units; and the end
     std::vector<std::uint32_t> hashes_;  ///< the lower half of each
     std::vector<SumId> table_;           ///< open addressing by hash; 0: free
     std::unordered_map<std::uint64_t, SumId> added_;

@@ -37,7 +37,7 @@ std::vector<plan::OpId> unfinished_writes(const plan::Program& program, const Pr
     std::set<std::pair<Rank, Rank>> told;
     for (plan::OpId op = 0; op < program.ops.size(); ++op) {
         for (const plan::Move& move : program.moves_of(program.ops[op])) {
-            for (const plan::Range& range : program.writes_of(move)) {
+            for (const plan::Range range : program.writes_of(move)) {
                 const Rank gpu = program.memories[range.memory].gpu;
                 const std::size_t rank = gpu.index();
                 const plan::Range& output = program.outputs[rank];

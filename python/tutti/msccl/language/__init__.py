@@ -181,7 +181,7 @@ class MSCCLProgram:
         places = self._places[rank][buffer]
         if index >= len(places):
             if not isinstance(self._buffers[rank][buffer], BufferSlice):
-                raise ProgramError(f"index {index} is outside of the {buffer.name} buffer of rank {rank}, which has {len(places)} chunks")
+                raise ProgramError(f"index {index} is outside of the {buffer.name} buffer of rank {rank}, which has {_chunks(len(places))}")
             places += [None] * (index + 1 - len(places))
         return places
 
@@ -264,6 +264,10 @@ class MSCCLProgram:
             raise ProgramError(f"the check of the collective {self.collective.name} fails", "check-failed")
 
 
+def _chunks(count):
+    return "1 chunk" if count == 1 else f"{count} chunks"
+
+
 def _missing(program, rank, buffer, index):
     """Why there is no such chunk."""
     if rank >= len(program._places):
@@ -271,7 +275,7 @@ def _missing(program, rank, buffer, index):
     name = getattr(buffer, "name", buffer)
     if buffer not in program._places[rank]:
         return f"rank {rank} has no buffer '{name}'; nothing was copied to it before"
-    return f"{name}[{index}] of rank {rank} is outside of its buffer, which has {len(program._places[rank][buffer])} chunks"
+    return f"{name}[{index}] of rank {rank} is outside of its buffer, which has {_chunks(len(program._places[rank][buffer]))}"
 
 
 def chunk(rank, buffer, index, size=1):

@@ -6,6 +6,8 @@ from . import *
 from .chunk import Chunk, ReduceChunk
 from .ir import Buffer
 
+_MOST_TOLD = 8  # wrong chunks that Check() prints
+
 
 class _All:
     def __contains__(self, buffer):
@@ -76,17 +78,21 @@ class _Known(Collective):
         return sums
 
     def check(self, prog):
-        sums, word, correct = self._sums(prog.verbs()), functools.lru_cache(maxsize=None)(self._word), True
+        sums, word, wrong = self._sums(prog.verbs()), functools.lru_cache(maxsize=None)(self._word), 0
         for rank in range(self.num_ranks):
             for index in range(self._outputs()):
                 expected = self._expected(rank, index)
                 buffer, place = self.get_buffer_index(rank, Buffer.output, index)
-                if sums[rank][buffer][place] != word(*expected):
+                if sums[rank][buffer][place] == word(*expected):
+                    continue
+                wrong += 1
+                if wrong <= _MOST_TOLD:
                     found = prog.buffers[rank][buffer][place]
                     chunks = [Chunk(r, expected[1]) for r in (range(self.num_ranks) if expected[0] is None else expected[:1])]
                     print(f"Rank {rank} chunk {index} is incorrect: expected {chunks}, given {found}")
-                    correct = False
-        return correct
+        if wrong > _MOST_TOLD:
+            print(f"and {wrong - _MOST_TOLD} more chunks are incorrect")
+        return wrong == 0
 
     def _alike(self, inputs, outputs, wanted):
         """Buffers of every rank: `wanted(rank, index)` is where an input chunk shall end."""
