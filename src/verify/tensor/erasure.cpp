@@ -1,6 +1,7 @@
 #include "verify/tensor/erasure.hpp"
 
 #include "verify/tensor/erased_terms.hpp"
+#include "verify/tensor/eraser.hpp"
 #include "verify/tensor/value_words.hpp"
 
 #include <fmt/format.h>
@@ -184,7 +185,7 @@ class Comparison {
         const Term& term = terms_[id];
         std::vector<std::string> args;
         const auto value = eraser.value_of(id);
-        if (value && static_cast<std::uint32_t>(program[*value].op) == term.does) {
+        if (value && (static_cast<std::uint32_t>(program[*value].op) == term.does || term.does == kWidened)) {
             for (const ValueId arg : program[*value].args) args.push_back("'" + program[arg].name + "'");
         } else {
             for (const TermId arg : term.args) args.push_back(name_of(arg, program, eraser));
@@ -200,7 +201,8 @@ class Comparison {
         } else if (value) {
             does = words_for(program[*value], program.mesh());
         } else {
-            does = std::string(tensor::name_of(static_cast<Op>(term.does)));
+            does = std::string(
+                tensor::name_of(term.does == kWidened ? Op::Broadcast : static_cast<Op>(term.does)));
         }
         const std::string operands = args.empty() ? "" : fmt::format(" of {}", fmt::join(args, " and "));
         return fmt::format("{} ({}{})", name_of(id, program, eraser), does, operands);

@@ -4,20 +4,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace tutti::verify {
 
-SymbolicShapes::SymbolicShapes(const tensor::Program& program) : of_(program.slots()) {
+SymbolicShapes::SymbolicShapes(const tensor::Program& program, Numbering number_of)
+    : number_of_(std::move(number_of)), of_(program.slots()) {
     for (const tensor::ValueId id : program.order()) of_[id.index()] = made(program[id]);
 }
 
-SymbolicShape SymbolicShapes::written(const tensor::Value& value) {
+SymbolicShape SymbolicShapes::written(const tensor::Value& value) const {
     SymbolicShape shape;
-    for (const tensor::Size& size : value.shape) {
-        const auto name = static_cast<std::int64_t>(names_.size());
-        shape.push_back(size.name.empty() ? size.size
-                                          : -1 - names_.try_emplace(size.name, name).first->second);
-    }
+    for (const tensor::Size& size : value.shape)
+        shape.push_back(size.name.empty() ? size.size : -1 - number_of_(size.name));
     return shape;
 }
 
@@ -35,7 +34,7 @@ SymbolicShape SymbolicShapes::einsum(const tensor::Value& value) const {
     return shape;
 }
 
-SymbolicShape SymbolicShapes::made(const tensor::Value& value) {
+SymbolicShape SymbolicShapes::made(const tensor::Value& value) const {
     switch (value.op) {
         case tensor::Op::Input:
         case tensor::Op::Constant:

@@ -184,6 +184,116 @@ TEST_CASE("shapes of constants and the numbers of named sizes count, broadcasts 
           "");
 }
 
+TEST_CASE("an operation on broadcasts is a broadcast of the operation, with the shape that it has") {
+    // q is of rank 0, n of rank 1; whatever way c is broadcast, so is what is made of it.
+    const std::string base = R"({"id": "q", "op": "reduce", "args": ["z"], "dims": [0, 1], "reduce": "sum"},
+        {"id": "n", "op": "reduce", "args": ["z"], "dims": [0], "reduce": "sum"},
+        {"id": "c", "op": "constant", "dtype": "f32", "value": 2, "shape": )";
+    const auto made = [&](const char* shape, const std::string& values) {
+        return program(base + shape + "}," + values);
+    };
+    const std::string power = R"({"id": "p", "op": "pow", "args": ["c", "q"]},
+                                 {"id": "e", "op": "exp", "args": ["p"]},)";
+    const std::string times_z = power + R"({"id": "out", "op": "mul", "args": ["e", "z"]})";
+    const Program scalars = made("[]", times_z);
+    for (const char* shape : {"[1]", "[6]", "[1, 1]", R"(["N", 6])", R"(["N", 1])"})
+        CHECK(code(scalars, made(shape, times_z)) == "");
+    for (const char* shape : {R"([1, "N", 6])", R"([2, "N", 6])"})
+        CHECK(code(scalars, made(shape, times_z)) == "output");
+    // Where the result's own shape hangs on it, it counts.
+    const std::vector<std::string> ends{
+        R"({"id": "out", "op": "add", "args": ["e", "q"]})",
+        R"({"id": "out", "op": "reduce", "args": ["e"], "dims": [0], "reduce": "sum"})",
+        R"({"id": "out", "op": "einsum", "args": ["e", "n"], "spec": "a,b->b"})",
+        R"({"id": "f", "op": "add", "args": ["e", "n"]},
+           {"id": "out", "op": "reduce", "args": ["f"], "dims": [0], "reduce": "sum"})",
+    };
+    CHECK(code(made("[]", power + ends[0]), made("[1]", power + ends[0])) == "output");
+    CHECK(code(made("[1]", power + ends[0]), made("[1]", power + ends[0])) == "");
+    for (const std::string& end : {ends[1], ends[2]}) {
+        CHECK(code(made("[4]", power + end), made("[5]", power + end)) == "output");
+        CHECK(code(made("[4]", power + end), made("[1]", power + end)) == "output");
+    }
+    CHECK(code(made("[1]", power + ends[3]), made("[6]", power + ends[3])) == "");
+    // A sum over what is broadcast counts it as often as it is there.
+    CHECK(code(made("[6]", power + ends[3]), made("[2, 6]", power + ends[3])) == "output");
+    // A product of a column and a row is no product of the row.
+    const std::string outer = R"({"id": "o", "op": "mul", "args": ["c", "n"]},
+                                 {"id": "out", "op": "reduce", "args": ["o"], "dims": [0], "reduce": "sum"})";
+    CHECK(code(made("[4, 1]", outer), made("[5, 1]", outer)) == "output");
+    CHECK(code(made("[4, 1]", outer), made("[4, 6]", outer)) == "");
+}
+
+TEST_CASE("dimensions of size 1 in front are a broadcast, others are not") {
+    const auto normed = [](const std::string& reduce, const std::string& more = "") {
+        return program(R"({"id": "r", "op": "reduce", "args": ["z"], "reduce": "sum", )" + reduce + "}," +
+                       more + R"({"id": "out", "op": "div", "args": ["z", ")" + (more.empty() ? "r" : "m") +
+                       R"("]})");
+    };
+    const auto reshaped = [&](const char* shape) {
+        return normed(R"("dims": [0])",
+                      fmt::format(R"({{"id": "m", "op": "reshape", "args": ["r"], "shape": {}}},)", shape));
+    };
+    const Program rows = normed(R"("dims": [0])");
+    CHECK(code(rows, normed(R"("dims": [0], "keepdims": true)")) == "");
+    CHECK(code(rows, reshaped("[1, 6]")) == "");
+    CHECK(code(rows, reshaped("[6]")) == "");
+    const Program all = normed(R"("dims": [0, 1])");
+    CHECK(code(all, normed(R"("dims": [1, 0], "keepdims": true)")) == "");
+    CHECK(code(all, normed(R"("dims": [0], "keepdims": true)")) == "output");
+    CHECK(code(all, normed(R"("dims": [1], "keepdims": true)")) == "output");
+    // A kept column is not a row, though both have as many elements where N is 6.
+    const auto square = [](const std::string& reduce) {
+        return tensor_program_of(
+            R"({"tutti_tensor": 1, "name": "p", "mesh": {"axes": [["a", 2]]}, "values": [
+                {"id": "z", "op": "input", "dtype": "f32", "shape": [6, 6]},
+                {"id": "r", "op": "reduce", "args": ["z"], "reduce": "sum", )" +
+            reduce + R"(}, {"id": "out", "op": "div", "args": ["z", "r"]}], "outputs": ["out"]})");
+    };
+    CHECK(code(square(R"("dims": [1])"), square(R"("dims": [1], "keepdims": true)")) == "output");
+    CHECK(code(square(R"("dims": [0])"), square(R"("dims": [0], "keepdims": true)")) == "");
+    // What the caller gets has the shape that it had.
+    const auto kept = [](const char* keeps) {
+        return program(fmt::format(
+            R"({{"id": "out", "op": "reduce", "args": ["z"], "dims": [0], "reduce": "sum", "keepdims": {}}})",
+            keeps));
+    };
+    CHECK(code(kept("false"), kept("true")) == "output");
+}
+
+TEST_CASE("ranks may exchange what is broadcast before it is") {
+    const std::string wide = R"("shape": ["N", 6])";
+    const auto broadcast = [&](const char* arg, const char* id) {
+        return fmt::format(R"({{"id": "{}", "op": "broadcast", "args": ["{}"], {}}})", id, arg, wide);
+    };
+    const auto row = [](const char* arg) {
+        return fmt::format(R"({{"id": "r", "op": "reduce", "args": ["{}"], "dims": [0], "reduce": "sum"}},)",
+                           arg);
+    };
+    const std::string more[] = {R"(, "reduce": "sum")", R"(, "root": 1)"};
+    const char* const ops[] = {"all_reduce", "broadcast_from"};
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto call = [&](const char* arg, const char* id) {
+            return total(ops[i], arg, R"("b")", id, more[i].c_str());
+        };
+        CHECK(code(program(row("x") + broadcast("r", "w") + "," + call("w", "out")),
+                   program(row("x") + call("r", "e") + "," + broadcast("e", "out"))) == "");
+        CHECK(code(program(row("x") + broadcast("r", "w") + "," + call("w", "out")),
+                   program(row("x") + call("r", "out"))) == "output");
+    }
+    const auto shift = [](const char* arg, const char* id) {
+        return fmt::format(R"({{"id": "{}", "op": "shift", "args": ["{}"], "axis": "a", "by": 1}})", id, arg);
+    };
+    CHECK(code(program(row("x") + broadcast("r", "w") + "," + shift("w", "out")),
+               program(row("x") + shift("r", "e") + "," + broadcast("e", "out"))) == "");
+    // Partial results that are broadcast are still partial.
+    const Program whole =
+        program(total("all_gather", "y", R"("a")", "g") + "," + row("g") + broadcast("r", "out"));
+    CHECK(code(whole, program(row("y") + broadcast("r", "w") + "," +
+                              total("all_reduce", "w", R"("a")", "out", kSum))) == "");
+    CHECK(code(whole, program(row("y") + broadcast("r", "out"))) == "output");
+}
+
 TEST_CASE("inputs, layouts and states must stay what they are") {
     const std::string update = R"({"id": "n", "op": "neg", "args": ["s"]},
                                   {"id": "out", "op": "update", "args": ["s", "n"]})";
