@@ -38,8 +38,8 @@ bool exists(const std::string& path) {
 }
 
 bool is_algorithm(const std::string& name) {
-    return std::ranges::any_of(lang::algorithms(),
-                               [&](const lang::Algorithm& algorithm) { return algorithm.name == name; });
+    return std::ranges::any_of(lang::all_algorithms(),
+                               [&](const lang::Algorithm* algorithm) { return algorithm->name == name; });
 }
 
 bool is_ours(const std::string& file) {
@@ -100,7 +100,8 @@ void RunSources::add_program(const RunNames& names, const std::string& program, 
     options.program = program;
     if (of_library) options.algorithm = names.algorithm;
     options.instances = names.instances;
-    const bool execution = names.format == ConvertFormat::MscclppJson;
+    const bool writes_plans = of_library && lang::algorithm_named(program).plan != nullptr;
+    const bool execution = names.format == ConvertFormat::MscclppJson || writes_plans;
     options.format = execution ? CompileFormat::MscclppJson : CompileFormat::MscclXml;
     options.arguments = arguments;
     options.output = new_path(execution ? ".json" : ".xml");

@@ -1,9 +1,11 @@
 #include "app/run_tensor.hpp"
 
 #include "app/scheduled_program.hpp"
+#include "app/tensor_processes.hpp"
 #include "io/device_json.hpp"
 #include "io/tensor_json.hpp"
 #include "io/tensor_numbers_json.hpp"
+#include "run/meeting.hpp"
 #include "run/rank_parts.hpp"
 #include "tensor/layout.hpp"
 #include "tune/predict.hpp"
@@ -161,13 +163,15 @@ void predict(TensorRun& result, const Program& program, const std::string& devic
     }
 }
 
-/// Runs the real program in the field. A topology has its own number of ranks; alike links there are for any.
+/// Runs the real program in the field. A topology and processes of MPI have their own numbers of ranks; alike
+/// links and new processes there are for any.
 TensorCheck checked(const Program& original, const Program& changed, const RunTensorOptions& options,
-                    const Watch& watch) {
+                    const TensorProcesses& processes, const Watch& watch) {
     verify::RunOptions at{.seed = options.seed};
-    if (!options.links.topology.empty()) {
+    if (!options.links.topology.empty() || processes.are_fixed()) {
         for (const tensor::Mesh::Axis& axis : original.mesh().axes()) at.axes.push_back(axis.size);
     }
+    std::string other_bits;
     const auto run = [&](const Program& program, const verify::Arrays& inputs, std::uint64_t salt) {
         std::optional<TensorNetwork> network;
         run::ProgramNetwork of_program;
@@ -176,16 +180,17 @@ TensorCheck checked(const Program& original, const Program& changed, const RunTe
             of_program = network->of(program);
         }
         const run::ProgramRun made =
-            run::run_program(program, run::rank_inputs(program, inputs, Precision::Field),
-                             {.arithmetic = run::Arithmetic(Precision::Field, salt),
-                              .kernels = run::KernelMode::Auto,
-                              .calls = 2,
-                              .network = network ? &of_program : nullptr},
-                             watch.stop());
+            processes.run(program, run::rank_inputs(program, inputs, Precision::Field),
+                          {.arithmetic = run::Arithmetic(Precision::Field, salt),
+                           .kernels = run::KernelMode::Auto,
+                           .calls = 2,
+                           .network = network ? &of_program : nullptr,
+                           .faults = options.faults});
+        if (other_bits.empty()) other_bits = made.other_bits;
         return run::rank_results(program, made.outputs);
     };
     const verify::RunReport report = verify::field_run(original, changed, at, run);
-    TensorCheck check{.runs = report.runs};
+    TensorCheck check{.runs = report.runs, .difference = other_bits};
     if (report.difference) {
         std::vector<std::string> sizes;
         for (const auto& [name, size] : report.sizes) sizes.push_back(fmt::format("{}={}", name, size));
@@ -198,22 +203,19 @@ TensorCheck checked(const Program& original, const Program& changed, const RunTe
     return check;
 }
 
-}  // namespace
-
-bool TensorRun::wrong() const {
-    return !refused.empty() || (check && !check->difference.empty()) ||
-           std::ranges::any_of(outputs,
-                               [](const TensorOutput& output) { return output.difference.has_value(); });
-}
-
-TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
+TensorRun whole_run(const RunTensorOptions& options, const Watch& watch) {
+    const TensorProcesses processes(options.processes, options.mpi, watch);
     Program original = at_sizes(io::read_tensor_program(options.program, watch.stop()), options.sizes);
     std::optional<io::TensorNumbers> numbers;
     if (!options.inputs.empty()) {
         numbers = io::read_tensor_numbers(options.inputs, watch.stop());
         original = fitting(original, *numbers, options.inputs);
     }
-    TensorRun result{.program = original.name(), .ranks = original.mesh().ranks()};
+    processes.check(original, options.links.any());
+    TensorRun result{.program = original.name(),
+                     .ranks = original.mesh().ranks(),
+                     .processes = processes.count(),
+                     .is_first = processes.is_first()};
     Program program = original;
     if (!options.schedule.empty()) {
         program = scheduled_program(original, options.program, options.schedule, watch.stop()).program;
@@ -237,26 +239,26 @@ TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
         network.emplace(options.links, program.mesh(), watch.stop(), watch.say);
         of_program = network->of(program);
     }
-    const run::ProgramRun run =
-        run::run_program(program, run::rank_inputs(program, inputs, options.precision),
-                         {.arithmetic = options.precision,
-                          .kernels = options.kernels,
-                          .calls = options.calls,
-                          .network = network ? &of_program : nullptr},
-                         watch.stop());
+    const run::ProgramRun run = processes.run(program, run::rank_inputs(program, inputs, options.precision),
+                                              {.arithmetic = options.precision,
+                                               .kernels = options.kernels,
+                                               .calls = options.calls,
+                                               .network = network ? &of_program : nullptr});
     set_times(result, run);
     result.compiled = run.compiled;
     result.compile_seconds = run.compile_seconds;
     if (options.kernels == run::KernelMode::Compiled) result.not_compiled = run.not_compiled;
     if (!options.device.empty()) predict(result, program, options.device, network->calls());
-    if (options.check) result.check = checked(original, program, options, watch);
+    if (options.check) result.check = checked(original, program, options, processes, watch);
+
+    if (!result.is_first) return result;  // the first one compares for all
 
     const RealNumbers exact(RealNumbers::Precision::F64);
     const verify::RankResults found = run::rank_results(program, run.outputs);
     const verify::Tolerance tolerance = tolerance_of(program, options.precision);
     std::optional<verify::Results> meaning;
     try {
-        meaning = verify::meaning_of(original, inputs, exact);
+        if (options.reference) meaning = verify::meaning_of(original, inputs, exact);
     } catch (const LimitError&) {  // too large: the outputs are shown, and not compared
     }
     result.compared = meaning.has_value();
@@ -273,40 +275,14 @@ TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
     return result;
 }
 
-io::Json json_of(const TensorRun& run) {
-    io::Json kernels = io::Json::array(), outputs = io::Json::array();
-    for (const TensorKernel& kernel : run.kernels)
-        kernels.push_back(
-            {{"name", kernel.name},
-             {"values", kernel.values},
-             {"begin_seconds", kernel.begin},
-             {"seconds", kernel.seconds},
-             {"predicted_seconds", kernel.predicted ? io::Json(*kernel.predicted) : io::Json(nullptr)}});
-    for (const TensorOutput& output : run.outputs) {
-        io::Json line{{"name", output.name}, {"type", output.type}, {"difference", nullptr}};
-        if (output.difference) line["difference"] = *output.difference;
-        outputs.push_back(std::move(line));
+}  // namespace
+
+TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch) {
+    try {
+        return whole_run(options, watch);
+    } catch (const run::LostPeerError& error) {
+        return {.lost = error.what()};
     }
-    const char* verdict = !run.refused.empty() ? "not equivalent"
-                          : run.wrong()        ? "wrong"
-                          : run.compared       ? "right"
-                                               : "not compared";
-    io::Json check = nullptr;
-    if (run.check) check = {{"runs", run.check->runs}, {"difference", run.check->difference}};
-    return {{"program", run.program},
-            {"ranks", run.ranks},
-            {"verdict", verdict},
-            {"seconds", run.seconds},
-            {"lower_quartile_seconds", run.quartiles[0]},
-            {"upper_quartile_seconds", run.quartiles[1]},
-            {"calls", run.calls},
-            {"predicted_seconds", run.predicted ? io::Json(*run.predicted) : io::Json(nullptr)},
-            {"memory_bytes", run.memory},
-            {"compiled", run.compiled},
-            {"compile_seconds", run.compile_seconds},
-            {"kernels", std::move(kernels)},
-            {"outputs", std::move(outputs)},
-            {"check", std::move(check)}};
 }
 
 }  // namespace tutti::app

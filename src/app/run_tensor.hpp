@@ -24,8 +24,12 @@ struct RunTensorOptions {
     run::KernelMode kernels = run::KernelMode::Auto;
     std::size_t calls = 1;
     LinkOptions links{};
-    std::string device{};  ///< a file, to predict times on the links; empty: none
-    bool check = false;    ///< run in the field too, at several sizes
+    std::string device{};                    ///< a file, to predict times on the links; empty: none
+    bool check = false;                      ///< run in the field too, at several sizes
+    bool reference = true;                   ///< compare with what the program means
+    std::uint32_t processes = 0;             ///< new processes that share memory; 0: threads of this one
+    bool mpi = false;                        ///< ranks are spread over the processes that mpirun started
+    const run::RunFaults* faults = nullptr;  ///< for tests: of the runs of `check`
     friend bool operator==(const RunTensorOptions&, const RunTensorOptions&) = default;
 };
 
@@ -61,17 +65,20 @@ struct TensorRun {
     std::size_t compiled = 0;    ///< kernels that were compiled for this run
     double compile_seconds = 0;  ///< which is not in `seconds`, if there is a call before the last
     std::string not_compiled{};  ///< why kernels were interpreted though they should be compiled
-    bool compared = false;       ///< false: too large for the reference
+    bool compared = false;       ///< false: too large for the reference, or not asked for
+    std::uint32_t processes = 1;
+    bool is_first = true;  ///< of the processes of MPI: the one that knows all, and speaks
+    std::string lost{};    ///< why there is nothing else: a process that took part was lost
     [[nodiscard]] bool wrong() const;
 };
 
-/// Runs a tensor program, after its schedule, on threads of this process, and compares every element of every
-/// output on every rank with what the program as written means, in f64 (and with the file's outputs). Throws
-/// InputError (tensor::Refusal), LimitError.
+/// Runs a tensor program, after its schedule, on threads of this process or in others, and compares every
+/// element of every output on every rank with what the program as written means, in f64 (and with the file's
+/// outputs). Throws InputError (tensor::Refusal), LimitError.
 [[nodiscard]] TensorRun run_tensor(const RunTensorOptions& options, const Watch& watch = {});
 
-/// `program`, `ranks`, `verdict`, `seconds` with quartiles, `calls`, `predicted_seconds`, `memory_bytes`,
-/// `compiled`, `kernels`, `outputs`, `check`.
+/// `program`, `ranks`, `processes`, `verdict`, `seconds` with quartiles, `calls`, `predicted_seconds`,
+/// `memory_bytes`, `compiled`, `kernels`, `outputs`, `check`.
 [[nodiscard]] io::Json json_of(const TensorRun& run);
 
 }  // namespace tutti::app

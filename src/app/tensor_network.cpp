@@ -53,21 +53,22 @@ TensorNetwork::TensorNetwork(const LinkOptions& options, const tensor::Mesh& mes
     }
 }
 
-run::ProgramNetwork TensorNetwork::of(const tensor::Program& program) {
-    run::ProgramNetwork network{.topology = &topology_};
-    network.schedule_of = [this, &program](const std::vector<ValueId>& collectives, std::int64_t pieces) {
-        const tune::CallSchedule& made = calls_->of(call_of(program, collectives, pieces));
+run::ProgramNetwork program_network(const tensor::Program& program, const Topology& topology,
+                                    tune::CallSchedules& calls) {
+    run::ProgramNetwork network{.topology = &topology};
+    network.schedule_of = [&calls, &program](const std::vector<ValueId>& collectives, std::int64_t pieces) {
+        const tune::CallSchedule& made = calls.of(call_of(program, collectives, pieces));
         return run::NetworkCall{made.instance, &made.schedule};
     };
     // As many pieces as cost no more than a tenth in latencies.
-    network.pieces_of = [this, &program](const tensor::Kernel& kernel) -> std::int64_t {
+    network.pieces_of = [&calls, &program](const tensor::Kernel& kernel) -> std::int64_t {
         constexpr std::array<std::int64_t, 3> kPieces{8, 4, 2};
         constexpr double kWorth = 1.1;
         const auto us_in = [&](std::int64_t pieces) {
             double us = 0;
             for (const ValueId id : kernel.values) {
                 if (is_collective(program[id].op))
-                    us += calls_->of(call_of(program, {id}, pieces)).us() * static_cast<double>(pieces);
+                    us += calls.of(call_of(program, {id}, pieces)).us() * static_cast<double>(pieces);
             }
             return us;
         };

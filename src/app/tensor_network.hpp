@@ -23,6 +23,11 @@ struct LinkOptions {
     friend bool operator==(const LinkOptions&, const LinkOptions&) = default;
 };
 
+/// For a run of the program on this topology with these schedules of its calls, and more that are synthesized
+/// for it. All must outlive it.
+[[nodiscard]] run::ProgramNetwork program_network(const tensor::Program& program, const Topology& topology,
+                                                  tune::CallSchedules& calls);
+
 /// The emulated network of a program: its topology, and the schedules of its collectives there, which are
 /// synthesized as the tuner does, so that what is predicted and what is run are the same.
 class TensorNetwork {
@@ -35,7 +40,9 @@ class TensorNetwork {
 
     [[nodiscard]] tune::CallSchedules& calls() { return *calls_; }
     /// For a run of the program, which must outlive it, as this must.
-    [[nodiscard]] run::ProgramNetwork of(const tensor::Program& program);
+    [[nodiscard]] run::ProgramNetwork of(const tensor::Program& program) {
+        return program_network(program, topology_, *calls_);
+    }
 
   private:
     Topology topology_;

@@ -3,6 +3,7 @@
 #include "app/page_bounds.hpp"
 #include "app/scheduled_program.hpp"
 #include "app/tune_files.hpp"
+#include "app/tune_measure.hpp"
 #include "core/outcome.hpp"
 #include "io/atomic_file.hpp"
 #include "io/device_json.hpp"
@@ -12,6 +13,9 @@
 #include "io/topology_file.hpp"
 #include "rewrite/schedule.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -20,8 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A schedule of one call is mostly there at once; heuristics that could go on get so long.
-constexpr double kSecondsEach = 0.3;
+/// A schedule of one call is mostly there at once; heuristics that could go on get so long, and of a limited
+/// search at most this share.
+constexpr double kSecondsEach = 0.3, kShareEach = 0.04;
 constexpr double kSecondsRefine = 5;
 
 std::vector<std::string> step_lines(const std::vector<tensor::Step>& steps) {
@@ -60,6 +65,20 @@ auto with_device(const std::string& file, const Work& work) {
     }
 }
 
+void measure(TuneAnswer& answer, const tensor::Program& program, const Topology& topology,
+             tune::CallSchedules& calls, std::size_t count, const Watch& watch) {
+    TuneMeasure measure(program, topology, calls, watch);
+    const auto us = [&](const tensor::Program& form, const char* what) {
+        if (watch.say) watch.say(fmt::format("measure  {}", what));
+        return measure.us(form);
+    };
+    answer.measured_us.resize(answer.result.schedules.size());
+    answer.unscheduled_measured_us = us(program, "the program as written");
+    for (std::size_t i = 0; i < std::min(count, answer.measured_us.size()); ++i)
+        answer.measured_us[i] = us(answer.result.schedules[i].program, "a schedule");
+    answer.not_measured = measure.why();
+}
+
 double tuning_seconds(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -69,13 +88,15 @@ double tuning_seconds(std::chrono::steady_clock::time_point begin) {
 TuneAnswer tune(const TuneOptions& options, const Watch& watch) {
     const auto begin = std::chrono::steady_clock::now();
     const Stop stop = watch.stop(options.time_limit);
-    const tensor::Program program = io::read_tensor_program(options.program, stop);
+    const tensor::Program program = at_sizes(io::read_tensor_program(options.program, stop), options.sizes);
     const Topology topology = io::read_topology_file(options.topology);
     const tensor::Device device = io::read_device(options.device);
     if (!options.output.empty()) make_folder(options.output);
+    const double seconds_each =
+        options.time_limit ? std::min(kSecondsEach, kShareEach * *options.time_limit) : kSecondsEach;
     tune::CallSchedules calls = [&] {
         try {
-            return tune::CallSchedules(topology, program.mesh(), stop, watch.say, kSecondsEach);
+            return tune::CallSchedules(topology, program.mesh(), stop, watch.say, seconds_each);
         } catch (const InputError& error) {
             throw error.file().empty() ? error.in_file(options.topology) : error;
         }
@@ -86,7 +107,6 @@ TuneAnswer tune(const TuneOptions& options, const Watch& watch) {
     request.top = options.top;
     request.stop = stop;
     request.say = watch.say;
-    request.seconds_each = kSecondsEach;
     request.seconds_refine = kSecondsRefine;
     TuneAnswer answer{
         .program = program.name(),
@@ -98,6 +118,7 @@ TuneAnswer tune(const TuneOptions& options, const Watch& watch) {
         answer.collectives = calls_of(answer.result.schedules.front().prediction, calls);
     }
     answer.seconds = tuning_seconds(begin);
+    if (options.measure > 0) measure(answer, program, topology, calls, options.measure, watch);
     if (!options.output.empty() && !answer.result.schedules.empty()) {
         const fs::path folder(options.output);
         const tune::Tuned& best = answer.result.schedules.front();
@@ -114,15 +135,21 @@ TuneAnswer tune(const TuneOptions& options, const Watch& watch) {
 
 io::Json json_of(const TuneAnswer& answer) {
     io::Json schedules = io::Json::array();
-    for (const tune::Tuned& one : answer.result.schedules) {
+    const auto number_or_null = [](const std::optional<double>& us) {
+        return us ? io::Json(*us) : io::Json(nullptr);
+    };
+    for (std::size_t i = 0; i < answer.result.schedules.size(); ++i) {
+        const tune::Tuned& one = answer.result.schedules[i];
         io::Json steps = io::Json::array();
         for (const tensor::Step& step : one.steps) steps.push_back(io::write_tensor_step(step));
-        schedules.push_back({{"steps", std::move(steps)},
-                             {"predicted_us", one.prediction.us},
-                             {"state_bytes", one.prediction.state_bytes},
-                             {"wire_bytes", one.prediction.wire_bytes},
-                             {"kernels", one.prediction.kernels},
-                             {"measured_us", nullptr}});
+        schedules.push_back(
+            {{"steps", std::move(steps)},
+             {"predicted_us", one.prediction.us},
+             {"state_bytes", one.prediction.state_bytes},
+             {"wire_bytes", one.prediction.wire_bytes},
+             {"kernels", one.prediction.kernels},
+             {"measured_us",
+              i < answer.measured_us.size() ? number_or_null(answer.measured_us[i]) : io::Json(nullptr)}});
     }
     io::Json collectives = io::Json::array();
     for (const TunedCall& one : answer.collectives) {
@@ -146,6 +173,7 @@ io::Json json_of(const TuneAnswer& answer) {
     return {{"program", answer.program},
             {"device", answer.device},
             {"unscheduled_us", answer.result.unscheduled.us},
+            {"unscheduled_measured_us", number_or_null(answer.unscheduled_measured_us)},
             {"programs", answer.result.programs},
             {"tried", answer.result.tried},
             {"schedules", std::move(schedules)},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/json.hpp"
+#include "app/tensor_sizes.hpp"
 #include "app/watch.hpp"
 #include "tune/tune.hpp"
 
@@ -18,6 +19,8 @@ struct TuneOptions {
     std::optional<double> memory_GB{};   ///< of state, of a rank
     std::size_t top = 10;                ///< rows of the table
     std::optional<double> time_limit{};  ///< seconds, of the search
+    std::size_t measure = 0;             ///< so many of the best are run here
+    TensorSizes sizes{};                 ///< instead of the program's own
     friend bool operator==(const TuneOptions&, const TuneOptions&) = default;
 };
 
@@ -40,6 +43,11 @@ struct TuneAnswer {
     std::vector<TunedCall> collectives{};
     std::string timeline{};  ///< the page; empty where none was written
     double seconds = 0;
+
+    /// What they take on this machine, of each schedule, and of the program as written; empty: not asked for.
+    std::vector<std::optional<double>> measured_us{};
+    std::optional<double> unscheduled_measured_us{};
+    std::string not_measured{};  ///< why, where something should have been
 };
 
 /// Finds the best schedules of a tensor program for a network and a device, and writes the best one with all

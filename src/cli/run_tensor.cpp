@@ -16,7 +16,7 @@ namespace {
 
 std::string milliseconds(double seconds) { return fmt::format("{:.3f}", seconds * 1e3); }
 
-void print(const app::TensorRun& run, const Streams& streams) {
+void print(const app::TensorRun& run, const app::RunTensorOptions& options, const Streams& streams) {
     std::vector<text::Table::Column> columns{{"kernel"},
                                              {"values", text::Align::Right},
                                              {"from (ms)", text::Align::Right},
@@ -25,7 +25,7 @@ void print(const app::TensorRun& run, const Streams& streams) {
     text::Table kernels(columns);
     const auto add = [&](std::vector<std::string> cells, std::optional<double> predicted) {
         if (run.predicted) cells.push_back(predicted ? milliseconds(*predicted) : "");
-        kernels.add(std::move(cells));
+        kernels.add(cells);
     };
     for (const app::TensorKernel& kernel : run.kernels) {
         add({kernel.name, fmt::format("{}", kernel.values), milliseconds(kernel.begin),
@@ -41,9 +41,10 @@ void print(const app::TensorRun& run, const Streams& streams) {
     text::Table outputs({{"output"}, {"type"}, {"verdict"}});
     for (const app::TensorOutput& output : run.outputs) {
         outputs.add({output.name, output.type,
-                     output.difference ? "WRONG: " + *output.difference
-                     : run.compared    ? "right"
-                                       : "not compared (too large)"});
+                     output.difference   ? "WRONG: " + *output.difference
+                     : run.compared      ? "right"
+                     : options.reference ? "not compared (too large)"
+                                         : "not compared"});
     }
     streams.out.print("\n{}", outputs.text());
     if (!run.check) return;
@@ -61,10 +62,15 @@ ExitCode run_tensor_program(const app::RunTensorOptions& options, const Talk& ta
         Heartbeat heartbeat(streams, talk);
         return app::run_tensor(options, heartbeat.watch(process));
     }();
+    if (!run.lost.empty()) {
+        streams.err.print("error: {}\n", run.lost);
+        return ExitCode::Failed;
+    }
+    if (!run.is_first) return ExitCode::Done;  // one process of MPI prints for all
     if (talk.json) {
         streams.out.print("{}\n", io::json_line(app::json_of(run)));
     } else if (run.refused.empty()) {
-        print(run, streams);
+        print(run, options, streams);
     }
     if (!run.not_compiled.empty() && !talk.quiet)
         streams.err.print("note: kernels are interpreted: {}\n", run.not_compiled);

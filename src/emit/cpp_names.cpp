@@ -63,7 +63,7 @@ std::string cpp_number(double number) {
 }
 
 CppNames::CppNames() {
-    for (const std::string_view name : kTaken) taken_.emplace(name, 2);
+    for (const std::string_view name : kTaken) taken_.keep(name);
 }
 
 std::string CppNames::unique(std::string_view wanted) {
@@ -79,12 +79,7 @@ std::string CppNames::unique(std::string_view wanted) {
     }
     while (!name.empty() && name.back() == '_') name.pop_back();
     if (name.empty() || is_digit(name.front()) || name.front() == '_') name.insert(0, "v");
-    const auto [known, is_free] = taken_.emplace(name, 2);
-    if (is_free) return name;
-    while (true) {
-        std::string free = fmt::format("{}_{}", name, known->second++);
-        if (taken_.emplace(free, 2).second) return free;
-    }
+    return taken_.take(name);
 }
 
 }  // namespace tutti::emit

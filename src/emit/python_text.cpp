@@ -45,7 +45,7 @@ PythonNames::PythonNames() {
           "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
           "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
           "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"}) {
-        taken_.emplace(keyword, 2);
+        taken_.keep(keyword);
     }
 }
 
@@ -53,12 +53,7 @@ std::string PythonNames::unique(std::string_view wanted) {
     std::string name;
     for (const char c : wanted) name += is_letter(c) || is_digit(c) ? c : '_';
     if (name.empty() || is_digit(name.front()) || name.front() == '_') name.insert(0, "v");
-    const auto [known, is_free] = taken_.emplace(name, 2);
-    if (is_free) return name;
-    while (true) {
-        std::string free = fmt::format("{}_{}", name, known->second++);
-        if (taken_.emplace(free, 2).second) return free;
-    }
+    return taken_.take(name);
 }
 
 }  // namespace tutti::emit

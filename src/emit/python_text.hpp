@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstddef>
-#include <map>
+#include "emit/unique_names.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ class PythonNames {
     [[nodiscard]] std::string unique(std::string_view wanted);
 
   private:
-    std::map<std::string, std::size_t> taken_;  ///< with the number that follows next
+    UniqueNames taken_;
 };
 
 }  // namespace tutti::emit

@@ -39,8 +39,8 @@ Json rates_json(const Device::Rates& rates) {
 }  // namespace
 
 Device parse_device(const JsonView& device) {
-    device.only(
-        {"tutti_device", "name", "about", "matmul_tflops", "pointwise_tflops", "memory_GBps", "launch_us"});
+    device.only({"tutti_device", "name", "about", "matmul_tflops", "pointwise_tflops", "function_tflops",
+                 "memory_GBps", "cache_GBps", "cache_MB", "launch_us"});
     (void)device.at("tutti_device").integer(kDeviceFormat, kDeviceFormat);
     Device made;
     if (const auto name = device.find("name")) made.name = name->string();
@@ -49,6 +49,13 @@ Device parse_device(const JsonView& device) {
     made.pointwise_tflops = read_rates(device.at("pointwise_tflops"));
     made.memory_GBps = read_rates(device.at("memory_GBps"));
     made.launch_us = device.at("launch_us").number(0, kMostRate);
+    if (const auto functions = device.find("function_tflops")) made.function_tflops = read_rates(*functions);
+    if (const auto cache = device.find("cache_GBps")) {
+        made.cache_GBps = read_rates(*cache);
+        made.cache_MB = device.at("cache_MB").number(kLeastRate, kMostRate);
+    } else if (const auto size = device.find("cache_MB")) {
+        size->fail_expecting("cache_GBps beside it");
+    }
     return made;
 }
 
@@ -64,12 +71,19 @@ Device read_device(const std::string& path) {
 }
 
 Json write_device(const Device& device) {
-    return {{"tutti_device", kDeviceFormat},
-            {"name", device.name},
-            {"matmul_tflops", rates_json(device.matmul_tflops)},
-            {"pointwise_tflops", rates_json(device.pointwise_tflops)},
-            {"memory_GBps", rates_json(device.memory_GBps)},
-            {"launch_us", number_json(device.launch_us)}};
+    Json json{{"tutti_device", kDeviceFormat},
+              {"name", device.name},
+              {"matmul_tflops", rates_json(device.matmul_tflops)},
+              {"pointwise_tflops", rates_json(device.pointwise_tflops)},
+              {"memory_GBps", rates_json(device.memory_GBps)},
+              {"launch_us", number_json(device.launch_us)}};
+    if (device.function_tflops != Device::Rates{})
+        json["function_tflops"] = rates_json(device.function_tflops);
+    if (device.cache_MB > 0) {
+        json["cache_GBps"] = rates_json(device.cache_GBps);
+        json["cache_MB"] = number_json(device.cache_MB);
+    }
+    return json;
 }
 
 }  // namespace tutti::io

@@ -17,7 +17,8 @@ class Library : public run::MpiLibrary {
     Library() {
         int initialised = 0;
         MPI_Initialized(&initialised);
-        if (initialised == 0) MPI_Init(nullptr, nullptr);
+        int provided = 0;  // ranks of tensor programs have threads, which take turns
+        if (initialised == 0) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
         MPI_Comm_dup(MPI_COMM_WORLD, &world_);
         MPI_Comm_rank(world_, &process_);
         MPI_Comm_size(world_, &processes_);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -96,7 +97,19 @@ Loop triad(DType dtype) {
     Loop loop = empty_loop(dtype, 2);
     loop.constants = {{0.5, dtype}};
     loop.steps = {{Op::Mul, dtype, dtype, {{Kind::Tensor, 1}, {Kind::Constant, 0}}, std::nullopt},
-                  {Op::Add, dtype, dtype, {{Kind::Tensor, 0}, {Kind::Step, 0}}, 0}};
+                  {Op::Add, dtype, dtype, {{Kind::Tensor, 0}, {Kind::Earlier, 0}}, 0}};
+    return loop;
+}
+
+/// log(erf(exp(tanh(…)))): numbers that stay near 1.
+Loop functions(DType dtype) {
+    Loop loop = empty_loop(dtype, 1);
+    LoopOperand x{Kind::Tensor, 0};
+    for (const Op op : {Op::Tanh, Op::Exp, Op::Erf, Op::Log, Op::Exp, Op::Tanh}) {
+        loop.steps.push_back({op, dtype, dtype, {x}, std::nullopt});
+        x = {Kind::Earlier, loop.steps.size() - 1};
+    }
+    loop.steps.back().output = 0;
     return loop;
 }
 
@@ -107,8 +120,10 @@ Loop chain(DType dtype) {
     Loop loop = empty_loop(dtype, 1);
     const LoopOperand x{Kind::Tensor, 0};
     for (std::size_t i = 0; i < kChain; ++i) {
-        LoopStep step{
-            i % 2 == 0 ? Op::Add : Op::Mul, dtype, dtype, {i == 0 ? x : LoopOperand{Kind::Step, i - 1}, x}};
+        LoopStep step{i % 2 == 0 ? Op::Add : Op::Mul,
+                      dtype,
+                      dtype,
+                      {i == 0 ? x : LoopOperand{Kind::Earlier, i - 1}, x}};
         if (i + 1 == kChain) step.output = 0;
         loop.steps.push_back(std::move(step));
     }
@@ -125,14 +140,20 @@ class Calibration {
             const auto dtype = static_cast<DType>(type);
             made.pointwise_tflops[type] = pointwise(dtype) / 1e12;
         }
-        set_by_storage(made.memory_GBps, [&](DType dtype) { return memory(dtype) / 1e9; });
+        constexpr std::int64_t kInMemory = std::int64_t{96} << 20U, kInCache = std::int64_t{2} << 20U;
+        set_by_storage(made.memory_GBps, [&](DType dtype) { return memory(dtype, kInMemory) / 1e9; });
+        set_by_storage(made.cache_GBps, [&](DType dtype) { return memory(dtype, kInCache) / 1e9; });
+        set_by_storage(made.function_tflops, [&](DType dtype) { return function(dtype) / 1e12; });
         set_by_storage(made.matmul_tflops, [&](DType dtype) { return matmul(dtype) / 1e12; });
         // A byte of a type moves as long as those do that it is stored in.
         for (std::size_t type = 0; type < tensor::kDTypeNames.size(); ++type) {
             const auto dtype = static_cast<DType>(type);
-            made.memory_GBps[type] *= static_cast<double>(tensor::bytes_of(dtype)) /
-                                      static_cast<double>(bytes_of(storage_of(dtype, Precision::Declared)));
+            const double stored = static_cast<double>(tensor::bytes_of(dtype)) /
+                                  static_cast<double>(bytes_of(storage_of(dtype, Precision::Declared)));
+            made.memory_GBps[type] *= stored;
+            made.cache_GBps[type] *= stored;
         }
+        made.cache_MB = cache(kInCache, kInMemory, made) / 1e6;
         made.launch_us = launch() * 1e6;
         return made;
     }
@@ -148,11 +169,35 @@ class Calibration {
         }
     }
 
-    double memory(DType dtype) {
+    /// A triad on so many bytes of each thread.
+    double memory(DType dtype, std::int64_t bytes) {
         const auto size = static_cast<std::int64_t>(bytes_of(storage_of(dtype, Precision::Declared)));
-        constexpr std::int64_t kBytes = std::int64_t{32} << 20U;  // of each array of a thread
-        Measured loop(coder_, triad(dtype), kBytes / size, threads_.count());
-        return 3.0 * kBytes / median_seconds(threads_, stop_, [&](std::size_t thread) { loop.run(thread); });
+        const std::int64_t times = std::max<std::int64_t>(1, (std::int64_t{32} << 20U) / bytes);
+        Measured loop(coder_, triad(dtype), bytes / 3 / size, threads_.count());
+        const double seconds = median_seconds(threads_, stop_, [&](std::size_t thread) {
+            for (std::int64_t i = 0; i < times; ++i) loop.run(thread);
+        });
+        return static_cast<double>(bytes * times) / seconds;
+    }
+
+    /// The most bytes that are nearer in speed to the cache than to memory.
+    double cache(std::int64_t least, std::int64_t most, const tensor::Device& made) {
+        const auto single = static_cast<std::size_t>(DType::F32);
+        const double between = std::sqrt(made.cache_GBps[single] * made.memory_GBps[single]) * 1e9;
+        std::int64_t fits = least;
+        for (std::int64_t bytes = 2 * least; bytes < most; bytes *= 2) {
+            if (memory(DType::F32, bytes) < between) break;
+            fits = bytes;
+        }
+        return static_cast<double>(fits);
+    }
+
+    double function(DType dtype) {
+        constexpr std::int64_t kElements = 2048;
+        const Loop loop = functions(dtype);
+        Measured measured(coder_, loop, kElements, threads_.count());
+        return static_cast<double>(loop.steps.size()) * kElements /
+               median_seconds(threads_, stop_, [&](std::size_t thread) { measured.run(thread); });
     }
 
     double pointwise(DType dtype) {
@@ -172,6 +217,7 @@ class Calibration {
         value.spec = "mk,kn->mn";
         value.type.dtype = dtype;
         std::vector<std::vector<LocalTensor>> of_thread(threads_.count());
+        std::vector<EinsumMemory> of_products(threads_.count());
         for (std::vector<LocalTensor>& matrices : of_thread) {
             for (int i = 0; i < 3; ++i) {
                 matrices.emplace_back(dtype, Precision::Declared, std::vector<std::int64_t>{kSize, kSize});
@@ -181,7 +227,8 @@ class Calibration {
         const double seconds = median_seconds(threads_, stop_, [&](std::size_t thread) {
             std::vector<LocalTensor>& matrices = of_thread[thread];
             const std::vector<MemoryView> operands{memory_of(matrices[0]), memory_of(matrices[1])};
-            einsum(value, operands, memory_of(matrices[2]), Precision::Declared, &coder_.blas());
+            einsum(value, operands, memory_of(matrices[2]), Precision::Declared, of_products[thread],
+                   &coder_.blas());
         });
         return 2.0 * kSize * kSize * kSize / seconds;
     }

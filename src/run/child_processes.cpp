@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -57,6 +58,10 @@ ChildProcesses::~ChildProcesses() {
     for (const pid_t child : children_) {
         if (child != 0) (void)waitpid(child, nullptr, 0);
     }
+}
+
+bool ChildProcesses::are_running() const {
+    return std::ranges::any_of(children_, [](pid_t child) { return child != 0; });
 }
 
 void ChildProcesses::check(std::string_view reason) {

@@ -21,6 +21,9 @@ class ChildProcesses {
     /// Throws LostPeerError if one was killed, or if one failed: then with `reason`, if it left any.
     void check(std::string_view reason = {});
 
+    /// Whether check() has not seen the end of all yet.
+    [[nodiscard]] bool are_running() const;
+
   private:
     std::vector<pid_t> children_;  ///< 0: it has ended
 };

@@ -88,10 +88,11 @@ template <class N, class T>
 class Contraction {
   public:
     Contraction(const N& numbers, std::vector<Letter> letters, std::span<const MemoryView> views,
-                const MemoryView& result, const Blas* blas)
+                const MemoryView& result, EinsumMemory& memory, const Blas* blas)
         : numbers_(numbers),
           letters_(std::move(letters)),
           result_(reinterpret_cast<T*>(result.first)),
+          memory_(memory),
           blas_(blas) {
         for (const MemoryView& view : views) operands_.push_back(reinterpret_cast<const T*>(view.first));
     }
@@ -130,11 +131,21 @@ class Contraction {
         constexpr std::int64_t kLarge = 32 * 32 * 32;
         const bool by_blas =
             blas_ != nullptr && blas_->is_there() && sizes.rows * sizes.columns * sizes.inner >= kLarge;
+        ProductMemory& memory = memory_.products;
+        memory.keeps_b = memory_.kept && std::ranges::all_of(loops, [&](const Letter& loop) {
+                             return loop.operands[*memory_.kept] == 0;
+                         });
         for_each(loops, [&](T* result, const std::vector<const T*>& from) {
             const Matrix<const T> a{from[0], rows.operands[0], inner.operands[0]},
                 b{from[1], inner.operands[1], columns.operands[1]};
             const Matrix<T> c{result, rows.result, columns.result};
-            if (!by_blas || !multiply_by(*blas_, sizes, a, b, c)) multiply(sizes, a, b, c);
+            if (by_blas && multiply_by(*blas_, sizes, a, b, c)) return;
+            if (memory.keeps_b && memory_.kept == 0U) {
+                multiply({sizes.columns, sizes.rows, sizes.inner}, transposed(b), transposed(a),
+                         transposed(c), memory);
+            } else {
+                multiply(sizes, a, b, c, memory);
+            }
         });
         return true;
     }
@@ -194,19 +205,21 @@ class Contraction {
     std::vector<Letter> letters_;
     T* result_;
     std::vector<const T*> operands_;
+    EinsumMemory& memory_;
     const Blas* blas_;
 };
 
 }  // namespace
 
 void einsum(const Value& value, std::span<const MemoryView> operands, const MemoryView& result,
-            const Arithmetic& arithmetic, const Blas* blas) {
+            const Arithmetic& arithmetic, EinsumMemory& memory, const Blas* blas) {
     const tensor::EinsumSpec spec = tensor::parse_einsum(value.spec);
     in_numbers_of(result.storage, arithmetic, [&]<class N, class T>(const N& numbers, T) {
         for_each_row<T>(result, [&](std::span<T> row) {
             std::ranges::fill(row, numbers.template nothing<element::Sum, T>());
         });
-        Contraction<N, T>(numbers, joined(letters_of(spec, operands, result)), operands, result, blas).run();
+        Contraction<N, T>(numbers, joined(letters_of(spec, operands, result)), operands, result, memory, blas)
+            .run();
     });
     round_elements(value.type.dtype, arithmetic.precision, result);
 }

@@ -170,12 +170,12 @@ class TaskMaker {
         };
         std::vector<const plan::Range*> from, to;
         bool waits_for_packets = false, gives_packets = false;
-        for (const plan::Range& range : program_.reads_of(move)) {
+        for (const plan::Range range : program_.reads_of(move)) {
             if (elsewhere(range)) from.push_back(&range);
             waits_for_packets =
                 waits_for_packets || (program_.memories[range.memory].packets && !move.raw_packets);
         }
-        for (const plan::Range& range : program_.writes_of(move)) {
+        for (const plan::Range range : program_.writes_of(move)) {
             if (elsewhere(range)) to.push_back(&range);
             gives_packets = gives_packets || program_.memories[range.memory].packets;
         }
@@ -192,7 +192,7 @@ class TaskMaker {
                 edge(begin_[id], fetch);
                 edge(fetch, sum, Moment::Arrive);
             }
-            for (const plan::Range& range : program_.reads_of(move)) {
+            for (const plan::Range range : program_.reads_of(move)) {
                 if (program_.memories[range.memory].packets && !move.raw_packets)
                     packet_reads_.push_back({id, range.memory, range.first + e, sum});
             }
@@ -202,7 +202,7 @@ class TaskMaker {
                 put[k] = given;
                 note_packet(id, *to[k], e, given);
             }
-            for (const plan::Range& range : program_.writes_of(move)) {
+            for (const plan::Range range : program_.writes_of(move)) {
                 if (!elsewhere(range)) note_packet(id, range, e, sum);
             }
         }

@@ -234,6 +234,22 @@ Exchange Exchange::writing(const Program& program, ValueId collective, std::int6
     return {sizes_of(held_box(program.mesh(), operand, at)), RankView(program, collective, rank).written()};
 }
 
+std::vector<Interval> Exchange::read_of(std::size_t side, std::span<const Interval> elements) const {
+    std::vector<Interval> runs;
+    for (const Interval& range : elements) {
+        if (range.begin >= range.end) continue;
+        for_each_run(shape_, std::span(sides_).subspan(side, 1), range.begin, range.end,
+                     [&](std::size_t, std::int64_t, std::int64_t at, std::int64_t count) {
+                         if (!runs.empty() && runs.back().end == at) {
+                             runs.back().end += count;
+                         } else {
+                             runs.push_back({at, at + count});
+                         }
+                     });
+    }
+    return runs;
+}
+
 void Exchange::read(std::span<const std::byte* const> others, std::byte* to, std::int64_t begin,
                     std::int64_t end, Storage storage, const Arithmetic& arithmetic) const {
     if (begin >= end) return;

@@ -49,6 +49,9 @@ class Exchange {
     [[nodiscard]] const std::vector<ExchangeSide>& sides() const { return sides_; }
     [[nodiscard]] std::int64_t elements() const { return product(shape_); }
 
+    /// Which elements of that side's part are read for these of the own part.
+    [[nodiscard]] std::vector<tensor::Interval> read_of(std::size_t side,
+                                                        std::span<const tensor::Interval> elements) const;
     /// Makes elements begin … end - 1 of the own part, the first of them at `to`. `others`: by side, where
     /// element 0 of its rank's part is.
     void read(std::span<const std::byte* const> others, std::byte* to, std::int64_t begin, std::int64_t end,

@@ -185,7 +185,7 @@ class Homes {
         const plan::Op& sender = program_.ops[op];
         const plan::Move& move = first_move(op);
         if (sender.moves != 1) return kNone;
-        if (move.writes > 0) return move.first_write;
+        if (move.writes > 0) return move.first_write();
         return sender.message_from == kNoOp && move.reads == 1 ? move.first_read : kNone;
     }
 
@@ -210,7 +210,7 @@ class Homes {
                 }
             }
             for (const plan::Move& move : program_.moves_of(op)) {
-                for (const plan::Range& to : program_.writes_of(move)) {
+                for (const plan::Range to : program_.writes_of(move)) {
                     for (std::int64_t e = 0; e < move.count; ++e) {
                         const std::uint32_t place = numbers.of(place_of(to, e));
                         written[place] = position[id];
@@ -225,7 +225,7 @@ class Homes {
     }
     [[nodiscard]] bool writes(const plan::Op& op, const Operand& at) const {
         for (const plan::Move& move : program_.moves_of(op)) {
-            for (const plan::Range& to : program_.writes_of(move)) {
+            for (const plan::Range to : program_.writes_of(move)) {
                 if (to.memory == at.memory && at.place >= to.first && at.place < to.first + move.count) {
                     return true;
                 }
@@ -326,8 +326,7 @@ class Maker {
             } else {
                 for_places(id, [&](const plan::Move& move, bool first, std::int64_t e) {
                     collect(id, move, first, e);
-                    for (const plan::Range& to : program_.writes_of(move))
-                        targets_.push_back(place_of(to, e));
+                    for (const plan::Range to : program_.writes_of(move)) targets_.push_back(place_of(to, e));
                     add_home(id, first, e);
                     emit();
                 });
@@ -350,7 +349,7 @@ class Maker {
         std::size_t next = 0;
         for_places(id, [&](const plan::Move& move, bool, std::int64_t e) {
             sources_.push_back(values[next++]);
-            for (const plan::Range& to : program_.writes_of(move)) targets_.push_back(place_of(to, e));
+            for (const plan::Range to : program_.writes_of(move)) targets_.push_back(place_of(to, e));
             emit();
         });
     }
@@ -368,9 +367,9 @@ class Maker {
     [[nodiscard]] bool overlaps(OpId id) const {
         const auto moves = program_.moves_of(program_.ops[id]);
         for (std::size_t later = 0; later < moves.size(); ++later) {
-            for (const plan::Range& from : program_.reads_of(moves[later])) {
+            for (const plan::Range from : program_.reads_of(moves[later])) {
                 for (std::size_t earlier = 0; earlier <= later; ++earlier) {
-                    for (const plan::Range& to : program_.writes_of(moves[earlier])) {
+                    for (const plan::Range to : program_.writes_of(moves[earlier])) {
                         const bool meet = from.memory == to.memory &&
                                           from.first < to.first + moves[earlier].count &&
                                           to.first < from.first + moves[later].count;
@@ -392,7 +391,7 @@ class Maker {
                 sources_.push_back({Operand::kTemporary, temporary});
             }
         }
-        for (const plan::Range& from : program_.reads_of(move)) sources_.push_back(place_of(from, e));
+        for (const plan::Range from : program_.reads_of(move)) sources_.push_back(place_of(from, e));
     }
 
     /// A temporary place for the message that the op sends, where nothing else keeps it.

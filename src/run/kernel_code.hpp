@@ -2,6 +2,7 @@
 
 #include "emit/cpp_kernel.hpp"
 #include "run/local_tensor.hpp"
+#include "run/tile_table.hpp"
 #include "tensor/loop.hpp"
 
 #include <cstdint>
@@ -43,8 +44,9 @@ class KernelCode {
 /// How a loop whose dimensions are joined goes through a tensor.
 [[nodiscard]] emit::KernelAccess access_of(const LoopShape& shape, std::size_t tensor);
 
-/// The interpreter: no compiler is needed.
+/// The interpreter: no compiler is needed. `table`: of a kind of processor.
 [[nodiscard]] std::unique_ptr<KernelCode> tile_code(const tensor::Loop& loop, const LoopShape& shape,
-                                                    const Arithmetic& arithmetic);
+                                                    const Arithmetic& arithmetic,
+                                                    const TileTable& table = tile_table());
 
 }  // namespace tutti::run

@@ -24,7 +24,7 @@ MemoryView read_view(const Program& program, const RankMemory& memory, const Val
 }  // namespace
 
 LocalPart::LocalPart(const Program& program, const RankMemory& memory, const Blas& blas, ValueId id,
-                     const std::vector<PieceRanges>& pieces, std::int64_t rank)
+                     const ProgramStage& stage, const std::vector<PieceRanges>& pieces, std::int64_t rank)
     : value_(program[id]), arithmetic_(memory.arithmetic()), blas_(blas) {
     Piece whole{memory.view(id, rank), {}};
     // An update reads its new value only.
@@ -49,17 +49,40 @@ LocalPart::LocalPart(const Program& program, const RankMemory& memory, const Bla
             of.push_back(std::move(piece));
         }
     }
+    memory_.kept = common_operand(stage);
+}
+
+/// The operand of a product that is whole before the first piece, and read whole by all of them.
+std::optional<std::size_t> LocalPart::common_operand(const ProgramStage& stage) const {
+    constexpr std::int64_t kMost = std::int64_t{1} << 25U;  // elements: a copy of it is kept
+    if (value_.op != Op::Einsum || value_.args.size() != 2 || stage.pieces() == 1) return std::nullopt;
+    for (const std::size_t k : {1U, 0U}) {
+        if (stage.cut->has(value_.args[k])) continue;
+        const MemoryView* first = nullptr;
+        const auto is_the_same = [&](const Piece& piece) {
+            const MemoryView& view = piece.operands[k];
+            if (first == nullptr) first = &view;
+            return view.first == first->first && view.shape == first->shape;
+        };
+        if (std::ranges::all_of(pieces_,
+                                [&](const auto& of) { return std::ranges::all_of(of, is_the_same); }) &&
+            first != nullptr && product(first->shape) <= kMost)
+            return k;
+    }
+    return std::nullopt;
 }
 
 void LocalPart::run(std::int64_t piece) {
+    if (done_ == 0) memory_.products.has_b = false;
+    done_ = (done_ + 1) % pieces_.size();
     for (const Piece& part : pieces_[static_cast<std::size_t>(piece)]) make(part);
 }
 
-void LocalPart::make(const Piece& piece) const {
+void LocalPart::make(const Piece& piece) {
     if (product(piece.result.shape) == 0) return;
     switch (value_.op) {
         case Op::Einsum:
-            return einsum(value_, piece.operands, piece.result, arithmetic_, &blas_);
+            return einsum(value_, piece.operands, piece.result, arithmetic_, memory_, &blas_);
         case Op::Reduce:
             return reduce(value_, piece.operands[0], piece.result, arithmetic_);
         default:

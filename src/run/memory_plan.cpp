@@ -25,6 +25,9 @@ using Kind = ProgramPart::Kind;
 namespace {
 
 constexpr std::size_t kAligned = 64;
+/// Values whose sizes are powers of two would begin in the same sets of the caches, of which a loop reads and
+/// writes several at once: Adam of 4M elements took twice as long. Large ones are so far apart.
+constexpr std::size_t kApart = 17 * kAligned, kLarge = std::size_t{1} << 14U;
 
 /// Whether every rank's part of the one is a stretch of neighbours in its part of the other.
 bool is_stretch(const Mesh& mesh, const Type& part, const Type& whole) {
@@ -56,11 +59,13 @@ bool is_generated(const Value& value) {
     return value.op == Op::Uniform || value.op == Op::Iota || value.op == Op::Constant;
 }
 
-MemoryPlan::MemoryPlan(const Program& program, const std::vector<ProgramStage>& stages, Precision precision)
+MemoryPlan::MemoryPlan(const Program& program, const std::vector<ProgramStage>& stages, Precision precision,
+                       const RunFaults* faults)
     : program_(program),
       stages_(stages),
       users_(program),
       precision_(precision),
+      faults_(faults),
       is_stored_(program.slots()),
       is_done_(program.slots()),
       root_offset_(program.slots()) {
@@ -236,7 +241,8 @@ bool MemoryPlan::may_copy(ValueId state, ValueId update) const {
 std::size_t MemoryPlan::bytes_of_part(const Type& type) const {
     const auto elements = static_cast<std::size_t>(tensor::part_elements(program_.mesh(), type));
     const std::size_t bytes = elements * bytes_of(storage_of(type.dtype, precision_));
-    return std::max((bytes + kAligned - 1) / kAligned, std::size_t{1}) * kAligned;
+    return std::max((bytes + kAligned - 1) / kAligned, std::size_t{1}) * kAligned +
+           (bytes >= kLarge ? kApart : 0);
 }
 
 void MemoryPlan::allocate() {
@@ -269,6 +275,9 @@ void MemoryPlan::allocate() {
         }
         if (is_output(id) || value.op == Op::Update) life.last = stages_.size();
     }
+    if (faults_ != nullptr && faults_->life) {
+        for (auto& [id, life] : lives) faults_->life(id, life.first, life.last);
+    }
     scratch_begin_ = bytes_;
     std::vector<std::pair<std::size_t, ValueId>> order;
     for (const auto& [id, life] : lives) order.emplace_back(life.first, id);
@@ -300,6 +309,7 @@ void MemoryPlan::allocate() {
 
 std::size_t MemoryPlan::offset(ValueId id, std::int64_t rank) const {
     std::size_t offset = 0;
+    const ValueId value = id;
     for (auto found = alias_.find(id); found != alias_.end(); found = alias_.find(id)) {
         const Alias& alias = found->second;
         if (alias.is_inside) {
@@ -310,7 +320,8 @@ std::size_t MemoryPlan::offset(ValueId id, std::int64_t rank) const {
         }
         id = alias.of;
     }
-    return root_offset_[id.index()] + offset;
+    offset += root_offset_[id.index()];
+    return faults_ != nullptr && faults_->offset ? faults_->offset(value, rank, offset) : offset;
 }
 
 }  // namespace tutti::run

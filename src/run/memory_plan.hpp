@@ -2,6 +2,7 @@
 
 #include "run/local_tensor.hpp"
 #include "run/program_stages.hpp"
+#include "run/run_faults.hpp"
 #include "tensor/program.hpp"
 
 #include <cstddef>
@@ -20,8 +21,9 @@ namespace tutti::run {
 /// gather's operand is made inside its result. Values that live at different times share memory.
 class MemoryPlan {
   public:
-    /// All must outlive this.
-    MemoryPlan(const tensor::Program& program, const std::vector<ProgramStage>& stages, Precision precision);
+    /// All must outlive this. `faults`: for tests.
+    MemoryPlan(const tensor::Program& program, const std::vector<ProgramStage>& stages, Precision precision,
+               const RunFaults* faults = nullptr);
 
     /// Bytes of a rank; a multiple of 64.
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -70,6 +72,7 @@ class MemoryPlan {
     const std::vector<ProgramStage>& stages_;
     tensor::Users users_;
     Precision precision_;
+    const RunFaults* faults_;
     std::map<tensor::ValueId, Place> place_;
     std::map<tensor::ValueId, Alias> alias_;
     std::vector<bool> is_stored_, is_done_;

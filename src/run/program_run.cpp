@@ -1,7 +1,10 @@
 #include "run/program_run.hpp"
 
 #include "core/error.hpp"
+#include "run/child_processes.hpp"
 #include "run/exchange.hpp"
+#include "run/program_board.hpp"
+#include "run/program_messages.hpp"
 #include "run/shared_memory.hpp"
 #include "run/worker_threads.hpp"
 
@@ -10,8 +13,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <limits>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace tutti::run {
@@ -21,8 +24,6 @@ using tensor::Op, tensor::Program, tensor::Value, tensor::ValueId;
 namespace {
 
 constexpr std::int64_t kMostRanks = 1024;
-
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 void check_inputs(const Program& program, const std::vector<RankTensors>& inputs) {
     for (const ValueId id : program.order()) {
@@ -56,64 +57,141 @@ class ProgramCalls {
           ranks_(static_cast<std::size_t>(program.mesh().ranks())),
           kernels_(program),
           stages_(program_stages(program, kernels_, stage_options(options))),
-          plan_(program, stages_, options.arithmetic.precision),
-          memory_(SharedMemory::create(aligned(ranks_ * plan_.bytes()) + aligned(spans_bytes()) + 64)),
+          plan_(program, stages_, options.arithmetic.precision, options.faults),
+          memory_(SharedMemory::create(ranks_ * plan_.bytes() + 64)),
           rank_memory_(program, plan_, memory_.data(), options.arithmetic),
           coder_(options.kernels),
-          maker_{program, plan_, rank_memory_, coder_},
-          spans_(reinterpret_cast<KernelSpan*>(memory_.data() + aligned(ranks_ * plan_.bytes()))) {
+          maker_{program, plan_, rank_memory_, coder_, options.mpi == nullptr, options.faults},
+          calls_(std::max<std::size_t>(options.calls, 1)),
+          board_(ranks_, kernels_.all().size(), calls_),
+          processes_(options.processes),
+          mpi_(options.mpi),
+          check_([&options, stop] {
+              options.check();
+              if (stop.requested()) throw LimitError("interrupted");
+          }) {
         if (options.network != nullptr) wires_.emplace(*options.network->topology, program.mesh());
-        tasks_.emplace(program, kernels_, stages_, maker_, spans_, options.network,
-                       wires_ ? &*wires_ : nullptr);
+        if (mpi_ != nullptr) messages_.emplace(program, rank_memory_, *mpi_);
+        tasks_.emplace(program, kernels_, stages_, maker_, board_.spans(),
+                       ProgramTasks::Links{options.network, wires_ ? &*wires_ : nullptr,
+                                           messages_ ? &*messages_ : nullptr, options.faults});
         counters_.emplace(SharedMemory::create(TaskRun::shared_bytes(tasks_->graph()) + 64));
         run_.emplace(tasks_->graph(), counters_->data(), stop);
-        if (!wires_) return;
-        wires_->run_with(*run_);
-        run_->set_clock(&*wires_);
+        if (wires_) {
+            wires_->run_with(*run_);
+            run_->set_clock(&*wires_);
+        }
+        if (messages_) {
+            messages_->run_with(*run_);
+            run_->set_clock(&*messages_);
+        }
     }
 
-    ProgramRun run(std::size_t calls) {
-        calls_ = std::max<std::size_t>(calls, 1);
-        ends_.assign(ranks_, 0);
+    ProgramRun run() {
         result_.outputs.resize(ranks_);
         result_.memory = plan_.bytes();
         result_.compiled = coder_.compiler().compiled();
         result_.compile_seconds = coder_.compiler().seconds();
         result_.not_compiled = coder_.compiler().why();
-        WorkerThreads workers(ranks_);
-        workers.run([&](std::size_t worker) { work(static_cast<std::uint32_t>(worker)); });
+        if (processes_ > 0) {
+            run_in_processes();
+        } else {
+            run_on_threads(0, tasks_->ranks().size());
+        }
+        if (messages_) gather();
+        result_.other_bits = board_.failure();
         finish();
         return std::move(result_);
     }
 
   private:
     static StageOptions stage_options(const ProgramRunOptions& options) {
+        if (options.mpi != nullptr) return {.has_links = true};
         if (options.network == nullptr) return {};
         return {true, options.network->pieces_of};
     }
-    [[nodiscard]] std::size_t spans_of_rank() const { return kernels_.all().size() + 1; }
-    [[nodiscard]] std::size_t spans_bytes() const { return ranks_ * spans_of_rank() * sizeof(KernelSpan); }
+
+    void run_on_threads(std::size_t first, std::size_t count) {
+        WorkerThreads workers(count);
+        workers.run([&](std::size_t worker) { work(static_cast<std::uint32_t>(first + worker)); });
+    }
+
+    /// Each with a block of the ranks. Their memories, counters and times are shared; the rest each has for
+    /// itself, as it was here.
+    void run_in_processes() {
+        const std::size_t count = std::min<std::size_t>(processes_, ranks_);
+        const auto first = [&](std::size_t process) { return (process * ranks_ + count - 1) / count; };
+        ChildProcesses children(static_cast<std::uint32_t>(count), [&](std::uint32_t process) {
+            try {
+                run_on_threads(first(process), first(process + 1) - first(process));
+            } catch (const std::exception& error) {
+                board_.fail(error.what());
+                throw;
+            }
+        });
+        try {
+            while (children.are_running()) {
+                check_();
+                children.check(board_.failure());
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        } catch (...) {
+            run_->end();
+            throw;
+        }
+        for (std::size_t rank = 0; rank < ranks_; ++rank)
+            result_.outputs[rank] = outputs(static_cast<std::uint32_t>(rank));
+    }
+
+    /// What the ranks of other processes ended with, and their times, come to the first one; what all ended
+    /// with goes on to all.
+    void gather() {
+        constexpr std::size_t kAtOnce = std::size_t{1} << 30U;
+        const std::uint32_t here = mpi_->process();
+        const auto pass = [&](std::span<std::byte> bytes, std::uint32_t from, bool to_all) {
+            for (std::size_t at = 0; at < bytes.size(); at += kAtOnce) {
+                const std::span<std::byte> part = bytes.subspan(at, std::min(kAtOnce, bytes.size() - at));
+                if (from != 0 && here == 0) messages_->receive_now(part, from, check_);
+                if (from != 0 && here == from) messages_->send_now(part, 0, check_);
+                if (to_all) mpi_->broadcast(part.data(), part.size());
+            }
+        };
+        for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+            for_each_result(rank, [&](ValueId id) {
+                const MemoryView view = rank_memory_.view(id, rank);
+                pass(std::span(rank_memory_.address(id, rank),
+                               static_cast<std::size_t>(product(view.shape)) * bytes_of(view.storage)),
+                     messages_->process_of(rank), true);
+            });
+            result_.outputs[rank] = outputs(rank);
+        }
+        if (mpi_->sum(board_.failure().empty() ? 0 : 1) > 0)
+            board_.fail("a rank of another process ends with other bits when it is called again");
+        for (std::uint32_t process = 1; process < mpi_->processes(); ++process) {
+            std::vector<double> times(board_.numbers().begin(), board_.numbers().end());
+            pass(std::as_writable_bytes(std::span(times)), process, false);
+            if (here == 0) board_.merge(times);
+        }
+    }
 
     void work(std::uint32_t worker) {
+        const std::uint32_t rank = tasks_->ranks()[worker];
         try {
-            rank_memory_.prepare(worker);
-            put_inputs(worker);
-            call(worker);
-            result_.outputs[worker] = outputs(worker);
+            prepare(rank, worker == 0);
+            put_inputs(rank);
+            call(worker, rank);
+            result_.outputs[rank] = outputs(rank);
             if (calls_ == 1) {
                 run_->meet();
                 return;
             }
             run_->meet();
-            if (worker == 0) records_.clear();
-            for (std::size_t count = 0; count < calls_; ++count) call(worker);
+            if (worker == 0) board_.forget_records();
+            for (std::size_t count = 0; count < calls_; ++count) call(worker, rank);
             run_->meet();
-            put_inputs(worker);
-            call(worker);
-            if (!same_bits(result_.outputs[worker], outputs(worker)))
-                throw InternalError(
-                    fmt::format("rank {} of program '{}' ends with other bits when it is called again",
-                                worker, program_.name()));
+            put_inputs(rank);
+            call(worker, rank);
+            compare_calls(rank);
         } catch (const TaskRun::Ended&) {  // another rank has the reason
         } catch (...) {
             run_->end();
@@ -121,39 +199,59 @@ class ProgramCalls {
         }
     }
 
-    void call(std::uint32_t worker) {
-        run_->call(worker, [&] {
-            std::memset(static_cast<void*>(spans_), 0, spans_bytes());
-            start_ = nanoseconds();
-            for (std::size_t rank = 0; rank < ranks_; ++rank)
-                spans_[(rank + 1) * spans_of_rank() - 1].end = start_;
+    /// The first call is what counts: its memory was poison.
+    void compare_calls(std::uint32_t rank) {
+        if (!same_bits(result_.outputs[rank], outputs(rank))) {
+            const std::string words =
+                fmt::format("rank {} of program '{}' ends with other bits when it is called again", rank,
+                            program_.name());
+            if (rank_memory_.arithmetic().precision != Precision::Field) throw InternalError(words);
+            board_.fail(words);
+        }
+        for_each_result(rank, [&](ValueId id) {
+            rank_memory_.put(id, rank, result_.outputs[rank].at(program_[id].name));
         });
-        ends_[worker] = nanoseconds();
-        run_->meet();
-        if (worker == 0) record();
-    }
-    [[nodiscard]] static std::int64_t nanoseconds() {
-        const auto time = std::chrono::steady_clock::now().time_since_epoch();
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
     }
 
-    void put_inputs(std::uint32_t worker) {
+    /// What is here of other processes' ranks is made poison too, where that is looked for.
+    void prepare(std::uint32_t rank, bool is_first) {
+        rank_memory_.prepare(rank);
+        if (!messages_ || !is_first || rank_memory_.arithmetic().precision != Precision::Field) return;
+        for (std::uint32_t other = 0; other < ranks_; ++other) {
+            if (!messages_->is_here(other)) rank_memory_.prepare(other);
+        }
+    }
+
+    void call(std::uint32_t worker, std::uint32_t rank) {
+        run_->call(worker, [&] {
+            if (mpi_ != nullptr) mpi_->barrier();
+            board_.begin();
+        });
+        board_.end(rank);
+        run_->meet();
+        if (worker == 0) board_.record();
+    }
+
+    void put_inputs(std::uint32_t rank) {
         for (const ValueId id : program_.order()) {
             const Value& value = program_[id];
             if (value.op != Op::Input) continue;
-            if (const auto found = inputs_[worker].find(value.name); found != inputs_[worker].end())
-                rank_memory_.put(id, worker, found->second);
+            if (const auto found = inputs_[rank].find(value.name); found != inputs_[rank].end())
+                rank_memory_.put(id, rank, found->second);
         }
     }
 
-    [[nodiscard]] RankTensors outputs(std::uint32_t worker) const {
-        RankTensors results;
-        const std::vector<std::int64_t> at = program_.mesh().coordinates(worker);
+    template <class Use>
+    void for_each_result(std::uint32_t rank, const Use& use) const {
+        const std::vector<std::int64_t> at = program_.mesh().coordinates(rank);
         for (const ValueId id : program_.order()) {
-            const Value& value = program_[id];
-            if (is_result(program_, id) && tensor::holds(value.type, at))
-                results[value.name] = rank_memory_.get(id, worker);
+            if (is_result(program_, id) && tensor::holds(program_[id].type, at)) use(id);
         }
+    }
+
+    [[nodiscard]] RankTensors outputs(std::uint32_t rank) const {
+        RankTensors results;
+        for_each_result(rank, [&](ValueId id) { results[program_[id].name] = rank_memory_.get(id, rank); });
         return results;
     }
 
@@ -165,44 +263,20 @@ class ProgramCalls {
         });
     }
 
-    /// What a call took: by the first worker, before the next call begins.
-    void record() {
-        Record& record = records_.emplace_back();
-        record.seconds = static_cast<double>(std::ranges::max(ends_) - start_) / 1e9;
-        record.kernels.resize(kernels_.all().size());
-        for (std::size_t k = 0; k < record.kernels.size(); ++k) {
-            auto& [begin, seconds] = record.kernels[k];
-            begin = std::numeric_limits<double>::infinity();
-            for (std::size_t rank = 0; rank < ranks_; ++rank) {
-                const KernelSpan& span = spans_[rank * spans_of_rank() + k];
-                if (span.end == 0) continue;
-                begin = std::min(begin, static_cast<double>(span.begin - start_) / 1e9);
-                seconds = std::max(seconds, static_cast<double>(span.end - span.begin) / 1e9);
-            }
-        }
-    }
-
     void finish() {
-        records_.resize(std::min(records_.size(), calls_));  // without the call that was made again
-        for (const Record& record : records_) result_.times.push_back(record.seconds);
-        std::vector<std::size_t> order(records_.size());
-        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-        std::ranges::sort(order, {}, [&](std::size_t i) { return records_[i].seconds; });
-        const Record& median = records_[order[(order.size() - 1) / 2]];
+        std::vector<ProgramBoard::Record> records = board_.records();
+        for (const ProgramBoard::Record& record : records) result_.times.push_back(record.seconds);
+        std::ranges::sort(records, {}, &ProgramBoard::Record::seconds);
+        const ProgramBoard::Record& median = records[(records.size() - 1) / 2];
         result_.seconds = median.seconds;
         for (std::size_t k = 0; k < kernels_.all().size(); ++k) {
             const tensor::Kernel& kernel = kernels_.all()[k];
             if (std::ranges::none_of(kernel.values, [&](ValueId id) { return does_work(program_[id]); }))
                 continue;
             result_.kernels.push_back(
-                {kernel.name, kernel.values, median.kernels[k].first, median.kernels[k].second});
+                {kernel.name, kernel.values, median.kernels[k].begin, median.kernels[k].seconds});
         }
     }
-
-    struct Record {
-        double seconds = 0;
-        std::vector<std::pair<double, double>> kernels{};  ///< begin, seconds
-    };
 
     const Program& program_;
     const std::vector<RankTensors>& inputs_;
@@ -214,15 +288,16 @@ class ProgramCalls {
     RankMemory rank_memory_;
     KernelCoder coder_;
     RankPartMaker maker_;
-    KernelSpan* spans_;
+    std::size_t calls_;
+    ProgramBoard board_;
+    std::uint32_t processes_;
+    MpiLibrary* mpi_;
+    std::function<void()> check_;
     std::optional<Wires> wires_;
+    std::optional<ProgramMessages> messages_;
     std::optional<ProgramTasks> tasks_;
     std::optional<SharedMemory> counters_;
     std::optional<TaskRun> run_;
-    std::size_t calls_ = 1;
-    std::int64_t start_ = 0;          ///< of this call
-    std::vector<std::int64_t> ends_;  ///< by rank: of this call
-    std::vector<Record> records_;
     ProgramRun result_;
 };
 
@@ -234,7 +309,7 @@ ProgramRun run_program(const Program& program, const std::vector<RankTensors>& i
     if (ranks > kMostRanks)
         throw LimitError(fmt::format("{} ranks; a thread each, at most {} are run here", ranks, kMostRanks));
     check_inputs(program, inputs);
-    return ProgramCalls(program, inputs, options, stop).run(options.calls);
+    return ProgramCalls(program, inputs, options, stop).run();
 }
 
 }  // namespace tutti::run

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "run/program_board.hpp"
+#include "run/program_messages.hpp"
 #include "run/rank_part.hpp"
 #include "run/task_graph.hpp"
 #include "run/wires.hpp"
@@ -11,12 +13,6 @@
 #include <vector>
 
 namespace tutti::run {
-
-/// When a rank worked on a kernel in a call: from when it had done what is before it until it was done, in
-/// nanoseconds of the steady clock. 0: not at all.
-struct KernelSpan {
-    std::int64_t begin = 0, end = 0;
-};
 
 /// The emulated network of a program, if it runs on one.
 struct ProgramNetwork {
@@ -33,13 +29,22 @@ struct ProgramNetwork {
 /// from others or writes to them, and behind a stage that does.
 class ProgramTasks {
   public:
-    /// `spans`: by rank and kernel, and behind them one for what the rank did last; written in calls.
-    /// `wires`: none, if messages take no time. All must outlive this.
+    /// What ranks do each other's work with; all null: they reach each other's memory, at no cost.
+    struct Links {
+        const ProgramNetwork* network = nullptr;  ///< with `wires`, if messages take time
+        Wires* wires = nullptr;
+        ProgramMessages* messages = nullptr;  ///< if there are other processes: only ranks here get tasks
+        const RunFaults* faults = nullptr;    ///< for tests
+    };
+
+    /// `spans`: ProgramBoard's; written in calls. All must outlive this.
     ProgramTasks(const tensor::Program& program, const tensor::Kernels& kernels,
                  const std::vector<ProgramStage>& stages, const RankPartMaker& maker, KernelSpan* spans,
-                 const ProgramNetwork* network, Wires* wires);
+                 const Links& links);
 
     [[nodiscard]] const TaskGraph& graph() const { return graph_; }
+    /// Those that have tasks; each is the worker of its place here.
+    [[nodiscard]] const std::vector<std::uint32_t>& ranks() const { return here_; }
 
   private:
     using TaskId = TaskGraph::TaskId;
@@ -55,6 +60,8 @@ class ProgramTasks {
                    const std::vector<LevelParts>& parts);
     void add_calls(const ProgramStage& stage, const ProgramStage::Level& level,
                    const std::vector<TaskId>& tasks);
+    void add_transfers(const ProgramStage& stage, const ProgramPart& part, std::int64_t piece,
+                       const std::vector<TaskId>& tasks);
     void wait_for_group(const std::vector<tensor::AxisId>& axes, const std::vector<TaskId>& before,
                         const std::vector<TaskId>& tasks);
     void end_stage(const ProgramStage& stage);
@@ -64,14 +71,16 @@ class ProgramTasks {
     const tensor::Kernels& kernels_;
     const RankPartMaker& maker_;
     KernelSpan* spans_;
-    const ProgramNetwork* network_;
-    Wires* wires_;
+    const Links links_;
     std::size_t ranks_;
+    std::vector<std::uint32_t> here_;
     TaskGraph graph_;
     std::vector<std::unique_ptr<RankPart>> owned_;
     std::vector<TaskId> before_;                 ///< by rank: what its stage waits for
     std::vector<std::vector<TaskId>> of_stage_;  ///< by rank: the tasks of this stage
     std::vector<TaskId> last_level_;             ///< by rank: of this piece
+    /// Of this stage: what ranks here send, which their memory is needed for until then.
+    std::vector<ProgramMessages::Transfer> sent_;
 };
 
 }  // namespace tutti::run

@@ -88,6 +88,7 @@ std::vector<PieceRanges> RankPartMaker::pieces_of(const ProgramStage& stage, Val
     std::vector<PieceRanges> pieces;
     for (std::int64_t piece = 0; piece < stage.pieces(); ++piece)
         pieces.push_back(piece_ranges(program, stage.cut, id, rank, piece));
+    if (faults != nullptr && faults->pieces) faults->pieces(id, rank, pieces);
     return pieces;
 }
 
@@ -118,7 +119,7 @@ std::unique_ptr<RankPart> RankPartMaker::exchange(ValueId id, const ProgramStage
         others.push_back(memory.address(operand, side.rank));
         results.push_back(memory.address(id, side.rank));
     }
-    if (program[id].op == Op::AllReduce) {
+    if (program[id].op == Op::AllReduce && writes_to_others) {
         return std::make_unique<AllReduceRun>(std::move(exchange), std::move(others), std::move(results),
                                               place, memory.storage(program[id].type),
                                               pieces_of(stage, id, rank), memory.arithmetic());
@@ -135,7 +136,8 @@ std::unique_ptr<RankPart> RankPartMaker::loop(const ProgramPart& part, const Pro
 
 std::unique_ptr<RankPart> RankPartMaker::local(ValueId id, const ProgramStage& stage,
                                                std::int64_t rank) const {
-    return std::make_unique<LocalPart>(program, memory, coder.blas(), id, pieces_of(stage, id, rank), rank);
+    return std::make_unique<LocalPart>(program, memory, coder.blas(), id, stage, pieces_of(stage, id, rank),
+                                       rank);
 }
 
 }  // namespace tutti::run

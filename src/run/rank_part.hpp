@@ -4,6 +4,7 @@
 #include "run/piece_ranges.hpp"
 #include "run/program_stages.hpp"
 #include "run/rank_memory.hpp"
+#include "run/run_faults.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,8 @@ struct RankPartMaker {
     const MemoryPlan& plan;
     const RankMemory& memory;
     KernelCoder& coder;
+    bool writes_to_others = true;  ///< whether ranks reach each other's memory to write there
+    const RunFaults* faults = nullptr;
 
     [[nodiscard]] std::unique_ptr<RankPart> made(const ProgramPart& part, const ProgramStage& stage,
                                                  std::int64_t rank) const;

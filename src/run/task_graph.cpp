@@ -26,11 +26,15 @@ void TaskGraph::end_block(std::uint32_t worker) {
     if (end > begin) block_ends_[worker].push_back(end);
 }
 
-void TaskGraph::finish() {
+void TaskGraph::finish(const Change& change) {
     for (std::uint32_t worker = 0; worker < workers(); ++worker) end_block(worker);
     std::ranges::sort(edges_);
     const auto same = std::ranges::unique(edges_);
     edges_.erase(same.begin(), same.end());
+    if (change) {
+        change(*this, edges_);
+        std::ranges::sort(edges_);
+    }
     waits_ = signals_;
     first_behind_.assign(tasks() + 1, 0);
     for (const auto& [first, then] : edges_) {

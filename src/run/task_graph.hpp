@@ -17,6 +17,7 @@ namespace tutti::run {
 class TaskGraph {
   public:
     using TaskId = std::uint32_t;
+    using Edge = std::pair<TaskId, TaskId>;  ///< a task, and one that waits for it
     static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
     explicit TaskGraph(std::size_t workers) : own_(workers), block_ends_(workers) {}
@@ -31,9 +32,10 @@ class TaskGraph {
     /// From here on the worker's tasks belong to another block.
     void end_block(std::uint32_t worker);
 
-    /// Nothing is added from now on. Throws InternalError where tasks wait for each other in a circle, so
-    /// that no call can stand still.
-    void finish();
+    /// Nothing is added from now on. `change`: what tests do to the edges, in order. Throws InternalError
+    /// where tasks wait for each other in a circle, so that no call can stand still.
+    using Change = std::function<void(const TaskGraph& graph, std::vector<Edge>& edges)>;
+    void finish(const Change& change = {});
 
     [[nodiscard]] std::size_t workers() const { return own_.size(); }
     [[nodiscard]] std::size_t tasks() const { return work_.size(); }
@@ -59,7 +61,7 @@ class TaskGraph {
     std::vector<std::uint32_t> worker_, signals_, waits_;  ///< by task
     std::vector<std::vector<TaskId>> own_;                 ///< by worker
     std::vector<std::vector<std::size_t>> block_ends_;
-    std::vector<std::pair<TaskId, TaskId>> edges_;
+    std::vector<Edge> edges_;
     std::vector<std::size_t> first_behind_;
     std::vector<TaskId> behind_;
 };

@@ -209,7 +209,7 @@ TestData::TestData(const Executable& executable, const Layout& layout, ElementTy
 
 void TestData::fill(std::uint32_t memory, std::byte* to) const {
     const ExecutableMemory& here = executable_->memories[memory];
-    std::memset(to, 0xff, static_cast<std::size_t>(layout_->elements(memory)) * size_of(type_));
+    std::fill_n(to, static_cast<std::size_t>(layout_->elements(memory)) * size_of(type_), std::byte{0xff});
     if (!here.origin) return;
     const std::uint64_t origin = (*here.origin).value();
     with_type(type_, [&](auto zero) {

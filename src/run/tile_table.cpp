@@ -5,13 +5,6 @@
 namespace tutti::run {
 namespace {
 
-const TileTable& best_tiles() {
-#if defined(TUTTI_AVX2_KERNELS)
-    if (__builtin_cpu_supports("avx2")) return kAvx2Tiles;
-#endif
-    return kPortableTiles;
-}
-
 struct FieldTable {
     TileFunction steps[kTileSteps]{};
     CombineFunction combine[tensor::kReductionNames.size()]{};
@@ -26,8 +19,20 @@ constinit const FieldTable kFieldTable = made_field_table();
 
 }  // namespace
 
+std::vector<const TileTable*> tile_tables() {
+    std::vector<const TileTable*> tables;
+#if defined(TUTTI_AVX2_KERNELS)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        tables.push_back(&kAvx512Tiles);
+    if (__builtin_cpu_supports("avx2")) tables.push_back(&kAvx2Tiles);
+#endif
+    tables.push_back(&kPortableTiles);
+    return tables;
+}
+
 const TileTable& tile_table() {
-    static const TileTable& table = best_tiles();
+    static const TileTable& table = *tile_tables().front();
     return table;
 }
 

@@ -32,7 +32,7 @@ Loop loop_of(const Program& program, std::span<const ValueId> values,
             const ValueId arg = value.args[k];
             const Value& operand = program[arg];
             if (const auto found = step_of.find(arg); found != step_of.end()) {
-                step.operands.push_back({Kind::Step, found->second});
+                step.operands.push_back({Kind::Earlier, found->second});
             } else if (operand.op == Op::Constant) {
                 step.operands.push_back(
                     {Kind::Constant,

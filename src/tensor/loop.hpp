@@ -14,8 +14,8 @@ namespace tutti::tensor {
 /// Where an operand of a step of a loop comes from: what an earlier step made of the same element, a tensor
 /// in memory, or a number.
 struct LoopOperand {
-    enum class Kind : std::uint8_t { Step, Tensor, Constant };
-    Kind kind = Kind::Step;
+    enum class Kind : std::uint8_t { Earlier, Tensor, Constant };
+    Kind kind = Kind::Earlier;
     std::size_t index = 0;  ///< of the loop's steps, tensors or constants
     friend bool operator==(const LoopOperand&, const LoopOperand&) = default;
 };

@@ -7,14 +7,14 @@
 #include "tune/collective_cost.hpp"
 
 #include "synth/synthesize.hpp"
-#include "tensor/parts.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace tutti::tune {
 namespace {
@@ -101,15 +101,6 @@ std::uint64_t bytes_on_wires(const Instance& instance, const Schedule& schedule)
 
 }  // namespace
 
-Call call_of(const tensor::Program& program, const tensor::Value& value) {
-    const tensor::Type& type = value.op == Op::AllGather ? value.type : program[value.args.front()].type;
-    return {.op = value.op,
-            .axes = value.axes,
-            .bytes = tensor::part_bytes(program.mesh(), type),
-            .root = value.root,
-            .by = value.op == Op::Shift ? value.by : 0};
-}
-
 InstanceParts call_instance(const tensor::Mesh& mesh, const TopologyParts& topology, const Call& call,
                             std::uint64_t chunks) {
     InstanceParts parts{.name = fmt::format("{}-{}", name_of(call.op), call.bytes),
@@ -126,6 +117,7 @@ CallSchedules::CallSchedules(const Topology& topology, tensor::Mesh mesh, Stop s
                              double seconds_each)
     : topology_(topology),
       mesh_(std::move(mesh)),
+      estimates_(topology, mesh_),
       stop_(stop),
       say_(std::move(say)),
       seconds_each_(seconds_each) {
@@ -209,6 +201,22 @@ const CallSchedule& CallSchedules::of(const Call& call) {
     return answers_.emplace(call, std::move(best)).first->second;
 }
 
+double CallSchedules::estimated_us(const Call& call) const {
+    if (const auto known = answers_.find(call); known != answers_.end()) return known->second.us();
+    const double us = estimates_.us(call);
+    const auto unlike = [&](const Call& other) {
+        const auto bytes = [](const Call& one) { return std::log(static_cast<double>(one.bytes)); };
+        return std::pair(other.op != call.op, std::abs(bytes(other) - bytes(call)));
+    };
+    const Call* nearest = nullptr;
+    for (const auto& [other, answer] : answers_) {
+        if (other.axes != call.axes || other.pieces != 1 || answer.instance == nullptr) continue;
+        if (nearest == nullptr || unlike(other) < unlike(*nearest)) nearest = &other;
+    }
+    const double guessed = nearest == nullptr ? 0 : estimates_.us(*nearest);
+    return guessed > 0 ? us * answers_.at(*nearest).us() / guessed : us;
+}
+
 const CallSchedule& CallSchedules::refined(const Call& call, double seconds) {
     (void)of(call);
     CallSchedule& best = answers_.at(call);
@@ -223,14 +231,6 @@ const CallSchedule& CallSchedules::refined(const Call& call, double seconds) {
     } catch (const LimitError&) {  // the heuristics' schedule stays
     }
     return best;
-}
-
-std::string words_of(const tensor::Mesh& mesh, const Call& call) {
-    std::vector<std::string> axes;
-    for (const tensor::AxisId axis : call.axes) axes.push_back(mesh.name(axis));
-    const std::string pieces = call.pieces > 1 ? fmt::format("{} pieces of ", call.pieces) : "";
-    return fmt::format("{} over {}, {}{} bytes", name_of(call.op), fmt::join(axes, " and "), pieces,
-                       call.bytes);
 }
 
 }  // namespace tutti::tune

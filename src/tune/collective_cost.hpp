@@ -5,7 +5,8 @@
 #include "core/schedule.hpp"
 #include "core/stop.hpp"
 #include "tensor/mesh.hpp"
-#include "tensor/program.hpp"
+#include "tune/call.hpp"
+#include "tune/call_estimate.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -15,21 +16,6 @@
 #include <vector>
 
 namespace tutti::tune {
-
-/// A call of a collective, made by all groups of its axes at once. Two calls that compare equal take equally
-/// long.
-struct Call {
-    tensor::Op op = tensor::Op::AllReduce;
-    std::vector<tensor::AxisId> axes{};
-    std::int64_t bytes = 0;   ///< what a rank hands to it; of an all_gather what it ends with
-    std::int64_t pieces = 1;  ///< so many of it under one schedule, each of these bytes
-    Ticks each{};             ///< of pieces: the first is there after this time, and each after as much more
-    std::int64_t root = 0, by = 0;  ///< of reduce_to and broadcast_from; of shift
-    friend auto operator<=>(const Call&, const Call&) = default;
-};
-
-/// The call that a value makes. Precondition: it is a collective.
-[[nodiscard]] Call call_of(const tensor::Program& program, const tensor::Value& value);
 
 /// The instance that a call is on a network: one collective for each group, of chunks of
 /// call / (ranks x chunks).
@@ -64,6 +50,10 @@ class CallSchedules {
     /// By all methods, for as many seconds; never worse than of(call).
     const CallSchedule& refined(const Call& call, double seconds);
 
+    /// A guess, without synthesis: what is known, or the closed form, as far off as it is for the known call
+    /// over the same axes that is most alike.
+    [[nodiscard]] double estimated_us(const Call& call) const;
+
     /// How many instances were synthesized.
     [[nodiscard]] std::size_t syntheses() const { return syntheses_; }
     [[nodiscard]] const tensor::Mesh& mesh() const { return mesh_; }
@@ -77,6 +67,7 @@ class CallSchedules {
 
     const Topology& topology_;
     const tensor::Mesh mesh_;
+    const CallEstimates estimates_;
     const Stop stop_;
     const Say say_;
     const double seconds_each_;
@@ -84,8 +75,5 @@ class CallSchedules {
     std::map<Call, CallSchedule> answers_;
     std::map<Call, bool> refined_;
 };
-
-/// "all_reduce over data, 64 MiB".
-[[nodiscard]] std::string words_of(const tensor::Mesh& mesh, const Call& call);
 
 }  // namespace tutti::tune

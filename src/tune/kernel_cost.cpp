@@ -28,6 +28,46 @@ KernelCosts::KernelCosts(const tensor::Program& program, const tensor::Users& us
                          const tensor::Device& device)
     : program_(program), users_(users), device_(device), is_output_(program.slots()) {
     for (const tensor::ValueId output : program.outputs()) is_output_[output.index()] = true;
+    if (device.cache_MB > 0) in_cache_ = std::min(1.0, device.cache_MB * 1e6 / std::max(kept_bytes(), 1.0));
+}
+
+bool KernelCosts::is_read_outside(tensor::ValueId id, const tensor::Kernel& kernel) const {
+    return is_output_[id.index()] || std::ranges::any_of(users_[id], [&](tensor::ValueId user) {
+               return std::ranges::find(kernel.values, user) == kernel.values.end();
+           });
+}
+
+/// Inputs, and the most that is kept between kernels at a time; new states take the place of old ones.
+double KernelCosts::kept_bytes() const {
+    const tensor::Kernels kernels(program_);
+    double inputs = 0, kept = 0, most = 0;
+    std::vector<double> ends(kernels.all().size() + 1);  // of what is read last there
+    for (std::size_t k = 0; k < kernels.all().size(); ++k) {
+        const tensor::Kernel& kernel = kernels.all()[k];
+        for (const tensor::ValueId id : kernel.values) {
+            const tensor::Value& value = program_[id];
+            const auto bytes = static_cast<double>(tensor::part_bytes(program_.mesh(), value.type));
+            if (value.op == Op::Input) inputs += bytes;
+            const bool is_placed = kind_of(value.op) == tensor::OpKind::Placement ||
+                                   kind_of(value.op) == tensor::OpKind::Source || value.op == Op::Update;
+            const bool is_update = std::ranges::any_of(
+                users_[id], [&](tensor::ValueId user) { return program_[user].op == Op::Update; });
+            if (is_placed || is_update || !is_read_outside(id, kernel)) continue;
+            std::size_t last = is_output_[id.index()] ? kernels.all().size() : k;
+            for (const tensor::ValueId user : users_[id]) last = std::max(last, kernels.of(user).index());
+            kept += bytes;
+            ends[last] += bytes;
+        }
+        most = std::max(most, kept);
+        kept -= ends[k];
+    }
+    return inputs + most;
+}
+
+double KernelCosts::memory_us(double bytes, DType dtype) const {
+    const double slow = 1 / rate_of(device_.memory_GBps, dtype, "memory_GBps");
+    const double fast = device_.cache_GBps[static_cast<std::size_t>(dtype)];
+    return bytes / 1e3 * (fast > 0 ? in_cache_ / fast + (1 - in_cache_) * slow : slow);
 }
 
 double KernelCosts::matmul_us(const tensor::Value& einsum) const {
@@ -53,6 +93,10 @@ double KernelCosts::matmul_us(const tensor::Value& einsum) const {
 double KernelCosts::pointwise_us(const tensor::Value& value) const {
     const tensor::Type& type = value.op == Op::Reduce ? program_[value.args.front()].type : value.type;
     const auto operations = static_cast<double>(tensor::part_elements(program_.mesh(), type));
+    constexpr std::array kFunctions{Op::Exp, Op::Log, Op::Tanh, Op::Erf, Op::Sigmoid, Op::Pow};
+    const double functions = device_.function_tflops[static_cast<std::size_t>(type.dtype)];
+    if (functions > 0 && std::ranges::find(kFunctions, value.op) != kFunctions.end())
+        return operations / (functions * 1e6);
     return operations / (rate_of(device_.pointwise_tflops, type.dtype, "pointwise_tflops") * 1e6);
 }
 
@@ -66,9 +110,7 @@ double KernelCosts::compute_us(const tensor::Kernel& kernel) const {
         return std::ranges::find(computed, id) != computed.end();
     };
     double matmul = 0, pointwise = 0, memory = 0;
-    const auto move = [&](double bytes, DType dtype) {
-        memory += bytes / (rate_of(device_.memory_GBps, dtype, "memory_GBps") * 1e3);
-    };
+    const auto move = [&](double bytes, DType dtype) { memory += memory_us(bytes, dtype); };
     for (const tensor::ValueId id : computed) {
         const tensor::Value& value = program_[id];
         if (value.op == Op::Einsum) matmul += matmul_us(value);

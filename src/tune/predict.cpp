@@ -141,6 +141,10 @@ class Predictor {
         return list;
     }
 
+    double us_of(const Call& call) {
+        return options_.guess ? calls_.estimated_us(call) : calls_.of(call).us();
+    }
+
     Need need_of(const Kernel& kernel, std::int64_t pieces) {
         Need need;
         const auto works = [&](ValueId id) { return tensor::does_work(program_[id]); };
@@ -151,7 +155,7 @@ class Predictor {
         need.computes = list.empty() || std::ranges::any_of(kernel.values, [&](ValueId id) {
                             return works(id) && !tensor::is_collective(program_[id].op);
                         });
-        for (const Call& call : list) need.network_us += device_.launch_us + calls_.of(call).us();
+        for (const Call& call : list) need.network_us += device_.launch_us + us_of(call);
         if (!need.communicates) need.compute_us = device_.launch_us + compute;
         if (need.communicates && need.computes) {
             need.network_us += device_.launch_us + compute * kLastPiece;
@@ -301,9 +305,10 @@ class Predictor {
         for (const Stage& stage : stages_) {
             for (const KernelId kernel : stage.kernels) {
                 for (const Call& call : calls_in(kernels_[kernel], stage.pieces)) {
+                    (void)number_of(call);
+                    if (options_.guess) continue;
                     prediction_.wire_bytes +=
                         calls_.of(call).wire_bytes * static_cast<std::uint64_t>(stage.pieces);
-                    (void)number_of(call);
                 }
             }
         }

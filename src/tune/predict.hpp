@@ -34,6 +34,7 @@ struct PredictOptions {
     bool bars = false;   ///< make them
     bool joint = false;  ///< try one schedule for all pieces of an overlap: a few per cent on uneven
                          ///< networks; takes long
+    bool guess = false;  ///< calls take what they are estimated to: nothing is synthesized, no wire_bytes
 };
 
 /// The makespan of the program's kernels in their order on two streams, compute and network: each starts when

@@ -1,7 +1,9 @@
 // All programs of the standard space, in all their forms, are predicted; there are tens to hundreds, and what
-// takes time is the synthesis of their calls, of which many schedules share a few. Where there are more than
-// can be kept, the best stay. The best few are predicted again with what takes longer: one schedule for all
-// pieces of an overlap, and, for the first of all, schedules by the solvers.
+// takes time is the synthesis of their calls, of which many schedules share a few. So all are guessed first,
+// with closed forms in place of calls that are not known yet, and predicted in that order: when the time is
+// over, the likely ones are there, and those whose calls are all known come for nothing. Where there are more
+// than can be kept, the best guesses stay. The best few are predicted again with what takes longer: one
+// schedule for all pieces of an overlap, and, for the first of all, schedules by the solvers.
 
 #include "tune/tune.hpp"
 
@@ -17,9 +19,10 @@
 namespace tutti::tune {
 namespace {
 
-constexpr std::size_t kMostKept = 5'000, kKept = 200;
-/// Of the time that is left.
-constexpr double kExploringShare = 0.2;
+constexpr std::size_t kMostKept = 5'000;
+/// Of the time that is left then: until programs are reached, and have forms, and forms are predicted. The
+/// rest is for the best few.
+constexpr double kExploringShare = 0.2, kFormingShare = 0.3, kPredictingShare = 0.7;
 /// So many of the best are worth a joint synthesis.
 constexpr std::size_t kFinalists = 4;
 
@@ -34,21 +37,8 @@ class Search {
         say(fmt::format("written  {:.1f} us, {} kernels", result_.unscheduled.us,
                         result_.unscheduled.kernels));
         keep({{}, program_, result_.unscheduled});
-        ExploreOptions explore;
-        explore.stop = request_.stop;
-        // Programs that are reached and not predicted are worth nothing.
-        if (const auto left = request_.stop.remaining()) {
-            explore.stop = request_.stop.within(kExploringShare * *left);
-        }
-        const std::vector<Explored> programs = reachable(program_, explore);
-        explore.stop = request_.stop;
-        result_.programs = programs.size();
-        say(fmt::format("programs {}", programs.size()));
-        for (const Explored& one : programs) {
-            if (request_.stop.requested()) break;
-            try_forms(one, explore);
-        }
-        result_.stopped = request_.stop.requested();
+        guess_all();
+        predict_all();
         keep_best(request_.top);
         finish();
         return std::move(result_);
@@ -59,21 +49,74 @@ class Search {
         if (request_.say) request_.say(line);
     }
 
-    void try_forms(const Explored& explored, ExploreOptions options) {
+    /// A form, and what it would take if calls took what they are estimated to.
+    struct Guess {
+        Explored form;
+        double us;
+    };
+
+    [[nodiscard]] Stop share(double of_what_is_left) const {
+        const auto left = request_.stop.remaining();
+        return left ? request_.stop.within(of_what_is_left * *left) : request_.stop;
+    }
+
+    void guess_all() {
+        const Stop exploring = share(kExploringShare);
+        const std::vector<Explored> programs = reachable(program_, {.stop = exploring});
+        result_.stopped = exploring.requested();
+        result_.programs = programs.size();
+        say(fmt::format("programs {}", programs.size()));
+        const Stop stop = share(kFormingShare);
+        for (const Explored& one : programs) {
+            if (stop.requested()) {
+                result_.stopped = true;
+                break;
+            }
+            guess_forms(one);
+            if (guesses_.size() > 2 * kMostKept) keep_best_guesses();
+        }
+        keep_best_guesses();
+    }
+
+    void guess_forms(const Explored& explored) {
         bool is_first = true;
         for (const std::int64_t pieces : request_.pieces) {
-            options.pieces = pieces;
-            for (Explored& form : forms(explored, options)) {
+            for (Explored& form : forms(explored, {.pieces = pieces})) {
                 if (form.steps.empty() || (!is_first && form.program.overlaps().empty())) continue;
-                if (request_.stop.requested()) return;
-                try_one(std::move(form));
+                const double us = predict(form.program, device_, calls_, {.guess = true}).us;
+                guesses_.push_back({std::move(form), us});
             }
             is_first = false;
         }
-        if (result_.schedules.size() > kMostKept) keep_best(kKept);
     }
 
-    void try_one(Explored form) {
+    void keep_best_guesses() {
+        std::ranges::stable_sort(guesses_, {}, &Guess::us);
+        if (guesses_.size() > kMostKept)
+            guesses_.erase(guesses_.begin() + static_cast<std::ptrdiff_t>(kMostKept), guesses_.end());
+    }
+
+    void predict_all() {
+        const Stop stop = share(kPredictingShare);
+        for (Guess& guess : guesses_) {
+            if (request_.stop.requested()) {
+                result_.stopped = true;
+                return;
+            }
+            if (!stop.requested() || all_known(guess.form.program)) {
+                predict_one(std::move(guess.form));
+            } else {
+                result_.stopped = true;
+            }
+        }
+    }
+
+    [[nodiscard]] bool all_known(const tensor::Program& program) {
+        const Prediction guess = predict(program, device_, calls_, {.guess = true});
+        return std::ranges::all_of(guess.calls, [&](const Call& call) { return calls_.has(call); });
+    }
+
+    void predict_one(Explored form) {
         try {
             Prediction prediction = predict(form.program, device_, calls_);
             keep({std::move(form.steps), std::move(form.program), std::move(prediction)});
@@ -132,6 +175,7 @@ class Search {
     CallSchedules& calls_;
     const TuneRequest& request_;
     TuneResult result_;
+    std::vector<Guess> guesses_;
     double best_us_ = std::numeric_limits<double>::infinity();
 };
 

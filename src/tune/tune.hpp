@@ -20,7 +20,6 @@ struct TuneRequest {
     std::size_t top = 10;                      ///< so many of the best are returned
     Stop stop{};
     std::function<void(const std::string&)> say{};
-    double seconds_each = 5;    ///< of a synthesis in the search
     double seconds_refine = 5;  ///< of a synthesis for the winner
 };
 
@@ -41,7 +40,7 @@ struct TuneResult {
 };
 
 /// Finds the best schedules of a program: all programs of the standard space (explore.hpp), each in its forms
-/// (forms.hpp), predicted with the calls' synthesized schedules; the best few again with the solvers'
+/// predicted with the calls' synthesized schedules, likely ones first; the best few again with the solvers'
 /// schedules and with one schedule for all pieces of an overlap. Throws LimitError when stopped before the
 /// program as written was predicted, Refusal, InputError.
 [[nodiscard]] TuneResult tune(const tensor::Program& program, const tensor::Device& device,

@@ -3,38 +3,18 @@
 #include "source_dir.hpp"
 
 #include "tensor/refusal.hpp"
+#include "tests/support/text_file.hpp"
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 using namespace tutti;
+using test::TextFile;
 
 namespace {
 
 const std::string kData = std::string(TUTTI_SOURCE_DIR) + "/tests/data/tensor/";
-
-/// A file with this text, for as long as this lives.
-class TextFile {
-  public:
-    explicit TextFile(const std::string& text) {
-        std::string pattern = (std::filesystem::temp_directory_path() / "tutti-run-XXXXXX").string();
-        const int descriptor = ::mkstemp(pattern.data());
-        REQUIRE(descriptor >= 0);
-        path_ = pattern;
-        std::ofstream(path_) << text;
-    }
-    TextFile(const TextFile&) = delete;
-    TextFile& operator=(const TextFile&) = delete;
-    ~TextFile() { std::filesystem::remove(path_); }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 }  // namespace
 
@@ -72,6 +52,15 @@ TEST_CASE("an output that is not the file's is named with its rank and element")
     const TextFile refused("split sum rs_ag dim 3\n");
     CHECK_THROWS_AS((void)app::run_tensor({.program = program.path(), .schedule = refused.path()}),
                     tensor::Refusal);
+}
+
+TEST_CASE("without the reference a program runs and says that nothing was compared") {
+    const app::TensorRun run =
+        app::run_tensor({.program = kData + "programs/adam.json", .calls = 2, .reference = false});
+    CHECK_FALSE(run.compared);
+    CHECK_FALSE(run.wrong());
+    CHECK(run.outputs.size() == 3);
+    CHECK(app::json_of(run).at("verdict") == "not compared");
 }
 
 TEST_CASE("on links, kernels that overlap wait for messages, and give what the program means") {

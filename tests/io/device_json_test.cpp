@@ -39,6 +39,16 @@ TEST_CASE("a device's rates are numbers, or numbers by type") {
     CHECK(io::parse_device(io::JsonView(io::write_device(device))) == device);
 }
 
+TEST_CASE("a device may say what functions take, and what is in its cache") {
+    const tensor::Device device = device_of(
+        R"({"tutti_device": 1, "matmul_tflops": 1, "pointwise_tflops": 10, "function_tflops": {"f32": 0.5}, "memory_GBps": 800, "cache_GBps": 3000, "cache_MB": 40, "launch_us": 5})");
+    CHECK(device.function_tflops[static_cast<std::size_t>(tensor::DType::F32)] == 0.5);
+    CHECK(device.function_tflops[static_cast<std::size_t>(tensor::DType::F64)] == 0);
+    CHECK(device.cache_GBps[static_cast<std::size_t>(tensor::DType::I8)] == 3000);
+    CHECK(device.cache_MB == 40);
+    CHECK(io::parse_device(io::JsonView(io::write_device(device))) == device);
+}
+
 TEST_CASE("a device file that is wrong is refused at its place") {
     const std::string rest = R"("pointwise_tflops": 10, "memory_GBps": 800, "launch_us": 5})";
     CHECK(place_of_error(R"({"tutti_device": 2, "matmul_tflops": 80, )" + rest) == "/tutti_device");
@@ -46,6 +56,9 @@ TEST_CASE("a device file that is wrong is refused at its place") {
     CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": {"f99": 1}, )" + rest) == "/matmul_tflops");
     CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": {}, )" + rest) == "/matmul_tflops");
     CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": "fast", )" + rest) == "/matmul_tflops");
+    CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": 80, "cache_MB": 40, )" + rest) ==
+          "/cache_MB");
+    CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": 80, "cache_GBps": 40, )" + rest) == "/");
     CHECK(place_of_error(R"({"tutti_device": 1, )" + rest) == "/");
     CHECK(place_of_error(R"({"tutti_device": 1, "matmul_tflops": 80, "speed": 1, )" + rest) == "/");
 }

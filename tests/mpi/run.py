@@ -33,6 +33,22 @@ def mpirun(ranks, *command, environment=(), expected=0):
     return run("mpirun", "-n", ranks, *passed, *command, env=own, expected=expected)
 
 
+def tensor_programs(tutti):
+    examples = HERE.parent.parent / "examples" / "tensor"
+    for name, mesh in (("adam", "data=3"), ("mlp", "tensor=3"), ("pipeline_step", "")):
+        for processes in (2, 3):
+            words = [examples / f"{name}.json", examples / f"{name}.schedule.json", "--mpi", "--check", "--iterations", 2, "--json"]
+            if mesh:
+                words += ["--mesh", mesh]
+            if name != "pipeline_step":
+                words += ["--sizes", "N=1003" if name == "adam" else "B=7"]
+            result = json.loads(mpirun(processes, tutti, "run", *words).stdout)
+            assert result["verdict"] == "right" and result["processes"] == processes and result["calls"] == 2, result
+            assert result["check"]["runs"] == 8 and not result["check"]["difference"], result
+    refused = mpirun(3, tutti, "run", examples / "adam.json", "--mesh", "data=2", "--mpi", expected=2)
+    assert "its 2 ranks cannot be spread over 3 processes" in refused.stderr, refused.stderr
+
+
 def main():
     tutti = Path(sys.argv[1]).resolve()
     library = tutti.parent / "libtutti_mpi.so"
@@ -73,6 +89,7 @@ def main():
             for name in ("all_reduce", "all_gather", "all_to_all"):
                 table = json.loads(mpirun(ranks, tutti, "run", plans / f"{name}-{RANKS}.xml", "--mpi", "--count", "1,50021", "--dtype", "i32", "--iterations", 2, "--json").stdout)
                 assert table["rows"] and all(row["wrong"] == 0 and row["compared"] > 0 for row in table["rows"]), table
+        tensor_programs(tutti)
         refused = mpirun(2, tutti, "bench", plans / "all_reduce-4.xml", "--against", "mpi", expected=2)
         assert "the plan is for 4 ranks, but there are 2 processes" in refused.stderr, refused.stderr
     print("all right")

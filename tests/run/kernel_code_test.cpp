@@ -42,7 +42,7 @@ struct Case {
     [[nodiscard]] std::int64_t elements() const { return run::product(shape.sizes); }
     [[nodiscard]] DType type_of(const LoopOperand& operand) const {
         switch (operand.kind) {
-            case Kind::Step:
+            case Kind::Earlier:
                 return loop.steps[operand.index].to;
             case Kind::Tensor:
                 return loop.tensors[operand.index].read.dtype;
@@ -81,7 +81,7 @@ void add_tensor(Case& made, DType dtype, Rng& rng) {
 /// An operand of the type: something that is there, else a new tensor.
 LoopOperand operand_of(Case& made, DType dtype, Rng& rng) {
     std::vector<LoopOperand> known;
-    for (std::size_t i = 0; i < made.loop.steps.size(); ++i) known.push_back({Kind::Step, i});
+    for (std::size_t i = 0; i < made.loop.steps.size(); ++i) known.push_back({Kind::Earlier, i});
     for (std::size_t i = 0; i < made.loop.tensors.size(); ++i) known.push_back({Kind::Tensor, i});
     for (std::size_t i = 0; i < made.loop.constants.size(); ++i) known.push_back({Kind::Constant, i});
     std::erase_if(known, [&](const LoopOperand& operand) { return made.type_of(operand) != dtype; });
@@ -222,7 +222,7 @@ Memory one_by_one(const Case& made, const Memory& tensors, const Arithmetic& ari
         std::vector<const void*> from;
         for (LoopOperand& operand : alone.operands) {
             if (operand.kind == Kind::Constant) continue;
-            const bool is_step = operand.kind == Kind::Step;
+            const bool is_step = operand.kind == Kind::Earlier;
             tensor::LoopTensor read;
             read.read.dtype = made.type_of(operand);
             single.shape.strides.push_back(is_step ? run::row_major_strides(made.shape.sizes)
@@ -252,7 +252,7 @@ Memory verified(const Case& made, const Memory& tensors, Precision precision,
     for (std::size_t i = 0; i < static_cast<std::size_t>(made.elements()); ++i) {
         std::vector<Element> of_step;
         const auto element = [&](const LoopOperand& operand) -> Element {
-            if (operand.kind == Kind::Step) return of_step[operand.index];
+            if (operand.kind == Kind::Earlier) return of_step[operand.index];
             if (operand.kind == Kind::Constant) {
                 const tensor::LoopConstant& constant = made.loop.constants[operand.index];
                 return numbers.constant(constant.number, constant.dtype);
@@ -299,10 +299,13 @@ TEST_CASE("loops give what the verifier's numbers give, in f64 and in the field"
             const verify::Numbers& numbers =
                 precision == Precision::F64 ? static_cast<const verify::Numbers&>(real) : field;
             const Memory tensors = drawn_tensors(made, precision, rng);
-            const auto code = run::tile_code(made.loop, made.shape, arithmetic);
+            const Memory expected = verified(made, tensors, precision, numbers);
             INFO(round);
-            CHECK(first_difference(made, outputs_of(*code, made, tensors, precision, &rng),
-                                   verified(made, tensors, precision, numbers)) == "");
+            for (const run::TileTable* table : run::tile_tables()) {
+                const auto code = run::tile_code(made.loop, made.shape, arithmetic, *table);
+                CHECK(first_difference(made, outputs_of(*code, made, tensors, precision, &rng), expected) ==
+                      "");
+            }
         }
     }
 }
@@ -316,16 +319,60 @@ TEST_CASE("fused, step by step, interpreted and compiled loops have the same bit
             const Arithmetic arithmetic(precision, 5);
             const Memory tensors = drawn_tensors(made, precision, rng);
             const Memory expected = one_by_one(made, tensors, arithmetic);
-            const auto tiles = run::tile_code(made.loop, made.shape, arithmetic);
             const auto code = coder.code(made.loop, made.shape, arithmetic);
             INFO(round, ", ", static_cast<int>(precision));
-            CHECK(first_difference(made, outputs_of(*tiles, made, tensors, precision, &rng), expected) == "");
+            for (const run::TileTable* table : run::tile_tables()) {
+                const auto tiles = run::tile_code(made.loop, made.shape, arithmetic, *table);
+                CHECK(first_difference(made, outputs_of(*tiles, made, tensors, precision, &rng), expected) ==
+                      "");
+            }
             CHECK(first_difference(made, outputs_of(*code, made, tensors, precision, &rng), expected) == "");
             CHECK(first_difference(made, outputs_of(*code, made, tensors, precision, nullptr), expected) ==
                   "");
         }
     }
     if (!coder.compiler().why().empty()) MESSAGE("not compiled: ", coder.compiler().why());
+}
+
+TEST_CASE("two operations in one pass are rounded one after the other, with numbers among the operands") {
+    Rng rng(23);
+    const double numbers[] = {0.1, 4, -0x1p-20, 3e38, 0x1p126, 0};
+    for (int first = 0; first < 4; ++first) {
+        for (int second = 0; second < 4; ++second) {
+            for (std::size_t mask = 0; mask < 8; ++mask) {
+                const bool is_right = rng.below(2) == 0;
+                Case made;
+                made.shape.sizes = {2300};
+                const auto operand = [&](std::size_t k) -> LoopOperand {
+                    if ((mask >> k) % 2 == 0) {
+                        made.shape.strides.push_back({1});
+                        made.tensor_elements.push_back(2300);
+                        made.loop.tensors.emplace_back().read.dtype = DType::F32;
+                        return {Kind::Tensor, made.loop.tensors.size() - 1};
+                    }
+                    made.loop.constants.push_back({numbers[rng.below(std::size(numbers))], DType::F32});
+                    return {Kind::Constant, made.loop.constants.size() - 1};
+                };
+                const auto op = [](int number) {
+                    return static_cast<Op>(static_cast<int>(Op::Add) + number);
+                };
+                const LoopOperand x = operand(0), y = operand(1), z = operand(2), inner{Kind::Earlier, 0};
+                made.loop.steps = {{op(first), DType::F32, DType::F32, {x, y}, {}},
+                                   {op(second), DType::F32, DType::F32,
+                                    is_right ? std::vector{z, inner} : std::vector{inner, z}, 0}};
+                made.loop.outputs = {{tensor::ValueId(std::size_t{0}), DType::F32}};
+                const Arithmetic arithmetic(Precision::Declared);
+                const Memory tensors = drawn_tensors(made, Precision::Declared, rng),
+                             expected = one_by_one(made, tensors, arithmetic);
+                INFO(first, " ", second, " ", mask, " ", is_right);
+                for (const run::TileTable* table : run::tile_tables()) {
+                    const auto code = run::tile_code(made.loop, made.shape, arithmetic, *table);
+                    CHECK(first_difference(made, outputs_of(*code, made, tensors, Precision::Declared, &rng),
+                                           expected) == "");
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("an output may be the memory of a dense tensor, which is updated in place") {
@@ -340,7 +387,7 @@ TEST_CASE("an output may be the memory of a dense tensor, which is updated in pl
         };
         const LoopOperand w{Kind::Tensor, 0}, m{Kind::Tensor, 1};
         add(Op::Add, m, w, 1);
-        add(Op::Sub, w, {Kind::Step, 0}, 0);
+        add(Op::Sub, w, {Kind::Earlier, 0}, 0);
         add(Op::Mul, w, m, 2);
         const auto code = run::KernelCoder(mode).code(made.loop, made.shape, Precision::Declared);
         std::vector<float> ws, ms, out(1000);

@@ -1,20 +1,16 @@
 // Plans run by processes that share nothing: threads here, whose messages a queue passes on.
 
-#include "core/rng.hpp"
 #include "lang/library.hpp"
 #include "run/message_call.hpp"
 #include "run/test_data.hpp"
+#include "tests/support/mail.hpp"
 #include "tests/support/runnable.hpp"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <cstring>
-#include <map>
-#include <mutex>
 #include <set>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 namespace {
@@ -23,76 +19,6 @@ using namespace tutti;
 using run::ElementType;
 using run::Operator;
 
-/// Messages between threads. A send is over when it was received, as large ones of MPI are, and both sides
-/// have to ask several times.
-class Mail {
-  public:
-    using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, tag
-
-    class Box : public run::MessageTransport {
-      public:
-        Box(Mail& mail, std::uint32_t process, std::uint32_t processes)
-            : mail_(mail), process_(process), processes_(processes), rng_(process + 1) {}
-        std::uint32_t process() const override { return process_; }
-        std::uint32_t processes() const override { return processes_; }
-        std::uint32_t most_tags() const override { return 32767; }
-        Request send(const std::byte* data, std::size_t bytes, std::uint32_t to, std::uint32_t tag) override {
-            const std::lock_guard lock(mail_.mutex_);
-            return mail_.post(mail_.sends_[{process_, to, tag}],
-                              {const_cast<std::byte*>(data), bytes, false});
-        }
-        Request receive(std::byte* data, std::size_t bytes, std::uint32_t from, std::uint32_t tag) override {
-            const std::lock_guard lock(mail_.mutex_);
-            return mail_.post(mail_.receives_[{from, process_, tag}], {data, bytes, false});
-        }
-        bool done(Request request) override {
-            if (rng_.below(3) == 0) return false;
-            const std::lock_guard lock(mail_.mutex_);
-            mail_.deliver();
-            return mail_.posted_[request].over;
-        }
-
-      private:
-        Mail& mail_;
-        std::uint32_t process_, processes_;
-        Rng rng_;
-    };
-
-    [[nodiscard]] bool is_empty() const { return waiting_ == 0; }
-
-  private:
-    struct Posted {
-        std::byte* data = nullptr;
-        std::size_t bytes = 0;
-        bool over = false;
-    };
-    std::size_t post(std::vector<std::size_t>& queue, Posted posted) {
-        queue.push_back(posted_.size());
-        posted_.push_back(posted);
-        ++waiting_;
-        return posted_.size() - 1;
-    }
-    void deliver() {
-        for (auto& [key, sends] : sends_) {
-            auto& receives = receives_[key];
-            while (!sends.empty() && !receives.empty()) {
-                Posted &from = posted_[sends.front()], &to = posted_[receives.front()];
-                CHECK(from.bytes == to.bytes);
-                std::memcpy(to.data, from.data, from.bytes);
-                from.over = to.over = true;
-                sends.erase(sends.begin());
-                receives.erase(receives.begin());
-                waiting_ -= 2;
-            }
-        }
-    }
-
-    std::mutex mutex_;
-    std::vector<Posted> posted_;
-    std::map<Key, std::vector<std::size_t>> sends_, receives_;
-    std::size_t waiting_ = 0;
-};
-
 /// Wrong elements of a call by so many processes, and elements that were compared.
 std::pair<std::uint64_t, std::uint64_t> wrong_of(const run::Executable& executable, std::uint32_t processes,
                                                  std::int64_t count, ElementType type, Operator op) {
@@ -100,12 +26,12 @@ std::pair<std::uint64_t, std::uint64_t> wrong_of(const run::Executable& executab
     const run::Layout layout(executable, count);
     const run::TestData data(executable, layout, type, op, 5);
     const auto process_of = [&](Rank rank) { return rank.value() * processes / ranks; };
-    Mail mail;
+    test::Mail mail(processes);
     std::atomic<std::uint64_t> wrong{0}, compared{0};
     std::vector<std::thread> threads;
     for (std::uint32_t process = 0; process < processes; ++process) {
         threads.emplace_back([&, process] {
-            Mail::Box box(mail, process, processes);
+            test::Mail::Box box(mail, process, processes);
             const run::MessagePlan plan = run::message_plan(executable, process, process_of);
             const run::Layout own(plan.local, count);
             std::vector<std::vector<std::byte>> owned;

@@ -3,6 +3,7 @@
 #include "io/topology_json.hpp"
 #include "rewrite/schedule.hpp"
 #include "tests/tune/cases.hpp"
+#include "tune/predict.hpp"
 #include "verify/schedule_verifier.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <string>
+#include <vector>
 
 using namespace tutti;
 
@@ -92,4 +94,32 @@ TEST_CASE("a stop ends the search, with the program as written at least") {
     CHECK(result.schedules.size() == 1);
     tune::CallSchedules none(one.topology, one.program.mesh(), Stop({}, &stop), {}, 0.1);
     CHECK_THROWS_AS((void)tune::tune(one.program, one.device, none, request), LimitError);
+}
+
+TEST_CASE("what is likely to be good is predicted first, and nothing needs a call's schedule to be guessed") {
+    for (const test::TuneCase& one : test::tune_cases()) {
+        CAPTURE(one.name);
+        tune::CallSchedules calls(one.topology, one.program.mesh(), {}, {}, 0.02);
+        (void)tune::predict(one.program, one.device, calls, {.guess = true});
+        CHECK(calls.syntheses() == 0);
+        tune::TuneRequest request;
+        request.pieces = {4, 8, 16};
+        request.seconds_refine = 0.02;
+        struct Found {
+            double us;
+            std::size_t syntheses;
+        };
+        std::vector<Found> better;
+        request.say = [&](const std::string& line) {
+            if (line.starts_with("better")) better.push_back({std::stod(line.substr(7)), calls.syntheses()});
+        };
+        const tune::TuneResult result = tune::tune(one.program, one.device, calls, request);
+        REQUIRE(!better.empty());
+        CHECK(result.tried > 10);
+        CHECK_FALSE(result.stopped);
+        // What is within a tenth of the best comes before half of all syntheses.
+        const auto good = std::ranges::find_if(
+            better, [&](const Found& found) { return found.us <= 1.1 * better.back().us; });
+        CHECK(2 * good->syntheses <= calls.syntheses());
+    }
 }

@@ -30,6 +30,7 @@ struct Request {
     app::LinkOptions links{};                          ///< likewise
     std::string device{};                              ///< likewise
     bool check = false;                                ///< likewise
+    bool no_reference = false;                         ///< likewise
     app::TensorSizes sizes{};                          ///< likewise
     std::optional<app::CalibrateOptions> calibrate{};  ///< measure this machine, and nothing else
     std::vector<std::string> of_programs{};            ///< options given that mean nothing for plans
@@ -57,6 +58,7 @@ void set_links(Request& request, const Values& values) {
     request.links.topology = values.text("topology").value_or("");
     request.device = values.text("device").value_or("");
     request.check = values.flag("check");
+    request.no_reference = values.flag("no-reference");
     request.sizes = tensor_sizes(values);
     if (request.sizes != app::TensorSizes{} && values.flag("inputs"))
         values.refuse("expected one of --inputs, which has sizes, and --sizes or --mesh");
@@ -75,7 +77,8 @@ std::vector<std::string> options_of_plans(const Values& values) {
     for (const OptionGroup& group : {call_options(), engine_options(), making_options(), plan_readings()}) {
         for (const auto& option : group.options.options()) {
             const std::string& name = option->long_name();
-            const bool also_of_programs = name == "iterations" || name == "seed";
+            const bool also_of_programs =
+                name == "iterations" || name == "seed" || name == "processes" || name == "mpi";
             if (!also_of_programs && values.flag(name.c_str())) given.push_back("--" + name);
         }
     }
@@ -220,6 +223,9 @@ ExitCode run_program(const std::vector<std::string>& files, const Request& reque
     options.links = request.links;
     options.device = request.device;
     options.check = request.check;
+    options.reference = !request.no_reference;
+    options.processes = request.run.processes;
+    options.mpi = request.run.mpi;
     options.sizes = request.sizes;
     return run_tensor_program(options, talk, process);
 }
@@ -309,13 +315,14 @@ OptionGroup engine_options() {
         ("piece", text_value("BYTES"),
          "how much of each chunk is worked on at a time (default: what suits the caches)")  //
         ("processes", text_value("N"),
-         "run in N new processes, each with one or more of the ranks, that share memory")  //
+         "run in N new processes, each with one or more of the ranks, that share memory; tensor programs, "
+         "too")  //
         ("arrays", text_value("WHERE"),
          "of processes: shared (default): in the memory that they share; private: each rank's process has "
          "its own, and they are copied piece by piece")  //
         ("mpi", flag(),
          "by messages between the processes that mpirun started, on one machine or several, each with one "
-         "or more of the ranks: mpirun -n 4 tutti run PLAN --mpi")  //
+         "or more of the ranks: mpirun -n 4 tutti run PLAN --mpi; tensor programs, too")  //
         ("emulate", text_value("TOPOLOGY"),
          "let messages take the time that they would take on the links of this network (anything that "
          "'tutti topology' reads, in physical units), whatever this machine is")  //
@@ -359,7 +366,10 @@ OptionGroup tensor_options() {
          "predict what each kernel takes on such a device and these links, as 'tutti tune' does")  //
         ("check", flag(),
          "run it in a prime field too, at several sizes and numbers of ranks, where every element must be "
-         "exactly what the program means");
+         "exactly what the program means")  //
+        ("no-reference", flag(),
+         "do not compare outputs with what the program means on whole arrays, which takes much longer than "
+         "a call: for times of programs that were compared before");
     return tensor;
 }
 
@@ -392,11 +402,11 @@ Command run_command() {
         "from which size on. With --emulate the times are those of a network: the same on every\n"
         "machine, and the same as 'tutti verify --topology' computes. docs/run.md has more.\n"
         "\n"
-        "A tensor program runs with a thread for each rank of its mesh; with a schedule, after the\n"
-        "transformed program has been proven equivalent. Every element of every output is compared\n"
-        "with what the program as written means. Times are of kernels, which overlap where the\n"
-        "schedule says so. With --topology or --link messages take the time of such links, and no\n"
-        "processor: docs/run-tensor.md.\n";
+        "A tensor program runs with a thread for each rank of its mesh, in one process or several;\n"
+        "with a schedule, after the transformed program has been proven equivalent. Every element\n"
+        "of every output is compared with what the program as written means. Times are of kernels,\n"
+        "which overlap where the schedule says so. With --topology or --link messages take the time\n"
+        "of such links, and no processor: docs/run-tensor.md.\n";
     command.examples =
         "tutti run ring.xml --bytes 1K:1G\n"
         "tutti run ring.xml tree.xml --bytes 4K:64M --dtype f32,bf16 --op sum,max\n"

@@ -6,6 +6,7 @@
 #include "app/together.hpp"
 #include "cli/heartbeat.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/tensor_sizes.hpp"
 #include "text/format.hpp"
 #include "text/table.hpp"
 
@@ -17,6 +18,8 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tutti::cli {
 namespace {
@@ -61,6 +64,8 @@ TuneCall tune_options(const Values& values) {
     }
     options.top = values.number<std::size_t>("top", 10, 1, 1000);
     options.time_limit = values.seconds("time-limit");
+    options.measure = values.number<std::size_t>("measure", 0, 1, 1000);
+    options.sizes = tensor_sizes(values);
     return call;
 }
 
@@ -81,17 +86,25 @@ std::string shortened(const std::vector<std::string>& steps) {
 
 text::SafeText tuned_table(const app::TuneAnswer& answer) {
     using text::Align;
-    text::Table table({{"predicted", Align::Right},
-                       {"state", Align::Right},
-                       {"wires", Align::Right},
-                       {"kernels", Align::Right},
-                       {"steps"}});
+    std::vector<text::Table::Column> columns{{"predicted", Align::Right}};
+    if (!answer.measured_us.empty()) columns.push_back({"measured", Align::Right});
+    for (const text::Table::Column& column : {text::Table::Column{"state", Align::Right},
+                                              {"wires", Align::Right},
+                                              {"kernels", Align::Right},
+                                              {"steps"}})
+        columns.push_back(column);
+    text::Table table(columns);
     for (std::size_t i = 0; i < answer.result.schedules.size(); ++i) {
         const tune::Prediction& prediction = answer.result.schedules[i].prediction;
-        table.add({us_text(prediction.us),
-                   text::memory_text(static_cast<std::uint64_t>(prediction.state_bytes)),
-                   text::memory_text(prediction.wire_bytes), std::to_string(prediction.kernels),
-                   shortened(answer.steps[i])});
+        std::vector<std::string> cells{us_text(prediction.us)};
+        if (!answer.measured_us.empty())
+            cells.push_back(answer.measured_us[i] ? us_text(*answer.measured_us[i]) : "-");
+        for (std::string& cell :
+             std::vector{text::memory_text(static_cast<std::uint64_t>(prediction.state_bytes)),
+                         text::memory_text(prediction.wire_bytes), std::to_string(prediction.kernels),
+                         shortened(answer.steps[i])})
+            cells.push_back(std::move(cell));
+        table.add(cells);
     }
     return table.text();
 }
@@ -117,6 +130,15 @@ text::SafeText calls_table(const app::TuneAnswer& answer) {
     return table.text();
 }
 
+void print_measured(const app::TuneAnswer& answer, const Streams& streams) {
+    if (answer.measured_us.empty()) return;
+    if (const auto& us = answer.unscheduled_measured_us; us)
+        streams.out.print("as written {} measured, on threads of this machine and emulated links\n",
+                          us_text(*us));
+    if (!answer.not_measured.empty())
+        streams.err.print("note: not everything was measured: {}\n", answer.not_measured);
+}
+
 ExitCode run_tune_program(const app::TuneOptions& options, const Talk& talk, const Process& process) {
     const Streams& streams = process.streams;
     const app::TuneAnswer answer = [&] {
@@ -139,6 +161,7 @@ ExitCode run_tune_program(const app::TuneOptions& options, const Talk& talk, con
         if (best > 0)
             streams.out.print("the best is {:.2f} times as fast as the program as written\n",
                               answer.result.unscheduled.us / best);
+        print_measured(answer, streams);
         if (!answer.timeline.empty()) streams.out.print("timeline {}\n", answer.timeline);
     }
     if (answer.result.schedules.empty()) {
@@ -214,6 +237,7 @@ Command tune_command() {
         "tutti tune adam.json --topology dgx1.json --device v100.json\n"
         "tutti tune mlp.json --topology rails.json --device a100.json -o tuned --pieces 8,16\n"
         "tutti tune lamb.json --topology dgx1.json --device v100.json --memory 2.5 --top 3\n"
+        "tutti tune adam.json --topology pair.json --device here.json --sizes N=65536 --measure 5\n"
         "tutti tune --together job.json\n";
     OptionGroup what{"Tuning"};
     what.options.add_options()  //
@@ -227,7 +251,13 @@ Command tune_command() {
          "only schedules whose state takes at most 10^9 bytes times this on a rank")  //
         ("top", text_value("N"), "show the N best (default 10)")                      //
         ("time-limit", text_value("SECONDS"),
-         "stop the search after about this time with the best so far")  //
+         "stop the search after about this time with the best so far")                            //
+        ("sizes", text_value("LIST"), "use these sizes instead of the program's, as N=1000,B=8")  //
+        ("mesh", text_value("LIST"), "so many ranks on these axes, as data=3,tensor=2")           //
+        ("measure", text_value("N"),
+         "run the N best and the program as written on threads of this machine, with messages that take the "
+         "time of the network's links, and show what they take beside what was predicted: worth looking at "
+         "with a device that 'tutti run --calibrate' wrote here")  //
         ("together", text_value("INSTANCE"), "compare the instance's collectives alone and together instead");
     command.groups = std::vector<OptionGroup>{what, common_options()};
     command.positional = "program";
