@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 
 namespace tutti::io {
 namespace {
@@ -176,6 +177,9 @@ class Reader {
             }
         }
         if (shape.ranks == 0) fail("expected ranks");
+        if (shape.kind != CollectiveKind::Custom && (shape.custom_inputs > 0 || shape.custom_outputs > 0)) {
+            fail("inputs and outputs are for custom collectives");
+        }
     }
     void protocol(std::string_view found) {
         for (const auto protocol : {plan::Protocol::Simple, plan::Protocol::LL, plan::Protocol::LL128}) {
@@ -209,6 +213,7 @@ class Reader {
         if (trace_.shape.kind != CollectiveKind::Custom) fail("init is for custom collectives");
         lang::Initial initial;
         initial.slot = slot();
+        if (initial.slot.buffer >= lang::kFirstScratch) fail("scratch buffers hold nothing at first");
         initial.value.rank = Rank(count());
         initial.value.chunk = count();
         trace_.shape.initial.push_back(initial);
@@ -233,25 +238,26 @@ class Reader {
         trace_.verbs.push_back(verb);
     }
     std::uint32_t place(std::string_view text) {
-        const auto [found, fresh] =
-            places_.try_emplace(std::string(text), static_cast<std::uint32_t>(trace_.places.size()));
-        if (!fresh) return found->second;
         const auto colon = text.rfind(':');
         lang::ProgramPlace place;
         const std::string_view line = colon == text.npos ? "" : text.substr(colon + 1);
         const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), place.line);
-        if (line.empty() || error != std::errc{} || end != line.data() + line.size()) {
-            fail(fmt::format("expected @FILE:LINE, found '@{}'", shown(text)));
+        if (!line.empty() && error == std::errc{} && end == line.data() + line.size()) {
+            place.file = name(text.substr(0, colon));
         }
-        place.file = name(text.substr(0, colon));
-        trace_.places.push_back(place);
+        if (place.file.empty()) fail(fmt::format("expected @FILE:LINE, found '@{}'", shown(text)));
+        // By what it says, not by how it is spelled: %61 is a, 07 is 7.
+        const auto [found, fresh] =
+            places_.try_emplace({place.file, place.line}, static_cast<std::uint32_t>(trace_.places.size()));
+        if (fresh) trace_.places.push_back(std::move(place));
         return found->second;
     }
 
     std::string_view text_, line_, whole_line_;
     std::size_t number_ = 0;
     Trace trace_;
-    std::map<std::string, std::uint32_t> scratch_, places_;
+    std::map<std::string, std::uint32_t> scratch_;
+    std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> places_;
 };
 
 std::string slot_text(const Trace& trace, const lang::Slot& slot) {

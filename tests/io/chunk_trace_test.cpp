@@ -52,6 +52,13 @@ TEST_CASE("a trace file is read as it was written") {
     CHECK(parsed(chunk_trace_text(custom)) == custom);
 }
 
+TEST_CASE("a line of a program has one place, however it is spelled") {
+    const lang::Trace trace = parsed(kHead + "copy 0 i 0 1 i 0 1 @a.py:7\ncopy 0 i 0 1 i 0 1 @%61.py:07\n");
+    CHECK(trace.places == std::vector<lang::ProgramPlace>{{}, {"a.py", 7}});
+    CHECK(trace.verbs[0].place == trace.verbs[1].place);
+    CHECK(parsed(chunk_trace_text(trace)) == trace);
+}
+
 TEST_CASE("bad trace files are refused with their line") {
     CHECK(refused("") == "x.chunks: at line 1: expected \"tutti_trace 1\"");
     CHECK(refused("tutti_trace 2\n") == "x.chunks: at line 1: expected \"tutti_trace 1\"");
@@ -74,6 +81,12 @@ TEST_CASE("bad trace files are refused with their line") {
     CHECK(refused(kHead + "copy 0 i 0 1 i 0\n").find("found ''") != std::string::npos);
     CHECK(refused(kHead + "copy 0 i 0 1 i 0 1 tb 3\n").find("found 'tb'") != std::string::npos);
     CHECK(refused(kHead + "copy 0 i 0 1 i 0 1 @here\n").find("@FILE:LINE") != std::string::npos);
+    CHECK(refused(kHead + "copy 0 i 0 1 i 0 1 @:7\n").find("@FILE:LINE, found '@:7'") != std::string::npos);
+    CHECK(refused(kHead + "copy 0 i 0 1 i 0 1 @%:7\n").find("@FILE:LINE") != std::string::npos);
+    CHECK(refused("tutti_trace 1\nprogram p collective all_reduce ranks 2 inputs 3\n")
+              .find("inputs and outputs are for custom") != std::string::npos);
+    CHECK(refused("tutti_trace 1\nprogram p collective custom ranks 2\ninit 0 s:b 0 0 0\n")
+              .find("at line 3: scratch buffers hold nothing") != std::string::npos);
     CHECK(refused(kHead + "copy 0 s:% 0 1 s:%4 0 1\n").find("%XX") != std::string::npos);
     CHECK(refused(kHead + "init 0 i 0 0 0\n").find("custom") != std::string::npos);
     CHECK(refused(kHead + kHead.substr(kHead.find('\n') + 1)).find("one line") != std::string::npos);
