@@ -10,7 +10,7 @@ namespace tutti::verify {
 
 SymbolicShapes::SymbolicShapes(const tensor::Program& program, Numbering number_of)
     : number_of_(std::move(number_of)), of_(program.slots()) {
-    for (const tensor::ValueId id : program.order()) of_[id.index()] = made(program[id]);
+    for (const tensor::ValueId id : program.order()) of_[id.index()] = made(program, program[id]);
 }
 
 SymbolicShape SymbolicShapes::written(const tensor::Value& value) const {
@@ -34,7 +34,7 @@ SymbolicShape SymbolicShapes::einsum(const tensor::Value& value) const {
     return shape;
 }
 
-SymbolicShape SymbolicShapes::made(const tensor::Value& value) const {
+SymbolicShape SymbolicShapes::made(const tensor::Program& program, const tensor::Value& value) const {
     switch (value.op) {
         case tensor::Op::Input:
         case tensor::Op::Constant:
@@ -64,12 +64,18 @@ SymbolicShape SymbolicShapes::made(const tensor::Value& value) const {
                 shape.push_back((*this)[value.args[0]][static_cast<std::size_t>(from)]);
             return shape;
         }
+        // Where every rank has its own, these change sizes by the number of ranks, whatever that is here.
         case tensor::Op::Stack:
-        case tensor::Op::Unstack:
+        case tensor::Op::Unstack: {
+            SymbolicShape shape = (*this)[value.args[0]];
+            shape[static_cast<std::size_t>(value.dim)] = kUnknownSize;
+            return shape;
+        }
         case tensor::Op::AllToAll: {
             SymbolicShape shape = (*this)[value.args[0]];
-            for (std::size_t d = 0; d < shape.size(); ++d) {
-                if (value.type.shape[d] != shape[d]) shape[d] = kUnknownSize;
+            if (program[value.args[0]].type.on(value.axes[0]).is_local()) {
+                shape[static_cast<std::size_t>(value.split)] = kUnknownSize;
+                shape[static_cast<std::size_t>(value.concat)] = kUnknownSize;
             }
             return shape;
         }

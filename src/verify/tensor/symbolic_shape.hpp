@@ -25,7 +25,7 @@ class SymbolicShapes {
     [[nodiscard]] const SymbolicShape& operator[](tensor::ValueId id) const { return of_[id.index()]; }
 
   private:
-    [[nodiscard]] SymbolicShape made(const tensor::Value& value) const;
+    [[nodiscard]] SymbolicShape made(const tensor::Program& program, const tensor::Value& value) const;
     [[nodiscard]] SymbolicShape written(const tensor::Value& value) const;
     [[nodiscard]] SymbolicShape einsum(const tensor::Value& value) const;
 

@@ -224,6 +224,24 @@ TEST_CASE("an operation on broadcasts is a broadcast of the operation, with the 
     CHECK(code(made("[4, 1]", outer), made("[4, 6]", outer)) == "");
 }
 
+TEST_CASE("slices that are exchanged keep their sizes, values of each rank's own do not") {
+    const auto made = [](const char* arg, const char* split_and_concat, const char* shape) {
+        return program(fmt::format(
+            R"({{"id": "t", "op": "all_to_all", "args": ["{}"], "axis": "a", {}}},
+               {{"id": "c", "op": "constant", "dtype": "f32", "value": 2, "shape": {}}},
+               {{"id": "out", "op": "mul", "args": ["t", "c"]}})",
+            arg, split_and_concat, shape));
+    };
+    const char* const slices = R"("split": 1, "concat": 0)";
+    CHECK(code(made("y", slices, "[]"), made("y", slices, "[1]")) == "");
+    CHECK(code(made("y", slices, "[]"), made("y", slices, "[6]")) == "");
+    CHECK(code(made("y", slices, "[]"), made("y", slices, R"([2, "N", 6])")) == "output");
+    // 12 x 6 become 6 x 12 on two ranks: a constant of the old shape would not even do.
+    const char* const own = R"("split": 0, "concat": 1)";
+    CHECK(code(made("x", own, "[]"), made("x", own, "[]")) == "");
+    CHECK(code(made("x", own, "[]"), made("x", own, "[2, 6, 12]")) == "output");
+}
+
 TEST_CASE("dimensions of size 1 in front are a broadcast, others are not") {
     const auto normed = [](const std::string& reduce, const std::string& more = "") {
         return program(R"({"id": "r", "op": "reduce", "args": ["z"], "reduce": "sum", )" + reduce + "}," +
