@@ -5,13 +5,15 @@
 //         const f32* const x0_ = a0_.at(rows_.begin(0)); const Size s0_ = rows_.step(0);
 //         ...
 //         for (Size j_ = 0; j_ < rows_.width(); ++j_) {
-//             const f32 mul1_ = f32(f32(0.9) * x0_[j_ * s0_]);
+//             const f32 mul1 = f32(f32(0.9) * x0_[j_ * s0_]);
 //
-// Arrays have the values' names, everything else a name that ends with an underscore, as no value's does.
+// Arrays have the values' names, and in a loop their elements have; everything else has a name that ends with
+// an underscore, as no value's does.
 // Overlaps are written kernel after kernel, which changes no value.
 
 #include "emit/cpp_program.hpp"
 
+#include "emit/cpp_expressions.hpp"
 #include "emit/cpp_names.hpp"
 #include "tensor/dimensions.hpp"
 #include "tensor/infer.hpp"
@@ -30,41 +32,7 @@
 namespace tutti::emit {
 namespace {
 
-using tensor::DType, tensor::Kernel, tensor::Layout, tensor::Op, tensor::Program, tensor::Type, tensor::Value,
-    tensor::ValueId;
-
-std::string cpp_dtype(DType dtype) { return dtype == DType::Bool ? "truth" : std::string(name_of(dtype)); }
-
-std::string cpp_shape(std::span<const std::int64_t> shape) {
-    return fmt::format("{{{}}}", fmt::join(shape, ", "));
-}
-
-std::string cpp_type(const Type& type) {
-    std::vector<std::string> layout;
-    for (const Layout on : type.layout) {
-        layout.push_back(on.is_sliced()  ? fmt::format("{}", on.dim())
-                         : on.is_local() ? "kLocal"
-                         : on.is_root()  ? fmt::format("root({})", on.root())
-                                         : "kReplicated");
-    }
-    return fmt::format("Type{{{}, {{{}}}}}", cpp_shape(type.shape), fmt::join(layout, ", "));
-}
-
-std::string cpp_axes(std::span<const tensor::AxisId> axes) {
-    std::vector<std::size_t> numbers;
-    for (const tensor::AxisId axis : axes) numbers.push_back(axis.index());
-    std::ranges::sort(numbers);
-    return fmt::format("{{{}}}", fmt::join(numbers, ", "));
-}
-
-std::string cpp_constant(const Value& constant) {
-    const std::string type = cpp_dtype(constant.type.dtype);
-    if (!is_floating(constant.type.dtype)) return fmt::format("{}({:.0f}LL)", type, constant.number);
-    const std::string text = fmt::format("{}({})", type, cpp_number(constant.number));
-    return constant.type.dtype == DType::F16 || constant.type.dtype == DType::BF16
-               ? fmt::format("rounded_{}({})", type, text)
-               : text;
-}
+using tensor::Kernel, tensor::Op, tensor::Program, tensor::Type, tensor::Value, tensor::ValueId;
 
 class CppStep {
   public:
@@ -104,11 +72,6 @@ class CppStep {
         write_loop(loop);
     }
 
-    static bool same_elements(const Type& a, const Type& b) {
-        return a.shape == b.shape && a.layout == b.layout;
-    }
-    static bool is_number(const Value& value) { return value.op == Op::Constant && value.type.rank() == 0; }
-
     [[nodiscard]] bool leaves(ValueId id, const std::set<ValueId>& loop) const {
         return std::ranges::find(program_.outputs(), id) != program_.outputs().end() ||
                std::ranges::any_of(users_[id], [&](ValueId user) { return !loop.contains(user); });
@@ -119,7 +82,7 @@ class CppStep {
         const ValueId from = value.args[arg];
         const Type& has = program_[from].type;
         const Type wants = value.op == Op::Slice ? value.type : read_type(program_, value, arg);
-        if (is_number(program_[from]))
+        if (is_scalar_constant(program_[from]))
             return fmt::format("Array<{}>({{}}, {})", cpp_dtype(has.dtype), cpp_constant(program_[from]));
         bool same = true;
         for (std::size_t d = 0; d < has.rank(); ++d)
@@ -138,7 +101,7 @@ class CppStep {
         for (const ValueId id : values) {
             const Value& value = program_[id];
             for (std::size_t k = 0; k < value.args.size(); ++k) {
-                if (loop.contains(value.args[k]) || is_number(program_[value.args[k]])) continue;
+                if (loop.contains(value.args[k]) || is_scalar_constant(program_[value.args[k]])) continue;
                 const std::string array = read(value, k);
                 const auto [known, is_new] = number.emplace(array, arrays.size());
                 if (is_new)
@@ -175,57 +138,23 @@ class CppStep {
             std::vector<std::string> args;
             for (std::size_t k = 0; k < value.args.size(); ++k) {
                 const Value& from = program_[value.args[k]];
-                args.push_back(loop.contains(value.args[k]) ? name(value.args[k]) + "_"
-                               : is_number(from)            ? cpp_constant(from)
-                                                 : fmt::format("x{0}_[j_ * s{0}_]", reads.at({id, k})));
+                args.push_back(loop.contains(value.args[k]) ? name(value.args[k])
+                               : is_scalar_constant(from)
+                                   ? cpp_constant(from)
+                                   : fmt::format("x{0}_[j_ * s{0}_]", reads.at({id, k})));
             }
-            line(fmt::format("            const {} {}_ = {};", cpp_dtype(value.type.dtype), name(id),
-                             element(value, args)));
+            line(fmt::format("            const {} {} = {};", cpp_dtype(value.type.dtype), name(id),
+                             cpp_element(value, args)));
         }
-        for (const ValueId id : outputs) line(fmt::format("            to_{0}_[j_] = {0}_;", name(id)));
+        for (const ValueId id : outputs) line(fmt::format("            to_{0}_[j_] = {0};", name(id)));
         line("        }");
         line("    }");
         line("}");
     }
 
-    [[nodiscard]] std::string element(const Value& value, std::span<const std::string> args) const {
-        const DType dtype = value.type.dtype;
-        const std::string type = cpp_dtype(dtype), text = expression(value, args);
-        if (dtype == DType::F16 || dtype == DType::BF16) return fmt::format("rounded_{}({})", type, text);
-        return fmt::format("{}({})", type, text);
-    }
-
-    [[nodiscard]] std::string expression(const Value& value, std::span<const std::string> args) const {
-        static const std::map<Op, std::string_view> kSymbols{
-            {Op::Add, "+"}, {Op::Sub, "-"}, {Op::Mul, "*"}, {Op::Div, "/"}, {Op::Lt, "<"},   {Op::Le, "<="},
-            {Op::Gt, ">"},  {Op::Ge, ">="}, {Op::Eq, "=="}, {Op::Ne, "!="}, {Op::And, "&&"}, {Op::Or, "||"}};
-        if (const auto symbol = kSymbols.find(value.op); symbol != kSymbols.end())
-            return fmt::format("{} {} {}", args[0], symbol->second, args[1]);
-        switch (value.op) {
-            case Op::Neg:
-                return "-" + args[0];
-            case Op::Not:
-                return "!" + args[0];
-            case Op::Rsqrt:
-                return fmt::format("1 / std::sqrt({})", args[0]);
-            case Op::Sigmoid:
-                return fmt::format("1 / (1 + std::exp(-{}))", args[0]);
-            case Op::Max:
-                return fmt::format("reduced(Reduction::max, {}, {})", args[0], args[1]);
-            case Op::Min:
-                return fmt::format("reduced(Reduction::min, {}, {})", args[0], args[1]);
-            case Op::Select:
-                return fmt::format("{} ? {} : {}", args[0], args[1], args[2]);
-            case Op::Cast:
-                return value.type.dtype == DType::Bool ? args[0] + " != 0" : args[0];
-            default:
-                return fmt::format("std::{}({})", name_of(value.op), fmt::join(args, ", "));
-        }
-    }
-
     void write_value(ValueId id) {
         const Value& value = program_[id];
-        if (value.op == Op::Input || is_number(value)) return;
+        if (value.op == Op::Input || is_scalar_constant(value)) return;
         const bool is_alias = value.op == Op::Update || value.op == Op::Stack || value.op == Op::Unstack;
         line(fmt::format("const auto{} {} = {};", is_alias ? "&" : "", name(id), made(value)));
     }
@@ -304,15 +233,6 @@ class CppStep {
     std::string text_;
 };
 
-std::vector<ValueId> cpp_results(const Program& program) {
-    std::vector<ValueId> results = program.outputs();
-    for (const ValueId id : program.order()) {
-        if (program[id].op == Op::Update && std::ranges::find(results, id) == results.end())
-            results.push_back(id);
-    }
-    return results;
-}
-
 }  // namespace
 
 std::string cpp_program(const Program& program) {
@@ -332,7 +252,10 @@ std::string cpp_program(const Program& program) {
     for (const ValueId id : cpp_results(program)) {
         const Value& value = program[id];
         outputs += fmt::format("    Array<{}> {};\n", cpp_dtype(value.type.dtype), step.name(id));
-        returned += fmt::format("    out.{0} = {0};\n", step.name(id));
+        returned += is_scalar_constant(value)
+                        ? fmt::format("    out.{} = Array<{}>(rank.local({}), {});\n", step.name(id),
+                                      cpp_dtype(value.type.dtype), cpp_type(value.type), cpp_constant(value))
+                        : fmt::format("    out.{0} = {0};\n", step.name(id));
         written += fmt::format("        files.output(rank, {}, {}, out.{});\n", cpp_string(value.name),
                                cpp_type(value.type), step.name(id));
     }

@@ -29,7 +29,7 @@ TEST_CASE("pointwise values of a kernel are one loop, and what only it reads is 
     CHECK(has(text, "// one kernel: both"));
     CHECK(has(text, "Array<f32> out_2(rank.local(Type{{8}, {0}}));"));  // `out` is what a step returns
     CHECK_FALSE(has(text, "Array<f32> twice("));
-    CHECK(has(text, "const f32 twice_ = f32(x0_[j_ * s0_] * f32(2.0));"));
+    CHECK(has(text, "const f32 twice = f32(x0_[j_ * s0_] * f32(2.0));"));
     CHECK(text.find("for (Rows") == text.rfind("for (Rows"));
 }
 
@@ -49,6 +49,23 @@ TEST_CASE("names are what C++ takes, each its own, and nothing in them is code")
     CHECK(has(text, "files.output(rank, \"ou\\\"t\\012\\\\\","));
     CHECK(emit::cpp_number(std::numeric_limits<double>::infinity()) == "HUGE_VAL");
     CHECK(emit::cpp_number(3) == "3.0");
+}
+
+TEST_CASE("what the text itself names is no value's name, and a constant can be an output") {
+    Builder b("names", {{"data", 2}});
+    const Expr x = b.input("x", {2}), y = (x * x).named("x0"), z = (y + x).named("j"), c = b.constant(0.25);
+    b.output((z * y).named("s0"));
+    b.output(c.named("c"));
+    ProgramParts parts = b.program().parts();
+    parts.fused = {{"all", {}}};
+    for (std::size_t i = 0; i < parts.values.size(); ++i)
+        if (is_pointwise(parts.values[i].op)) parts.fused.front().values.emplace_back(i);
+    const std::string text = emit::cpp_program(Program(parts));
+    CHECK(has(text, "const f32* const x0_ = "));
+    CHECK(has(text, "const f32 x0 = f32(x0_[j_ * s0_] * x0_[j_ * s0_]);"));
+    CHECK(has(text, "const f32 j = f32(x0 + x0_[j_ * s0_]);"));
+    CHECK(has(text, "to_s0_[j_] = s0;"));
+    CHECK(has(text, "out.c = Array<f32>(rank.local(Type{{}, {kReplicated}}), f32(0.25));"));
 }
 
 }  // namespace tutti::tensor
