@@ -33,10 +33,11 @@ write_basic_package_version_file(tuttiConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${PROJECT_BINARY_DIR}/tuttiConfig.cmake ${PROJECT_BINARY_DIR}/tuttiConfigVersion.cmake
   DESTINATION ${package})
 
-# tutti.hpp and what it includes, found when it is installed, and what emitted C++ programs include: no other header is for users.
+# tutti.hpp and what it includes, found when it is installed, and what emitted C++ and CUDA programs include: no other header is for users.
 install(CODE "
   include(\"${PROJECT_SOURCE_DIR}/src/included_headers.cmake\")
-  tutti_included_headers(headers \"${PROJECT_SOURCE_DIR}\" src/tutti.hpp src/emit/rank_program.hpp)
+  tutti_included_headers(headers \"${PROJECT_SOURCE_DIR}\" src/tutti.hpp src/emit/rank_program.hpp
+    src/emit/gpu_program.hpp)
   foreach(header IN LISTS headers)
     string(REGEX REPLACE \"^src/\" \"\" place \"\${header}\")
     cmake_path(GET place PARENT_PATH folder)

@@ -462,7 +462,7 @@ class Program:
             return Tuned(self, self._command("tune", folder, "--topology", files[0], "--device", files[1], *words))
 
     def emit(self, target: str, path: PathLike) -> None:
-        """Writes the transformed program as "torch", "cpp", "dot" or "program", after verifying it."""
+        """Writes the transformed program as "torch", "cpp", "cuda", "dot" or "program", after verifying it."""
         with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
             self._command("convert", folder, "--to", target, "-o", path)
 

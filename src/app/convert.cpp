@@ -38,7 +38,7 @@ std::vector<WrittenPlan> plans_of(const Instance& instance, const Schedule& sche
 
 bool is_tensor_format(ConvertFormat format) {
     return format == ConvertFormat::Program || format == ConvertFormat::Dot ||
-           format == ConvertFormat::Torch || format == ConvertFormat::Cpp;
+           format == ConvertFormat::Torch || format == ConvertFormat::Cpp || format == ConvertFormat::Cuda;
 }
 
 bool is_plan(ConvertFormat format) {
@@ -50,11 +50,11 @@ Conversion convert(const ConvertOptions& options, const Watch& watch) {
     if (!options.folder.empty()) return convert_to_folder(options, watch);
     const bool is_tensor = are_tensor_files(options);
     if (is_tensor && !is_tensor_format(options.format) && options.format != ConvertFormat::Json)
-        throw InputError("a tensor program is written with --to program, torch, cpp or dot", {},
+        throw InputError("a tensor program is written with --to program, torch, cpp, cuda or dot", {},
                          options.files.front());
     if (!is_tensor && is_tensor_format(options.format))
-        throw InputError("--to program, torch, cpp and dot are for a tensor program and its schedule", {},
-                         options.files.front());
+        throw InputError("--to program, torch, cpp, cuda and dot are for a tensor program and its schedule",
+                         {}, options.files.front());
     if (!is_tensor && options.tensor_sizes != TensorSizes{})
         throw InputError("--sizes and --mesh are for tensor programs", {}, options.files.front());
     if (is_tensor) return {.tensor = convert_tensor(options, watch)};

@@ -29,7 +29,8 @@ enum class ConvertFormat {
     Program,  ///< of a tensor program and its schedule: the program that it makes
     Dot,
     Torch,
-    Cpp
+    Cpp,
+    Cuda
 };
 /// Which calls a plan serves.
 enum class CallMode { Both, InPlace, OutOfPlace };

@@ -5,6 +5,7 @@
 #include "app/scheduled_program.hpp"
 #include "core/error.hpp"
 #include "emit/cpp_program.hpp"
+#include "emit/cuda_program.hpp"
 #include "emit/dot.hpp"
 #include "emit/torch.hpp"
 #include "io/atomic_file.hpp"
@@ -78,6 +79,8 @@ TensorConversion convert_tensor(const ConvertOptions& options, const Watch& watc
         io::write_file(options.output, emit::torch_module(after));
     } else if (options.format == ConvertFormat::Cpp) {
         io::write_file(options.output, emit::cpp_program(after));
+    } else if (options.format == ConvertFormat::Cuda) {
+        io::write_file(options.output, emit::cuda_program(after));
     } else {
         io::save_tensor_program(options.output, after);
     }

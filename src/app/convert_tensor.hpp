@@ -21,7 +21,7 @@ struct TensorConversion {
 [[nodiscard]] bool are_tensor_files(const ConvertOptions& options);
 
 /// Applies the schedule, proves the result equal to the program, and writes it as a program, PyTorch module,
-/// C++ program or graph. Throws tensor::Refusal for a step that is not allowed, InputError.
+/// C++ or CUDA program, or graph. Throws tensor::Refusal for a step that is not allowed, InputError.
 [[nodiscard]] TensorConversion convert_tensor(const ConvertOptions& options, const Watch& watch);
 
 [[nodiscard]] io::Json json_of(const TensorConversion& conversion, const ConvertOptions& options);

@@ -25,6 +25,10 @@ constexpr auto kTaken = std::to_array<std::string_view>(
      "nearest", "rounded_f16", "rounded_bf16", "root", "product", "strides", "strides_of", "reduced",
      "neutral", "einsum", "reduce", "arranged", "reshaped", "main", "kReplicated", "kLocal", "kMesh", "step",
      "rank", "in", "out", "Inputs", "Outputs", "files", "timed", "argc", "argv",
+     // of the headers for GPUs
+     "gpu", "number", "view", "philox", "check", "environment", "kCompute", "kNetwork", "Lane", "View",
+     "Frame", "Numbering", "Sweep", "Made", "Total", "Pieces", "kGroups", "stored_f16", "stored_bf16",
+     "first_element", "all_threads",
      // macros
      "assert", "errno", "stdin", "stdout", "stderr", "linux", "unix", "NULL", "EOF", "NAN", "INFINITY",
      "HUGE_VAL", "HUGE_VALF", "BUFSIZ", "TUTTI_F64", "RAND_MAX", "EXIT_SUCCESS", "EXIT_FAILURE", "DOMAIN",

@@ -23,6 +23,13 @@
 #include <utility>
 #include <vector>
 
+// What kernels of GPUs call, too (gpu_program.hpp).
+#ifdef __CUDACC__
+#define TUTTI_ON_GPU __host__ __device__
+#else
+#define TUTTI_ON_GPU
+#endif
+
 namespace tutti::ranks {
 
 using Size = std::int64_t;
@@ -141,7 +148,7 @@ class Rows {
 
 enum class Reduction { sum, prod, max, min };
 template <class T>
-T reduced(Reduction kind, T a, T b) {
+TUTTI_ON_GPU T reduced(Reduction kind, T a, T b) {
     switch (kind) {
         case Reduction::prod:
             return static_cast<T>(a * b);
@@ -159,6 +166,24 @@ T neutral(Reduction kind) {
     if (kind == Reduction::max) return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
     if (kind == Reduction::min) return Limits::has_infinity ? Limits::infinity() : Limits::max();
     return static_cast<T>(kind == Reduction::prod ? 1 : 0);
+}
+
+/// Philox4x32-10: counter = number / 4, word = number mod 4, key = seed.
+TUTTI_ON_GPU inline double philox(std::uint64_t number, std::uint64_t seed) {
+    const std::uint64_t counter = number / 4;
+    std::uint32_t x[4] = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32U), 0,
+                          0};
+    std::uint32_t key[2] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)};
+    for (int round = 0; round < 10; ++round) {
+        const std::uint64_t a = std::uint64_t{0xD2511F53} * x[0], b = std::uint64_t{0xCD9E8D57} * x[2];
+        const std::uint32_t next[4] = {
+            static_cast<std::uint32_t>(b >> 32U) ^ x[1] ^ key[0], static_cast<std::uint32_t>(b),
+            static_cast<std::uint32_t>(a >> 32U) ^ x[3] ^ key[1], static_cast<std::uint32_t>(a)};
+        for (int word = 0; word < 4; ++word) x[word] = next[word];
+        key[0] += 0x9E3779B9;
+        key[1] += 0xBB67AE85;
+    }
+    return static_cast<double>(x[number % 4] >> 8U) * 0x1p-24;
 }
 
 struct Interval {
@@ -267,7 +292,7 @@ class Rank {
         return out;
     }
 
-    /// Philox4x32-10, numbered by the element's place in the whole.
+    /// Random numbers, numbered by the element's place in the whole.
     template <class T>
     Array<T> uniform(const Type& type, std::uint64_t seed) const {
         return made<T>(type, [&](const std::vector<Size>& index) {
@@ -384,22 +409,6 @@ class Rank {
             }
         }
         return out;
-    }
-    static double philox(std::uint64_t number, std::uint64_t seed) {
-        const std::uint64_t counter = number / 4;
-        std::uint32_t x[4] = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32U),
-                              0, 0};
-        std::uint32_t key[2] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)};
-        for (int round = 0; round < 10; ++round) {
-            const std::uint64_t a = std::uint64_t{0xD2511F53} * x[0], b = std::uint64_t{0xCD9E8D57} * x[2];
-            const std::uint32_t next[4] = {
-                static_cast<std::uint32_t>(b >> 32U) ^ x[1] ^ key[0], static_cast<std::uint32_t>(b),
-                static_cast<std::uint32_t>(a >> 32U) ^ x[3] ^ key[1], static_cast<std::uint32_t>(a)};
-            std::copy(next, next + 4, x);
-            key[0] += 0x9E3779B9;
-            key[1] += 0xBB67AE85;
-        }
-        return static_cast<double>(x[number % 4] >> 8U) * 0x1p-24;
     }
 
     Team& team_;

@@ -48,6 +48,8 @@ def emitted(tree, scratch, compiler, environment):
     run([tree / "bin/tutti", "convert", f"{example}.json", f"{example}.schedule.json", "-q", "-o", scratch / "step.cpp"], environment)
     run([compiler, "-std=c++20", "-pthread", f"-I{tree}/include/tutti", scratch / "step.cpp", "-o", scratch / "step"], environment)
     check(run([scratch / "step"], environment).startswith("8 ranks: "), "an emitted C++ program runs with the installed header")
+    for header in ("program", "streams", "einsum", "arrays"):  # CUDA programs need NVIDIA's headers as well
+        check((tree / f"include/tutti/emit/gpu_{header}.hpp").exists(), f"emit/gpu_{header}.hpp is installed")
 
 
 def main():

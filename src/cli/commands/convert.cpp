@@ -18,11 +18,12 @@ app::ConvertFormat convert_format(const Values& values, const app::ConvertOption
     if (values.flag("to")) {
         return static_cast<app::ConvertFormat>(values.choice(
             "to", {"json", "stream", "msccl-xml", "mscclpp-json", "sccl-json", "chakra", "perfetto",
-                   "nccl-p2p", "mpi-p2p", "goal", "program", "dot", "torch", "cpp"}));
+                   "nccl-p2p", "mpi-p2p", "goal", "program", "dot", "torch", "cpp", "cuda"}));
     }
     if (!options.folder.empty() || options.output.ends_with(".xml")) return app::ConvertFormat::MscclXml;
     if (options.output.ends_with(".py")) return app::ConvertFormat::Torch;
     if (options.output.ends_with(".cpp")) return app::ConvertFormat::Cpp;
+    if (options.output.ends_with(".cu")) return app::ConvertFormat::Cuda;
     if (options.output.ends_with(".dot")) return app::ConvertFormat::Dot;
     return options.output.ends_with(app::kStreamSuffix) ? app::ConvertFormat::Stream
                                                         : app::ConvertFormat::Json;
@@ -222,6 +223,7 @@ Command convert_command() {
         "  program       in the format of tensor programs\n"
         "  torch         a PyTorch module with functional collectives (docs/torch.md)\n"
         "  cpp           a C++ program that runs its ranks on threads (docs/cpp-programs.md)\n"
+        "  cuda          a CUDA program with NCCL, a process for each GPU (docs/cuda-programs.md)\n"
         "  dot           a graph, for Graphviz; of the program alone where no schedule is given\n"
         "Plans are verified once more, as plans, before the file appears. In the other formats\n"
         "each collective is a plan of its own; those that plan files have no name for come with\n"
@@ -249,7 +251,8 @@ Command convert_command() {
          "write plans of several schedules, or of a batch's results, there")  //
         ("to", text_value("FORMAT"),
          "json, stream, mscclpp-json, msccl-xml, nccl-p2p, mpi-p2p, goal, sccl-json, chakra, perfetto, "
-         "program, torch, cpp or dot (default: stream if FILE ends in .tsch, msccl-xml if it ends in .xml, "
+         "program, torch, cpp, cuda or dot (default: stream if FILE ends in .tsch, msccl-xml if it ends in "
+         ".xml, "
          "else "
          "json)");
     OptionGroup plans{"Plans"};
