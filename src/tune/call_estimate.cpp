@@ -45,10 +45,14 @@ CallEstimates::CallEstimates(const Topology& topology, const tensor::Mesh& mesh)
 }
 
 double CallEstimates::us(const Call& call) const {
+    if (mesh_.group_size(call.axes) < 2) return 0;
+    return (call.op == Op::AllReduce ? 2 : 1) * latency_us_ + busy_us(call);
+}
+
+double CallEstimates::busy_us(const Call& call) const {
     const auto ranks = static_cast<double>(mesh_.group_size(call.axes));
     if (ranks < 2) return 0;
-    return (call.op == Op::AllReduce ? 2 : 1) * latency_us_ +
-           sent_share(call.op, ranks) * static_cast<double>(call.bytes) * us_per_byte_;
+    return sent_share(call.op, ranks) * static_cast<double>(call.bytes) * us_per_byte_;
 }
 
 }  // namespace tutti::tune

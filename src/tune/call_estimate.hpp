@@ -12,6 +12,8 @@ class CallEstimates {
   public:
     CallEstimates(const Topology& topology, const tensor::Mesh& mesh);
     [[nodiscard]] double us(const Call& call) const;
+    /// Of these, how long its links are busy: without the latencies.
+    [[nodiscard]] double busy_us(const Call& call) const;
 
   private:
     const tensor::Mesh mesh_;

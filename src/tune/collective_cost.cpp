@@ -99,6 +99,13 @@ std::uint64_t bytes_on_wires(const Instance& instance, const Schedule& schedule)
     return bytes;
 }
 
+Ticks busiest_link(const Instance& instance, const Schedule& schedule) {
+    std::vector<Ticks> busy(instance.topology().links().size());
+    for (const Send& send : schedule.sends)
+        busy[send.link.index()] += instance.busy(send.link, instance.beta(send.link, send.chunk));
+    return busy.empty() ? Ticks(0) : *std::ranges::max_element(busy);
+}
+
 }  // namespace
 
 InstanceParts call_instance(const tensor::Mesh& mesh, const TopologyParts& topology, const Call& call,
@@ -150,6 +157,7 @@ CallSchedule CallSchedules::synthesized(InstanceParts parts, std::uint64_t chunk
     made.bound = std::move(result.bound);
     made.method = result.heuristic.empty() ? result.method : result.method + ", " + result.heuristic;
     made.wire_bytes = bytes_on_wires(*made.instance, made.schedule);
+    made.busy = busiest_link(*made.instance, made.schedule);
     return made;
 }
 
@@ -201,9 +209,7 @@ const CallSchedule& CallSchedules::of(const Call& call) {
     return answers_.emplace(call, std::move(best)).first->second;
 }
 
-double CallSchedules::estimated_us(const Call& call) const {
-    if (const auto known = answers_.find(call); known != answers_.end()) return known->second.us();
-    const double us = estimates_.us(call);
+const Call* CallSchedules::most_alike(const Call& call) const {
     const auto unlike = [&](const Call& other) {
         const auto bytes = [](const Call& one) { return std::log(static_cast<double>(one.bytes)); };
         return std::pair(other.op != call.op, std::abs(bytes(other) - bytes(call)));
@@ -213,8 +219,23 @@ double CallSchedules::estimated_us(const Call& call) const {
         if (other.axes != call.axes || other.pieces != 1 || answer.instance == nullptr) continue;
         if (nearest == nullptr || unlike(other) < unlike(*nearest)) nearest = &other;
     }
+    return nearest;
+}
+
+double CallSchedules::estimated_us(const Call& call) const {
+    if (const auto known = answers_.find(call); known != answers_.end()) return known->second.us();
+    const double us = estimates_.us(call);
+    const Call* const nearest = most_alike(call);
     const double guessed = nearest == nullptr ? 0 : estimates_.us(*nearest);
     return guessed > 0 ? us * answers_.at(*nearest).us() / guessed : us;
+}
+
+double CallSchedules::estimated_busy_us(const Call& call) const {
+    if (const auto known = answers_.find(call); known != answers_.end()) return known->second.busy_us();
+    const double us = estimates_.busy_us(call);
+    const Call* const nearest = most_alike(call);
+    const double guessed = nearest == nullptr ? 0 : estimates_.busy_us(*nearest);
+    return guessed > 0 ? us * answers_.at(*nearest).busy_us() / guessed : us;
 }
 
 const CallSchedule& CallSchedules::refined(const Call& call, double seconds) {

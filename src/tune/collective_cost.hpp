@@ -31,7 +31,9 @@ struct CallSchedule {
     std::string method{};
     std::uint64_t chunks = 1;      ///< per share
     std::uint64_t wire_bytes = 0;  ///< over all links
+    Ticks busy{};  ///< of the link that is busy longest: how soon the next such call can follow
     [[nodiscard]] double us() const { return static_cast<double>(makespan.count()) / 1e6; }
+    [[nodiscard]] double busy_us() const { return static_cast<double>(busy.count()) / 1e6; }
 };
 
 /// What calls take on a network: each is synthesized once, for several numbers of chunks, of which the best
@@ -53,6 +55,7 @@ class CallSchedules {
     /// A guess, without synthesis: what is known, or the closed form, as far off as it is for the known call
     /// over the same axes that is most alike.
     [[nodiscard]] double estimated_us(const Call& call) const;
+    [[nodiscard]] double estimated_busy_us(const Call& call) const;
 
     /// How many instances were synthesized.
     [[nodiscard]] std::size_t syntheses() const { return syntheses_; }
@@ -62,6 +65,7 @@ class CallSchedules {
   private:
     [[nodiscard]] CallSchedule quickly(const Call& call, std::uint64_t chunks);
     [[nodiscard]] std::vector<std::uint64_t> chunks_worth_trying(const Call& call) const;
+    [[nodiscard]] const Call* most_alike(const Call& call) const;
     [[nodiscard]] CallSchedule synthesized(InstanceParts parts, std::uint64_t chunks, const char* method,
                                            double seconds);
 

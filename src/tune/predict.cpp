@@ -24,16 +24,26 @@ constexpr double kLastPiece = 1.0 / 8;
 /// What a kernel needs, whole or one piece of it.
 struct Need {
     double compute_us = 0,
-           network_us = 0;  ///< with launches; a kernel with collectives needs the network only
+           network_us = 0;       ///< with launches; a kernel with collectives needs the network only
+    double network_busy_us = 0;  ///< of these, until the next piece's messages can follow
     bool computes = false, communicates = false;
     double own_us = 0;  ///< of a kernel with collectives: its computation, which is hidden
     [[nodiscard]] double us() const { return compute_us + network_us; }
+    /// How long a piece keeps its stream from the next one.
+    [[nodiscard]] double busy_us() const { return compute_us + network_busy_us; }
 };
 
 /// Kernels that are executed together: one, or those of an overlap.
 struct Stage {
     std::vector<KernelId> kernels{};
     std::int64_t pieces = 1;
+};
+
+/// A piece of a kernel of an overlap, from the beginning of the overlap.
+struct Piece {
+    std::size_t stage = 0;  ///< of the chain
+    std::int64_t number = 0;
+    double start = 0, end = 0;
 };
 
 class Predictor {
@@ -145,6 +155,10 @@ class Predictor {
         return options_.guess ? calls_.estimated_us(call) : calls_.of(call).us();
     }
 
+    double busy_us_of(const Call& call) {
+        return options_.guess ? calls_.estimated_busy_us(call) : calls_.of(call).busy_us();
+    }
+
     Need need_of(const Kernel& kernel, std::int64_t pieces) {
         Need need;
         const auto works = [&](ValueId id) { return tensor::does_work(program_[id]); };
@@ -155,10 +169,14 @@ class Predictor {
         need.computes = list.empty() || std::ranges::any_of(kernel.values, [&](ValueId id) {
                             return works(id) && !tensor::is_collective(program_[id].op);
                         });
-        for (const Call& call : list) need.network_us += device_.launch_us + us_of(call);
+        for (const Call& call : list) {
+            need.network_us += device_.launch_us + us_of(call);
+            need.network_busy_us += device_.launch_us + busy_us_of(call);
+        }
         if (!need.communicates) need.compute_us = device_.launch_us + compute;
         if (need.communicates && need.computes) {
             need.network_us += device_.launch_us + compute * kLastPiece;
+            need.network_busy_us += device_.launch_us + compute * kLastPiece;
             need.own_us = compute;
         }
         return need;
@@ -183,14 +201,10 @@ class Predictor {
 
     double place_pieces(const Stage& stage, const std::vector<Need>& needs, double start) {
         start = std::max({start, compute_free_, network_free_});
-        double sum = 0, compute = 0, network = 0;
-        for (const Need& need : needs) {
-            sum += need.us();
-            compute += need.compute_us;
-            network += need.network_us;
-        }
-        const auto others = static_cast<double>(stage.pieces - 1);
-        double us = sum + others * std::max(compute, network);
+        const std::vector<Piece> pieces = pieces_of(stage, needs);
+        double us = 0;
+        for (const Piece& piece : pieces) us = std::max(us, piece.end);
+        const double alone = us;
         std::optional<Call> joint;
         if (options_.joint) {
             joint = joint_call(stage, needs);
@@ -201,8 +215,43 @@ class Predictor {
             }
         }
         compute_free_ = network_free_ = start + us;
-        if (options_.bars) add_pieces(stage, needs, start, start + us);
+        const double stretch = alone > 0 ? us / alone : 1;  // to what one schedule for all pieces takes
+        for (const Piece& piece : pieces) {
+            Need drawn = needs[piece.stage];
+            drawn.computes = drawn.computes && !drawn.communicates;
+            add_bar(stage.kernels[piece.stage], drawn, start + piece.start * stretch,
+                    start + piece.end * stretch, piece.number, stage.pieces);
+        }
         return start + us;
+    }
+
+    /// Pieces as they follow each other: each when the one before it in the chain is there and its stream is
+    /// free; of those that can start at one time the later in the chain.
+    static std::vector<Piece> pieces_of(const Stage& stage, const std::vector<Need>& needs) {
+        std::vector<Piece> pieces;
+        std::vector<std::int64_t> next(needs.size(), 0);
+        std::vector<std::vector<double>> made(needs.size(),
+                                              std::vector<double>(static_cast<std::size_t>(stage.pieces), 0));
+        double free[2] = {0, 0};
+        for (std::size_t left = needs.size() * static_cast<std::size_t>(stage.pieces); left > 0; --left) {
+            std::size_t chosen = needs.size();
+            double soonest = 0;
+            for (std::size_t s = needs.size(); s-- > 0;) {
+                const auto piece = static_cast<std::size_t>(next[s]);
+                if (next[s] == stage.pieces || (s > 0 && next[s - 1] <= next[s])) continue;
+                const double at =
+                    std::max(free[needs[s].communicates ? 1 : 0], s > 0 ? made[s - 1][piece] : 0);
+                if (chosen == needs.size() || at < soonest) {
+                    chosen = s;
+                    soonest = at;
+                }
+            }
+            const double stop = soonest + needs[chosen].us();
+            made[chosen][static_cast<std::size_t>(next[chosen])] = stop;
+            free[needs[chosen].communicates ? 1 : 0] = soonest + needs[chosen].busy_us();
+            pieces.push_back({chosen, next[chosen]++, soonest, stop});
+        }
+        return pieces;
     }
 
     /// All pieces of the only call of a chain, which a computation comes before, as one.
@@ -247,44 +296,6 @@ class Predictor {
                 .calls = {}};
         for (const Call& call : planned(kernel, pieces)) bar.calls.push_back(number_of(call));
         prediction_.bars.push_back(std::move(bar));
-    }
-
-    /// Pieces as they follow each other: each when the one before it in its stage is done and its stream is
-    /// free, the later stages first; then stretched to what the formula says they take.
-    void add_pieces(const Stage& stage, const std::vector<Need>& needs, double start, double end) {
-        const std::size_t first = prediction_.bars.size();
-        std::vector<std::int64_t> next(needs.size(), 0);
-        std::vector<std::vector<double>> made(needs.size(),
-                                              std::vector<double>(static_cast<std::size_t>(stage.pieces), 0));
-        double free[2] = {0, 0};
-        for (std::size_t left = needs.size() * static_cast<std::size_t>(stage.pieces); left > 0; --left) {
-            std::size_t chosen = needs.size();
-            double soonest = 0;
-            for (std::size_t s = needs.size(); s-- > 0;) {
-                const auto piece = static_cast<std::size_t>(next[s]);
-                if (next[s] == stage.pieces || (s > 0 && next[s - 1] <= next[s])) continue;
-                const double at =
-                    std::max(free[needs[s].communicates ? 1 : 0], s > 0 ? made[s - 1][piece] : 0);
-                if (chosen == needs.size() || at < soonest) {
-                    chosen = s;
-                    soonest = at;
-                }
-            }
-            const double stop = soonest + needs[chosen].us();
-            made[chosen][static_cast<std::size_t>(next[chosen])] = stop;
-            free[needs[chosen].communicates ? 1 : 0] = stop;
-            Need drawn = needs[chosen];
-            drawn.computes = drawn.computes && !drawn.communicates;
-            add_bar(stage.kernels[chosen], drawn, soonest, stop, next[chosen]++, stage.pieces);
-        }
-        double last = 0;
-        for (std::size_t b = first; b < prediction_.bars.size(); ++b)
-            last = std::max(last, prediction_.bars[b].end_us);
-        const double stretch = last > 0 ? (end - start) / last : 1;
-        for (std::size_t b = first; b < prediction_.bars.size(); ++b) {
-            prediction_.bars[b].start_us = start + prediction_.bars[b].start_us * stretch;
-            prediction_.bars[b].end_us = start + prediction_.bars[b].end_us * stretch;
-        }
     }
 
     std::size_t number_of(const Call& call) {

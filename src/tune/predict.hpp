@@ -39,9 +39,10 @@ struct PredictOptions {
 
 /// The makespan of the program's kernels in their order on two streams, compute and network: each starts when
 /// its operands are there and its stream is free. A kernel with collectives needs both; it takes its calls,
-/// and an eighth of its computation, because all but the last piece is done while others are on the wires. So
-/// do the kernels of an overlap: with k pieces they take the sum of a piece of each, and k - 1 times what the
-/// busiest of the streams is needed for a piece.
+/// and an eighth of its computation, because all but the last piece is done while others are on the wires. An
+/// overlap starts when both streams are free; each of its pieces when the one before it in the chain is there
+/// and its stream is free. The network is free again when the busiest link of a call is: latencies are waited
+/// for once, as messages of the next pieces follow on the same links.
 [[nodiscard]] Prediction predict(const tensor::Program& program, const tensor::Device& device,
                                  CallSchedules& calls, const PredictOptions& options = {});
 

@@ -78,3 +78,45 @@ TEST_CASE("functions take what the device says of them, else what other operatio
     CHECK(us("exponential") == doctest::Approx(10));
     CHECK(us("sum") == doctest::Approx(1));
 }
+
+namespace {
+
+/// 16 kB of f32 on each of 2 ranks, doubled (as much is read and written) and gathered, or added up, doubled
+/// and gathered, in 4 pieces; links each way of 10 us and 1 GB/s, so that 1 000 bytes are 1 us.
+double chain_us(double memory_GBps, bool scatters, bool guess) {
+    tensor::Builder b("chain", {{"d", 2}});
+    const auto x = b.input("x", {8000}, tensor::DType::F32,
+                           {{"d", scatters ? tensor::Layout::local() : tensor::Layout::sliced(0)}});
+    const auto part = scatters ? x.reduce_scatter({"d"}, 0).named("sum") : x;
+    b.output((part + part).named("twice").all_gather({"d"}).named("out"));
+    tensor::ProgramParts parts = b.program().parts();
+    parts.overlaps = {{scatters ? std::vector<std::string>{"sum", "twice", "out"}
+                                : std::vector<std::string>{"twice", "out"},
+                       4}};
+    const tensor::Program program(parts);
+    tensor::Device device{.name = "d", .launch_us = 0};
+    device.matmul_tflops.fill(1000);
+    device.pointwise_tflops.fill(1000);
+    device.memory_GBps.fill(memory_GBps);
+    const Wire wire{.alpha = alpha_of(decimal_from(10'000)), .beta = Ticks(0), .bandwidth = decimal_from(1)};
+    const Topology topology(
+        {.npus = 2, .switches = {}, .links = {{NodeId(0), NodeId(1), wire}, {NodeId(1), NodeId(0), wire}}});
+    tune::CallSchedules calls(topology, program.mesh(), {}, {});
+    return tune::predict(program, device, calls, {.guess = guess}).us;
+}
+
+}  // namespace
+
+TEST_CASE("messages of the next pieces follow when links are free, not when a latency is over") {
+    // A piece is 4 kB to the other rank: 4 us after which the next can follow, there after 10 us more.
+    for (const bool guess : {false, true}) {
+        CAPTURE(guess);
+        // Doubled in 1 us each: sent from 1, 5, 9 and 13 on, the last there at 13 + 14.
+        CHECK(chain_us(8, false, guess) == doctest::Approx(27));
+        // In 6 us each: sent from 6, 12, 18 and 24 on, the last there at 24 + 14.
+        CHECK(chain_us(8.0 / 6, false, guess) == doctest::Approx(38));
+        // Scattered from 0, 4, 8 and 12 on, there at 14, 18, 22 and 26; doubled in 1 us; gathered when the
+        // links are free of that: from 16, 20, 24 and 28 on, the last there at 28 + 14.
+        CHECK(chain_us(8, true, guess) == doctest::Approx(42));
+    }
+}
