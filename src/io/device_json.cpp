@@ -40,7 +40,7 @@ Json rates_json(const Device::Rates& rates) {
 
 Device parse_device(const JsonView& device) {
     device.only({"tutti_device", "name", "about", "matmul_tflops", "pointwise_tflops", "function_tflops",
-                 "memory_GBps", "cache_GBps", "cache_MB", "launch_us"});
+                 "exp_tflops", "memory_GBps", "cache_GBps", "cache_MB", "launch_us"});
     (void)device.at("tutti_device").integer(kDeviceFormat, kDeviceFormat);
     Device made;
     if (const auto name = device.find("name")) made.name = name->string();
@@ -50,6 +50,7 @@ Device parse_device(const JsonView& device) {
     made.memory_GBps = read_rates(device.at("memory_GBps"));
     made.launch_us = device.at("launch_us").number(0, kMostRate);
     if (const auto functions = device.find("function_tflops")) made.function_tflops = read_rates(*functions);
+    if (const auto exponentials = device.find("exp_tflops")) made.exp_tflops = read_rates(*exponentials);
     if (const auto cache = device.find("cache_GBps")) {
         made.cache_GBps = read_rates(*cache);
         made.cache_MB = device.at("cache_MB").number(kLeastRate, kMostRate);
@@ -79,6 +80,7 @@ Json write_device(const Device& device) {
               {"launch_us", number_json(device.launch_us)}};
     if (device.function_tflops != Device::Rates{})
         json["function_tflops"] = rates_json(device.function_tflops);
+    if (device.exp_tflops != Device::Rates{}) json["exp_tflops"] = rates_json(device.exp_tflops);
     if (device.cache_MB > 0) {
         json["cache_GBps"] = rates_json(device.cache_GBps);
         json["cache_MB"] = number_json(device.cache_MB);

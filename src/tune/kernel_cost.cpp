@@ -93,10 +93,16 @@ double KernelCosts::matmul_us(const tensor::Value& einsum) const {
 double KernelCosts::pointwise_us(const tensor::Value& value) const {
     const tensor::Type& type = value.op == Op::Reduce ? program_[value.args.front()].type : value.type;
     const auto operations = static_cast<double>(tensor::part_elements(program_.mesh(), type));
-    constexpr std::array kFunctions{Op::Exp, Op::Log, Op::Tanh, Op::Erf, Op::Sigmoid, Op::Pow};
-    const double functions = device_.function_tflops[static_cast<std::size_t>(type.dtype)];
-    if (functions > 0 && std::ranges::find(kFunctions, value.op) != kFunctions.end())
-        return operations / (functions * 1e6);
+    constexpr std::array kExponentials{Op::Exp, Op::Log, Op::Sigmoid};
+    constexpr std::array kFunctions{Op::Exp, Op::Log, Op::Sigmoid, Op::Tanh, Op::Erf, Op::Pow};
+    const auto reached = [&](const auto& ops, const tensor::Device::Rates& rates) {
+        return std::ranges::find(ops, value.op) == ops.end() ? 0
+                                                             : rates[static_cast<std::size_t>(type.dtype)];
+    };
+    for (const double rate :
+         {reached(kExponentials, device_.exp_tflops), reached(kFunctions, device_.function_tflops)}) {
+        if (rate > 0) return operations / (rate * 1e6);
+    }
     return operations / (rate_of(device_.pointwise_tflops, type.dtype, "pointwise_tflops") * 1e6);
 }
 

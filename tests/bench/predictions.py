@@ -65,6 +65,9 @@ def measured(options, folder, device, name):
     program = json.loads((ROOT / f"examples/tensor/{name.split(',')[0]}.json").read_text())
     program["sizes"].update(sizes)
     program["mesh"]["axes"] = [[of, 2 if of == axis else 1] for of, _ in program["mesh"]["axes"]]
+    for value in program["values"]:
+        if name == "attention" and value["id"] == "c1":
+            value["value"] *= 1e-4  # scores near each other, as trained weights make them; exp of what is far below them takes three times as long
     file, topology = folder / "program.json", folder / "pair.json"
     file.write_text(json.dumps(program))
     topology.write_text(json.dumps({"kind": "ring", "npus": 2, "latency_ns": LATENCY_US * 1000, "bandwidth_GBps": bandwidth}))

@@ -41,9 +41,10 @@ TEST_CASE("a device's rates are numbers, or numbers by type") {
 
 TEST_CASE("a device may say what functions take, and what is in its cache") {
     const tensor::Device device = device_of(
-        R"({"tutti_device": 1, "matmul_tflops": 1, "pointwise_tflops": 10, "function_tflops": {"f32": 0.5}, "memory_GBps": 800, "cache_GBps": 3000, "cache_MB": 40, "launch_us": 5})");
+        R"({"tutti_device": 1, "matmul_tflops": 1, "pointwise_tflops": 10, "function_tflops": {"f32": 0.5}, "exp_tflops": 2, "memory_GBps": 800, "cache_GBps": 3000, "cache_MB": 40, "launch_us": 5})");
     CHECK(device.function_tflops[static_cast<std::size_t>(tensor::DType::F32)] == 0.5);
     CHECK(device.function_tflops[static_cast<std::size_t>(tensor::DType::F64)] == 0);
+    CHECK(device.exp_tflops[static_cast<std::size_t>(tensor::DType::F16)] == 2);
     CHECK(device.cache_GBps[static_cast<std::size_t>(tensor::DType::I8)] == 3000);
     CHECK(device.cache_MB == 40);
     CHECK(io::parse_device(io::JsonView(io::write_device(device))) == device);

@@ -19,8 +19,8 @@ TEST_CASE("a calibrated device has a rate for every type, can be read, and halve
     CHECK(io::parse_device(io::JsonView(json)).launch_us > 0);
     CHECK(device.cache_MB > 0);
     for (const tensor::Device::Rates* rates :
-         {&device.matmul_tflops, &device.pointwise_tflops, &device.function_tflops, &device.memory_GBps,
-          &device.cache_GBps}) {
+         {&device.matmul_tflops, &device.pointwise_tflops, &device.function_tflops, &device.exp_tflops,
+          &device.memory_GBps, &device.cache_GBps}) {
         for (const double rate : *rates) CHECK(rate > 0);
     }
     const auto memory = [&](DType dtype) { return device.memory_GBps[static_cast<std::size_t>(dtype)]; };

@@ -64,6 +64,7 @@ TEST_CASE("functions take what the device says of them, else what other operatio
     const auto x = b.input("x", {1000}, tensor::DType::F32);
     b.output(exp(x).named("exponential"));
     b.output((x + x).named("sum"));
+    b.output(tanh(x).named("tangent"));
     const tensor::Program program = b.program();
     tensor::Device device{.name = "d", .launch_us = 0};
     device.pointwise_tflops.fill(1e-3);
@@ -76,6 +77,9 @@ TEST_CASE("functions take what the device says of them, else what other operatio
     CHECK(us("exponential") == doctest::Approx(1));
     device.function_tflops.fill(1e-4);
     CHECK(us("exponential") == doctest::Approx(10));
+    device.exp_tflops.fill(5e-4);
+    CHECK(us("exponential") == doctest::Approx(2));
+    CHECK(us("tangent") == doctest::Approx(10));
     CHECK(us("sum") == doctest::Approx(1));
 }
 
