@@ -473,8 +473,8 @@ std::string why_no_solver(const std::vector<std::string>& names) {
         reasons += fmt::format("{}{} ({})", reasons.empty() ? "" : "; ", entry.solver, opened.absence);
     }
     return fmt::format(
-        "no solver for exact synthesis: {}. `scripts/setup` brings all of them, then configure again; "
-        "`tutti doctor` shows what is there",
+        "no solver for exact synthesis: {}. `scripts/setup` brings all of them, then configure again; to the "
+        "Python package `pip install 'tutti[solvers]'` does; `tutti doctor` shows what is there",
         reasons);
 }
 

@@ -5,7 +5,7 @@
 include(TuttiSolver)
 include(FindPackageHandleStandardArgs)
 
-tutti_find_solver(TuttiHighs DEPS highs LIBRARY highs HEADER interfaces/highs_c_api.h INCLUDE_SUFFIXES highs
+tutti_find_solver(TuttiHighs DEPS highs WHEEL highsbox/highs_dist LIBRARY highs HEADER interfaces/highs_c_api.h INCLUDE_SUFFIXES highs
                   VERSION_HEADER HConfig.h MAJOR HIGHS_VERSION_MAJOR MINOR HIGHS_VERSION_MINOR
                   CLASH ${TUTTI_DEPS_DIR}/ortools/ortools/.libs/libhighs.so.1)
 find_package_handle_standard_args(TuttiHighs REQUIRED_VARS TuttiHighs_LIBRARY TuttiHighs_INCLUDE)

@@ -1,5 +1,6 @@
 # OR-Tools 9, which is loaded at run time and never linked: it carries its own HiGHS and protobuf. So all that is
 # needed is where the library lies, and protozero to write its messages. The major version is the one in the name.
+# For a wheel of Python not even that: it will lie in the package ortools.
 include(TuttiSolver)
 include(FindPackageHandleStandardArgs)
 
@@ -8,6 +9,11 @@ find_library(TuttiOrtools_LIBRARY NAMES libortools.so.9 NO_CACHE)
 if(NOT TuttiOrtools_LIBRARY)
   find_library(TuttiOrtools_LIBRARY NAMES libortools.so.9 PATHS ${TUTTI_DEPS_DIR}/ortools/ortools/.libs
                NO_DEFAULT_PATH NO_CACHE)
+endif()
+set(TuttiOrtools_IS_OF_PIP FALSE)
+if(SKBUILD AND NOT TuttiOrtools_LIBRARY)
+  set(TuttiOrtools_LIBRARY libortools.so.9)
+  set(TuttiOrtools_IS_OF_PIP TRUE)
 endif()
 if(TuttiOrtools_INCLUDE)
   set(TuttiOrtools_NOT_FOUND_MESSAGE

@@ -2,7 +2,7 @@
 include(TuttiSolver)
 include(FindPackageHandleStandardArgs)
 
-tutti_find_solver(TuttiZ3 DEPS z3 LIBRARY z3 HEADER z3++.h INCLUDE_SUFFIXES z3
+tutti_find_solver(TuttiZ3 DEPS z3 WHEEL z3 LIBRARY z3 HEADER z3++.h INCLUDE_SUFFIXES z3
                   VERSION_HEADER z3_version.h MAJOR Z3_MAJOR_VERSION MINOR Z3_MINOR_VERSION)
 find_package_handle_standard_args(TuttiZ3 REQUIRED_VARS TuttiZ3_LIBRARY TuttiZ3_INCLUDE)
 tutti_import_solver(TuttiZ3)

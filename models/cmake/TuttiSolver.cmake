@@ -1,17 +1,35 @@
 # What the Find modules of the solvers share: the system's copy first, if it is new enough, else the one that
 # scripts/setup put into TUTTI_DEPS_DIR. Nothing is cached, so that a solver which comes, goes or moves is noticed.
+#
+# A wheel of Python (SKBUILD) uses the solvers' own packages, which the extra `solvers` installs; so there it comes first what
+# pip has brought as a requirement of the build.
 
 cmake_path(SET tutti_default_deps NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../../build/deps")
 set(TUTTI_DEPS_DIR "${tutti_default_deps}" CACHE PATH "Where scripts/setup puts the solvers")
 
-# tutti_find_solver(PACKAGE DEPS <folder> LIBRARY <name> HEADER <file> INCLUDE_SUFFIXES <folder>...
+# tutti_find_solver(PACKAGE DEPS <folder> WHEEL <folder> LIBRARY <name> HEADER <file> INCLUDE_SUFFIXES <folder>...
 #                   VERSION_HEADER <file> MAJOR <macro> MINOR <macro> [CLASH <file>])
-# The system's copy is passed over if CLASH exists. Sets PACKAGE_INCLUDE and PACKAGE_LIBRARY, false if not found, and
-# PACKAGE_NOT_FOUND_MESSAGE.
+# WHEEL is the folder in site-packages. The system's copy is passed over if CLASH exists. Sets PACKAGE_INCLUDE and
+# PACKAGE_LIBRARY, false if not found, PACKAGE_NOT_FOUND_MESSAGE, and PACKAGE_IS_OF_PIP where it is pip's.
 function(tutti_find_solver package)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEPS;LIBRARY;HEADER;VERSION_HEADER;MAJOR;MINOR;CLASH"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEPS;WHEEL;LIBRARY;HEADER;VERSION_HEADER;MAJOR;MINOR;CLASH"
                         "INCLUDE_SUFFIXES")
   set(message "neither on the system nor in ${TUTTI_DEPS_DIR}/${arg_DEPS}: scripts/setup brings it")
+
+  set(${package}_IS_OF_PIP FALSE PARENT_SCOPE)
+  set(packages ${CMAKE_PREFIX_PATH})
+  list(TRANSFORM packages APPEND /${arg_WHEEL})
+  if(SKBUILD AND packages)
+    tutti_find_below("${packages}")
+    if(include AND library)
+      set(${package}_INCLUDE "${include}" PARENT_SCOPE)
+      set(${package}_LIBRARY "${library}" PARENT_SCOPE)
+      set(${package}_IS_OF_PIP TRUE PARENT_SCOPE)
+      return()
+    endif()
+    unset(include)
+    unset(library)
+  endif()
 
   find_path(include NAMES ${arg_HEADER} PATH_SUFFIXES ${arg_INCLUDE_SUFFIXES} NO_CACHE)
   find_library(library NAMES ${arg_LIBRARY} NO_CACHE)
@@ -29,16 +47,23 @@ function(tutti_find_solver package)
   if(NOT include OR NOT library)
     unset(include)
     unset(library)
-    set(root "${TUTTI_DEPS_DIR}/${arg_DEPS}")
-    find_path(include NAMES ${arg_HEADER} PATHS ${root}/include PATH_SUFFIXES ${arg_INCLUDE_SUFFIXES}
-              NO_DEFAULT_PATH NO_CACHE)
-    find_library(library NAMES ${arg_LIBRARY} PATHS ${root}/lib NO_DEFAULT_PATH NO_CACHE)
+    tutti_find_below("${TUTTI_DEPS_DIR}/${arg_DEPS}")
   endif()
 
   set(${package}_INCLUDE "${include}" PARENT_SCOPE)
   set(${package}_LIBRARY "${library}" PARENT_SCOPE)
   set(${package}_NOT_FOUND_MESSAGE "${message}" PARENT_SCOPE)
 endfunction()
+
+# The part of tutti_find_solver that looks into folders: `include` and `library`.
+macro(tutti_find_below folders)
+  set(headers ${folders})
+  set(libraries ${folders})
+  list(TRANSFORM headers APPEND /include)
+  list(TRANSFORM libraries APPEND /lib)
+  find_path(include NAMES ${arg_HEADER} PATHS ${headers} PATH_SUFFIXES ${arg_INCLUDE_SUFFIXES} NO_DEFAULT_PATH NO_CACHE)
+  find_library(library NAMES ${arg_LIBRARY} PATHS ${libraries} NO_DEFAULT_PATH NO_CACHE)
+endmacro()
 
 # tutti_header_version(OUT FILE MAJOR MINOR): "major.minor" from two #defines; "0" if they are not there.
 function(tutti_header_version out file major minor)

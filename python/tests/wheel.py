@@ -56,7 +56,8 @@ def main() -> None:
         # Without it scikit-build-core does not see that another Python made the last wheel, for which it would forget how the folder was configured.
         (build / ".skbuild-info.json").unlink(missing_ok=True)
         run(sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", sources, "--no-build-isolation", "--no-deps", "--no-index",
-            "--wheel-dir", scratch, "--config-settings", f"build-dir={build}", "--config-settings", "cmake.define.TUTTI_BUILD_TESTS=ON")
+            "--wheel-dir", scratch, "--config-settings", f"build-dir={build}", "--config-settings", "cmake.define.TUTTI_BUILD_TESTS=ON",
+            *(f"--config-settings=cmake.define.TUTTI_WITH_{solver}=AUTO" for solver in ("CPSAT", "HIGHS", "Z3")))
         (wheel,) = scratch.glob("tutti-*.whl")
         version = f"cp{sys.version_info.major}{sys.version_info.minor}"
         check(("-cp312-abi3-" if sys.version_info >= (3, 12) else f"-{version}-{version}-") in wheel.name, f"the wheel is called {wheel.name}")
