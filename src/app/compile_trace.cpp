@@ -86,15 +86,25 @@ compile::TraceOptions timed(compile::TraceOptions options, const TraceNetwork* n
     return options;
 }
 
-}  // namespace
-
-CompiledTrace compile_verified(const lang::Trace& trace, const compile::TraceOptions& options,
-                               const TraceNetwork* network) {
+/// `TraceType`: const or not.
+template <class TraceType>
+CompiledTrace compiled(TraceType& trace, const compile::TraceOptions& options, const TraceNetwork* network) {
     verify::PlanReading reading;
     reading.strict_dependencies = true;
     Judge<compile::TraceResult> judge(reading, trace.shape.root, network);
     return judge.run<CompiledTrace>(
         trace, [&] { return compile::compile_trace(trace, timed(options, network), std::ref(judge)); });
+}
+
+}  // namespace
+
+CompiledTrace compile_verified(const lang::Trace& trace, const compile::TraceOptions& options,
+                               const TraceNetwork* network) {
+    return compiled(trace, options, network);
+}
+CompiledTrace compile_verified(lang::Trace& trace, const compile::TraceOptions& options,
+                               const TraceNetwork* network) {
+    return compiled(trace, options, network);
 }
 
 CompiledExecution compile_verified_execution(const lang::Trace& trace, const compile::TraceOptions& options,

@@ -35,6 +35,9 @@ struct CompiledExecution {
 /// ends with what its collective wants.
 [[nodiscard]] CompiledTrace compile_verified(const lang::Trace& trace, const compile::TraceOptions& options,
                                              const TraceNetwork* network = nullptr);
+/// The same of a program that nobody looks at meanwhile, in less memory.
+[[nodiscard]] CompiledTrace compile_verified(lang::Trace& trace, const compile::TraceOptions& options,
+                                             const TraceNetwork* network = nullptr);
 /// The same for an execution plan of MSCCL++, verified under its executor's limits.
 [[nodiscard]] CompiledExecution compile_verified_execution(const lang::Trace& trace,
                                                            const compile::TraceOptions& options,

@@ -4,6 +4,13 @@
 
 namespace tutti::compile {
 
+void Graph::forget_order() {
+    first_before = std::vector<std::uint32_t>();
+    befores = std::vector<std::uint32_t>();
+    reads_of = std::vector<std::uint32_t>();
+    leaves_result = std::vector<bool>();
+}
+
 Clock clock_of(const Graph& graph) {
     Clock clock;
     clock.level.assign(graph.size(), 0);

@@ -54,6 +54,8 @@ struct Graph {
     [[nodiscard]] std::span<const std::uint32_t> before(std::uint32_t i) const {
         return {befores.data() + first_before[i], befores.data() + first_before[i + 1]};
     }
+    /// The instructions are left, without what they come after and who reads them.
+    void forget_order();
     [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(memory.size()); }
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(instructions.size()); }
 };

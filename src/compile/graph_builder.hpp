@@ -13,6 +13,7 @@ class GraphBuilder {
   public:
     explicit GraphBuilder(std::vector<RankMemory> memory);
 
+    /// Room for so many, and no more.
     void reserve(std::size_t instructions);
     /// `after`: another instruction that it comes after, or kNoInstruction. Returns its number.
     std::uint32_t append(const Instruction& instruction, std::uint32_t after);

@@ -14,6 +14,12 @@ class TraceGraph {
   public:
     TraceGraph(const lang::Trace& trace, std::uint32_t most)
         : trace_(trace), most_(most), builder_(laid_out()) {
+        std::size_t instructions = 0;
+        for (const Verb& verb : trace.verbs) {
+            const std::size_t halves = verb.from.rank == verb.to.rank ? 1 : 2;
+            instructions += halves * ((verb.count + most - 1) / most);
+        }
+        builder_.reserve(instructions);
         for (std::uint32_t v = 0; v < trace.verbs.size(); ++v) add(v);
         mark_results();
     }

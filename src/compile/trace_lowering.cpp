@@ -10,6 +10,7 @@
 #include "compile/trace_graph.hpp"
 #include "core/error.hpp"
 #include "lang/contributions.hpp"
+#include "lang/verbs_aside.hpp"
 
 #include <fmt/format.h>
 
@@ -55,11 +56,24 @@ plan::MscclPlan heading(const lang::Trace& program, const TraceOptions& options)
 /// What an attempt ended in: a plan, a limit that is not kept, or nothing: it got stuck.
 using Outcome = std::variant<std::monostate, plan::MscclPlan, Excess>;
 
+/// What may be freed once it is not needed any more: parts of the graph, and the program's verbs.
+struct Spare {
+    Graph* graph = nullptr;
+    lang::Trace* program = nullptr;  ///< null: they stay
+    lang::VerbsAside* aside = nullptr;
+};
+
 /// One way through the passes.
 class Attempt {
   public:
-    Attempt(const lang::Trace& program, const Graph& graph, const Choice& choice, const TraceOptions& options)
-        : program_(program), graph_(graph), clock_(clock_of(graph)), choice_(choice), options_(options) {}
+    Attempt(const lang::Trace& program, const Graph& graph, const Spare& spare, const Choice& choice,
+            const TraceOptions& options)
+        : program_(program),
+          graph_(graph),
+          spare_(spare),
+          clock_(clock_of(graph)),
+          choice_(choice),
+          options_(options) {}
 
     Outcome run() {
         told_.reset();
@@ -84,7 +98,7 @@ class Attempt {
         pack_scratch(graph_, layout_);
         if (const auto excess = choose_channels(graph_.ranks(), limits(options_), layout_)) return *excess;
         tell(Pass::Channels);
-        clock_ = {};  // what is not needed any more makes room for the steps
+        make_room();
         plan::MscclPlan plan = heading(program_, options_);
         plan.channels = static_cast<std::int32_t>(layout_.channels);
         // Steps, each with what it waits for.
@@ -107,6 +121,15 @@ class Attempt {
     }
 
   private:
+    /// For the steps: what is not needed any more goes.
+    void make_room() {
+        clock_ = {};
+        if (spare_.graph == nullptr || (choice_.peel && layout_.peeled))
+            return;  // there will be another attempt
+        spare_.graph->forget_order();
+        layout_.lane_of = std::vector<std::uint32_t>();
+        if (spare_.program != nullptr) spare_.aside->take(*spare_.program);
+    }
     void tell(Pass pass) {
         if (options_.dump_after == pass)
             told_ = PassDump{dump(program_, graph_, clock_, layout_, pass, options_.dot), {}};
@@ -114,6 +137,7 @@ class Attempt {
 
     const lang::Trace& program_;
     const Graph& graph_;
+    Spare spare_;
     Clock clock_;
     const Choice& choice_;
     const TraceOptions& options_;
@@ -147,13 +171,19 @@ int rank_of(plan::PlanClass verdict) {
 /// All ways through the passes, and the best plan so far.
 class Search {
   public:
-    Search(const lang::Trace& program, const TraceOptions& options, const TraceJudge& judge)
-        : program_(program), options_(options), judge_(judge) {
+    /// `spare`: the program again, if it may be without its verbs meanwhile.
+    Search(const lang::Trace& program, lang::Trace* spare, const TraceOptions& options,
+           const TraceJudge& judge)
+        : program_(program), spare_(spare), options_(options), judge_(judge) {
         frame_.root = program.shape.root;
         if (spelled(program.shape.kind, options.target) == "custom")
             frame_.condition = lang::condition_of(program);
         best_possible_ = frame_.condition && frame_.condition->outputs.empty() ? 1 : 3;
     }
+
+    Search(const Search&) = delete;
+    Search& operator=(const Search&) = delete;
+    ~Search() { give_back_verbs(); }
 
     TraceResult run() {
         // Where thread blocks are too long for the target, connections become several; where there are too
@@ -226,8 +256,11 @@ class Search {
         }
     }
     Outcome attempt(const Choice& choice, bool& peeled) {
-        if (!graph_) graph_.emplace(graph_of(program_, kMostInAStep));
-        Attempt attempt(program_, *graph_, choice, options_);
+        if (!graph_) {
+            give_back_verbs();
+            graph_.emplace(graph_of(program_, kMostInAStep));
+        }
+        Attempt attempt(program_, *graph_, {&*graph_, spare_, &aside_}, choice, options_);
         Outcome outcome = attempt.run();
         if (choice.peel) peeled = attempt.layout().peeled;
         // If the plan is accepted, it mostly is the last attempt: what judging needs is not needed twice.
@@ -272,16 +305,18 @@ class Search {
 
     /// The steps of the best plan, which were dropped for another one's.
     void make_again() {
+        give_back_verbs();
         const Graph graph = graph_of(program_, kMostInAStep);
-        Outcome outcome = Attempt(program_, graph, way_, options_).run();
+        Outcome outcome = Attempt(program_, graph, {}, way_, options_).run();
         auto made = replicated(std::move(std::get<plan::MscclPlan>(outcome)), frame_, program_);
         best_->plan.gpus = std::move(made[manner_].plan.gpus);
     }
 
     /// Goes the way again that led to the plan.
     void add_dump() {
+        give_back_verbs();
         const Graph graph = graph_of(program_, kMostInAStep);
-        Attempt attempt(program_, graph, way_, options_);
+        Attempt attempt(program_, graph, {}, way_, options_);
         (void)attempt.run();
         if (options_.dump_after == Pass::Trace && options_.dot) {
             best_->dump = PassDump{dump(program_, graph, clock_of(graph), {}, Pass::Trace, true), {}};
@@ -291,7 +326,13 @@ class Search {
         best_->dump = attempt.told();
     }
 
+    void give_back_verbs() {
+        if (spare_ != nullptr) aside_.give_back(*spare_);
+    }
+
     const lang::Trace& program_;
+    lang::Trace* spare_;  ///< may be null
+    lang::VerbsAside aside_;
     const TraceOptions& options_;
     const TraceJudge& judge_;
     std::optional<Graph> graph_;  ///< while it is needed
@@ -313,7 +354,11 @@ class Search {
 }  // namespace
 
 TraceResult compile_trace(const lang::Trace& program, const TraceOptions& options, const TraceJudge& judge) {
-    return Search(program, options, judge).run();
+    return Search(program, nullptr, options, judge).run();
+}
+
+TraceResult compile_trace(lang::Trace& program, const TraceOptions& options, const TraceJudge& judge) {
+    return Search(program, &program, options, judge).run();
 }
 
 }  // namespace tutti::compile

@@ -49,6 +49,9 @@ using TraceJudge = std::function<Judgement(const TraceResult&)>;
 /// with what its collective wants. O((instructions + edges) log instructions).
 [[nodiscard]] TraceResult compile_trace(const lang::Trace& trace, const TraceOptions& options,
                                         const TraceJudge& judge);
+/// The same of a program that nobody looks at meanwhile: its verbs are put aside, and are back in the end.
+[[nodiscard]] TraceResult compile_trace(lang::Trace& trace, const TraceOptions& options,
+                                        const TraceJudge& judge);
 
 /// An execution plan of MSCCL++ for a program.
 struct TraceExecution {

@@ -58,13 +58,24 @@ struct PackedRange {
 /// Place by place: value = sum of all reads (+ the value of the same place of the message), stored to all
 /// writes. A move without writes only produces the message to which another op's `Op::message_from` refers.
 struct Move {
-    std::uint32_t first_read = 0, reads = 0;  ///< in Program::ranges
-    std::uint32_t writes = 0;                 ///< behind the reads
+    std::uint32_t first_read = 0;  ///< in Program::ranges
     std::uint32_t count = 0;
+    std::uint32_t reads : 15 = 0;
+    std::uint32_t writes : 15 = 0;  ///< behind the reads
     /// Its reads of packets do not wait: something else must order them after a write of the packet.
-    bool raw_packets = false;
+    bool raw_packets : 1 = false;
 
+    /// Whoever makes a program refuses more.
+    static constexpr std::uint32_t kMostOperands = (1U << 15U) - 1;
+
+    /// Precondition: neither is more than kMostOperands.
+    void set_operands(std::size_t read, std::size_t written) {
+        reads = read & kMostOperands;
+        writes = written & kMostOperands;
+    }
     [[nodiscard]] std::uint32_t first_write() const { return first_read + reads; }
+    /// Reads and writes.
+    [[nodiscard]] std::uint32_t operands() const { return std::uint32_t{reads} + std::uint32_t{writes}; }
 };
 
 /// Where an op stands in its plan; of a Place what concerns an op, because there may be millions of them.
@@ -82,11 +93,10 @@ struct OpPlace {
 }
 
 struct Op {
-    OpPlace place{};
     std::uint32_t first_move = 0, moves = 0;  ///< in Program::moves
     /// The op whose first move's value is received as a message and added to this op's first move.
     OpId message_from = kNoOp;
-    /// Ops of one chain are totally ordered by `edges`, in the order of their numbers; kNoChain: in no chain.
+    /// Ops of one chain are totally ordered, in the order of their numbers; kNoChain: in no chain.
     std::uint32_t chain = kNoChain;
     static constexpr std::uint32_t kNoChain = std::numeric_limits<std::uint32_t>::max();
 };
@@ -113,13 +123,35 @@ struct Program {
     std::vector<PackedRange> ranges{};
     std::vector<Move> moves{};
     std::vector<Op> ops{};
+    /// By op; or empty, where whoever asks about the program knows them anyway.
+    std::vector<OpPlace> op_places{};
     std::vector<Edge> edges{};  ///< happens-before is the transitive closure of all but the weak ones
     std::uint32_t chains = 0;
+    /// An op also comes after the one before it of its chain, without an edge (in programs not kept).
+    bool chains_in_order = false;
     /// Places per chunk of the file: more than one where thread block groups share a chunk.
     std::int64_t places_per_chunk = 1;
     /// The output of each gpu, by rank: memory, and the place of its chunk 0.
     std::vector<Range> outputs{};
     std::vector<std::int64_t> output_places{};  ///< their sizes, by rank
+
+    /// Whether that op comes after the one before it without an edge.
+    [[nodiscard]] bool follows(OpId op) const {
+        return chains_in_order && op > 0 && ops[op].chain == ops[op - 1].chain &&
+               ops[op].chain != Op::kNoChain;
+    }
+    /// Calls visit(from, to, kind) for all edges, and for those that are not written out.
+    template <class Visit>
+    void for_each_edge(Visit visit) const {
+        std::size_t next = 0;
+        for (OpId op = 0; op < ops.size() && chains_in_order; ++op) {
+            if (follows(op)) visit(op - 1, op, EdgeKind::Order);
+            for (; next < edges.size() && edges[next].to == op; ++next) {
+                visit(edges[next].from, op, edges[next].kind);
+            }
+        }
+        for (; next < edges.size(); ++next) visit(edges[next].from, edges[next].to, edges[next].kind);
+    }
 
     [[nodiscard]] std::span<const Move> moves_of(const Op& op) const {
         return std::span(moves).subspan(op.first_move, op.moves);

@@ -69,7 +69,7 @@ class TaskMaker {
         ++made_.tasks[to].waits;
     }
     [[nodiscard]] Rank gpu(OpId op) const {
-        const auto& gpu = program_.ops[op].place.gpu;
+        const auto& gpu = program_.op_places[op].gpu;
         return gpu ? *gpu : Rank(0);
     }
     [[nodiscard]] std::uint32_t chain(OpId op) const { return program_.ops[op].chain; }
@@ -80,7 +80,7 @@ class TaskMaker {
         std::iota(ops.begin(), ops.end(), OpId{0});
         const auto number = [](const auto& id) { return id ? (*id).value() : ~0U; };
         std::ranges::stable_sort(ops, {}, [&](OpId op) {
-            const plan::Place& at = program_.ops[op].place;
+            const plan::Place& at = program_.op_places[op];
             return std::tuple(number(at.gpu), number(at.block), number(at.step));
         });
         return ops;
@@ -99,14 +99,14 @@ class TaskMaker {
         for (OpId op = 0; op < program_.ops.size(); ++op) {
             const OpId to = receiver_[op];
             if (to != kNoOp && gpu(to) != gpu(op))
-                connections.emplace(gpu(op), gpu(to), place_.channel(program_.ops[op].place), op);
+                connections.emplace(gpu(op), gpu(to), place_.channel(program_.op_places[op]), op);
         }
         for (const auto& [from, to, channel, op] : connections) (void)route(from, to, op);
     }
 
     /// The route from rank to rank of one thread block; blocks that connect the same two take turns.
     [[nodiscard]] std::uint32_t route(Rank from, Rank to, OpId op) {
-        const plan::Place& at = program_.ops[op].place;
+        const plan::Place& at = program_.op_places[op];
         const std::uint32_t block = at.block ? (*at.block).value() : ~0U;
         const auto [known, is_new] = routes_.try_emplace({from, to, gpu(op), block});
         if (is_new) {
@@ -153,7 +153,7 @@ class TaskMaker {
         const std::uint32_t way = leaves ? route(gpu(id), other, id) : route(other, gpu(id), id);
         const TaskId made = task(Kind::Message, id, way);
         const auto number = [](const auto& part) { return part ? std::int64_t{(*part).value()} : -1; };
-        const plan::Place& at = program_.ops[id].place;
+        const plan::Place& at = program_.op_places[id];
         const auto key = [&](std::int64_t place) {
             return std::array{std::int64_t{way}, number(at.block),           number(at.step),
                               number(at.inner),  std::int64_t{range.memory}, place};
@@ -180,7 +180,7 @@ class TaskMaker {
             gives_packets = gives_packets || program_.memories[range.memory].packets;
         }
         if (from.empty() && to.empty() && !waits_for_packets && !gives_packets) return;
-        const bool proxy = place_.by_proxy(program_.ops[id].place);
+        const bool proxy = place_.by_proxy(program_.op_places[id]);
         std::vector<TaskId> put(to.size(), kNoTask);
         TaskId sum = kNoTask;
         for (std::int64_t e = 0; e < move.count; ++e) {
@@ -248,11 +248,11 @@ class TaskMaker {
         };
         std::map<std::pair<Rank, plan::BlockId>, Group> groups;
         for (OpId op = 0; op < program_.ops.size(); ++op) {
-            const plan::Place& at = program_.ops[op].place;
+            const plan::Place& at = program_.op_places[op];
             if (!at.gpu || !at.block || first_part_[op] != kNoTask) continue;
             Group& group = groups[{*at.gpu, *at.block}];
-            const bool same = !group.now.empty() && program_.ops[group.now.front()].place.step == at.step &&
-                              program_.ops[group.now.front()].place.inner == at.inner;
+            const bool same = !group.now.empty() && program_.op_places[group.now.front()].step == at.step &&
+                              program_.op_places[group.now.front()].inner == at.inner;
             if (!same) group.before = std::exchange(group.now, {});
             group.now.push_back(op);
             for (const OpId before : group.before) edge(go_[before], begin_[op]);

@@ -240,7 +240,7 @@ class Emulation {
             const EmulatedJob& job = jobs_[job_of_[task]];
             text = fmt::format("deadlock where connections hold {} message{}: {} waits for ever",
                                job.place.capacity, job.place.capacity == 1 ? "" : "s",
-                               plan::text_of(job.program->program.ops[tasks_[task].of].place));
+                               plan::text_of(job.program->program.op_places[tasks_[task].of]));
         }
         throw InputError(text);
     }

@@ -104,10 +104,10 @@ class Order {
         const auto circle = verify::ProgramGraph(program).cycle();
         std::string text = "deadlock: ";
         for (std::size_t at = 0; at < std::min(circle.size(), kMostNamed); ++at) {
-            text += fmt::format("{} waits for ", plan::text_of(program.ops[circle[at]].place));
+            text += fmt::format("{} waits for ", plan::text_of(program.op_places[circle[at]]));
         }
         if (circle.size() > kMostNamed) text += fmt::format("{} others and ", circle.size() - kMostNamed);
-        return text + (circle.empty() ? "itself" : plan::text_of(program.ops[circle.front()].place));
+        return text + (circle.empty() ? "itself" : plan::text_of(program.op_places[circle.front()]));
     }
 
     std::vector<OpId> ops_;
@@ -299,7 +299,8 @@ class Maker {
         std::unordered_map<std::uint64_t, std::uint32_t> known;
         for (const OpId id : order_.ops()) {
             const plan::Op& op = program_.ops[id];
-            const Rank gpu = op.place.gpu ? *op.place.gpu : Rank(0);
+            const auto& known_gpu = program_.op_places[id].gpu;
+            const Rank gpu = known_gpu ? *known_gpu : Rank(0);
             // Ops outside of all chains go to one more stream of their GPU.
             const bool chained = op.chain != plan::Op::kNoChain;
             const std::uint64_t key = chained ? op.chain : (std::uint64_t{1} << 32U) + gpu.value();

@@ -1,6 +1,7 @@
 #include "tests/support/plan_agreement.hpp"
 
 #include "tests/support/plan_ids.hpp"
+#include "verify/plan/judged_program.hpp"
 #include "verify/plan/plan_verifier.hpp"
 
 #include <fmt/format.h>
@@ -39,6 +40,10 @@ class Judge {
   public:
     Judge(const plan::MscclPlan& plan, const oracle::PlanQuestion& question, std::uint64_t max_states)
         : plan_(plan), question_(question), verdict_(verify::verify(plan, reading_of(question))) {
+        // What is kept for execution is judged alike.
+        std::vector<verify::JudgedProgram> programs;
+        if (text_of(verify::verify(plan, reading_of(question), programs)) != text_of(verdict_))
+            differ("judges the plan otherwise when its programs are kept");
         oracle::ExploreOptions options;
         options.max_states = max_states;
         opinion_ = oracle::opinion_on(plan, question, options);

@@ -221,8 +221,11 @@ std::string compare_all(const lang::Trace& program, Rng& rng, bool threads, bool
     if (!right) return "wrong";
     compile::TraceResult result;
     try {
-        result = compile::compile_trace(
-            trace, {}, [](const compile::TraceResult& candidate) { return verdict_on(candidate).verdict; });
+        lang::Trace put_aside = trace;
+        result = compile::compile_trace(put_aside, {}, [](const compile::TraceResult& candidate) {
+            return verdict_on(candidate).verdict;
+        });
+        if (put_aside != trace) differ("the program is another one after it was compiled");
     } catch (const InputError&) {
         if (trace.policy == lang::BlockPolicy::Manual) return "refused blocks";
         throw;

@@ -82,9 +82,10 @@ void pack_scratch(const Graph& graph, Layout& layout);
 /// Lanes to channels, within the limits if there are any.
 [[nodiscard]] std::optional<Excess> choose_channels(std::uint32_t ranks, const MscclLimits* limits,
                                                     Layout& layout);
-/// Steps and what they wait for, within the limits if there are any.
+/// Steps and what they wait for, within the limits if there are any. The order is not in the layout any more
+/// then.
 [[nodiscard]] std::variant<std::vector<plan::Gpu>, Excess> steps_of(const Graph& graph,
                                                                     const MscclLimits* limits,
-                                                                    const Layout& layout);
+                                                                    Layout& layout);
 
 }  // namespace tutti::compile::passes

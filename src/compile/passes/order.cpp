@@ -15,6 +15,7 @@
 
 #include "compile/passes/layout.hpp"
 
+#include <algorithm>
 #include <queue>
 #include <tuple>
 
@@ -34,6 +35,8 @@ class Play {
 
     bool run() {
         layout_.order.clear();
+        layout_.order.reserve(graph_.size() -
+                              static_cast<std::size_t>(std::ranges::count(layout_.is_fused, true)));
         for (std::uint32_t i = 0; i < graph_.size(); ++i) {
             if (waits_[i] == 0) offer(i);
         }

@@ -167,13 +167,14 @@ std::optional<Excess> early_excess(const Graph& graph, const Layout& layout, con
 }  // namespace
 
 std::variant<std::vector<plan::Gpu>, Excess> steps_of(const Graph& graph, const MscclLimits* limits,
-                                                      const Layout& layout) {
-    const auto blocks = blocks_by_rank(graph, layout);
+                                                      Layout& layout) {
+    auto blocks = blocks_by_rank(graph, layout);
     std::vector<std::uint32_t> lengths(graph.ranks(), 0);
     for (const std::uint32_t i : layout.order) ++lengths[graph.instructions[i].rank];
     std::vector<std::vector<std::uint32_t>> order(graph.ranks());
     for (std::uint32_t r = 0; r < graph.ranks(); ++r) order[r].reserve(lengths[r]);
     for (const std::uint32_t i : layout.order) order[graph.instructions[i].rank].push_back(i);
+    layout.order = std::vector<std::uint32_t>();
     if (limits != nullptr) {
         if (const auto excess = early_excess(graph, layout, *limits, blocks, order)) return *excess;
     }
@@ -187,6 +188,9 @@ std::variant<std::vector<plan::Gpu>, Excess> steps_of(const Graph& graph, const 
         RankSteps steps(graph, layout, r, blocks[r], numbers);
         for (const std::uint32_t i : order[r]) steps.add(i);
         gpus.push_back(steps.take());
+        // What is done makes room for the next rank's steps.
+        order[r] = std::vector<std::uint32_t>();
+        blocks[r] = std::vector<std::uint32_t>();
         if (limits == nullptr) continue;
         number_waited_first(gpus.back(), *limits);
         if (const auto excess = excess_of(gpus.back(), *limits)) return *excess;

@@ -29,18 +29,15 @@ class Messages {
     std::vector<SumId> values_;
 };
 
-/// Those that are touched and hold something at the start.
-std::size_t known_places(const plan::Program& program, const PlaceIndex& places) {
-    std::int64_t known = 0;
-    for (std::uint32_t m = 0; m < program.memories.size(); ++m) {
-        const plan::Memory& memory = program.memories[m];
-        for (const auto& stretch : places.stretches(m)) {
-            const std::int64_t first = std::max(stretch.first, memory.known_first),
-                               last = std::min(stretch.last, memory.known_last);
-            known += std::max<std::int64_t>(last - first, 0);
-        }
+/// What the memories hold at the start are single contributions, which need no room.
+void number_contributions(const plan::Program& program, Sums& sums) {
+    std::int64_t ranks = 0, chunks = 0;
+    for (const plan::Memory& memory : program.memories) {
+        if (!memory.origin) continue;
+        ranks = std::max(ranks, std::int64_t{(*memory.origin).value()} + 1);
+        chunks = std::max(chunks, memory.known_last + memory.origin_shift);
     }
-    return static_cast<std::size_t>(known);
+    sums.number_singles(ranks, chunks);
 }
 
 }  // namespace
@@ -52,8 +49,8 @@ SumId initial_value(const plan::Memory& memory, std::int64_t place, Sums& sums) 
 
 Execution::Execution(const plan::Program& program, const ProgramGraph& graph, const PlaceIndex& places,
                      Sums& sums)
-    : values_(places.places(), Sums::kUndefined), writers_(places.places(), plan::kNoOp) {
-    sums.reserve(known_places(program, places));
+    : program_(program), graph_(graph), places_(places), values_(places.places(), Sums::kUndefined) {
+    number_contributions(program, sums);
     for (std::uint32_t memory = 0; memory < program.memories.size(); ++memory) {
         for (const auto& stretch : places.stretches(memory)) {
             for (std::int64_t at = stretch.first; at < stretch.last; ++at) {
@@ -64,6 +61,7 @@ Execution::Execution(const plan::Program& program, const ProgramGraph& graph, co
     }
 
     any_packets_ = std::ranges::any_of(program.memories, &plan::Memory::packets);
+    if (any_packets_) writers_.assign(places.places(), plan::kNoOp);
     Messages messages(program);
     std::vector<SumId> computed;
     for (const plan::OpId id : graph.order()) {
@@ -93,21 +91,34 @@ Execution::Execution(const plan::Program& program, const ProgramGraph& graph, co
                 if (m == 0 && sent != nullptr) sent[e] = computed[next];
                 for (std::uint32_t w = 0; w < move.writes; ++w) {
                     const std::uint32_t place = places.first(move.first_write() + w) + e;
-                    write(program, id, move.first_write() + w, place, computed[next]);
+                    write(id, move.first_write() + w, place, computed[next]);
                 }
             }
         }
     }
 }
 
-void Execution::write(const plan::Program& program, plan::OpId op, std::uint32_t range, std::uint32_t place,
-                      SumId value) {
-    if (any_packets_ && program.memories[program.ranges[range].memory].packets &&
-        writers_[place] != plan::kNoOp && values_[place] != value) {
-        clashes_.push_back({place, writers_[place], op});
+void Execution::write(plan::OpId op, std::uint32_t range, std::uint32_t place, SumId value) {
+    if (any_packets_) {
+        plan::OpId& writer = writers_[place];
+        const bool packet = program_.memories[program_.ranges[range].memory].packets;
+        if (packet && writer != plan::kNoOp && values_[place] != value)
+            clashes_.push_back({place, writer, op});
+        writer = op;
     }
     values_[place] = value;
-    writers_[place] = op;
+}
+
+void Execution::find_writers() const {
+    writers_.assign(places_.places(), plan::kNoOp);
+    for (const plan::OpId op : graph_.order()) {
+        for (const plan::Move& move : program_.moves_of(program_.ops[op])) {
+            for (std::uint32_t w = 0; w < move.writes; ++w) {
+                const std::uint32_t first = places_.first(move.first_write() + w);
+                std::fill_n(writers_.begin() + first, move.count, op);
+            }
+        }
+    }
 }
 
 }  // namespace tutti::verify

@@ -17,8 +17,11 @@ class Execution {
 
     /// By the place's number.
     [[nodiscard]] SumId value(std::uint32_t place) const { return values_[place]; }
-    /// The op that wrote it last; kNoOp: none did.
-    [[nodiscard]] plan::OpId writer(std::uint32_t place) const { return writers_[place]; }
+    /// The op that wrote it last; kNoOp: none did. The first call takes as long as running the program.
+    [[nodiscard]] plan::OpId writer(std::uint32_t place) const {
+        if (writers_.empty()) find_writers();
+        return writers_[place];
+    }
 
     /// A packet that was written twice, with different values.
     struct Clash {
@@ -28,11 +31,14 @@ class Execution {
     [[nodiscard]] const std::vector<Clash>& clashes() const { return clashes_; }
 
   private:
-    void write(const plan::Program& program, plan::OpId op, std::uint32_t range, std::uint32_t place,
-               SumId value);
+    void write(plan::OpId op, std::uint32_t range, std::uint32_t place, SumId value);
+    void find_writers() const;
 
+    const plan::Program& program_;
+    const ProgramGraph& graph_;
+    const PlaceIndex& places_;
     std::vector<SumId> values_;
-    std::vector<plan::OpId> writers_;
+    mutable std::vector<plan::OpId> writers_;  ///< empty until somebody asks; messages about what is wrong do
     std::vector<Clash> clashes_;
     bool any_packets_ = false;
 };

@@ -115,7 +115,8 @@ void ExecutionMoves::add_move(const Operation& op, const plan::OperandGroup& gro
     check_overlap(count);
     if (writes_.empty() && !program_.memories[reads_[0].memory].packets) return;
     const auto far = [&](const plan::Range& range) { return !can_be_packed(range, count); };
-    if (program_.ranges.size() > kMostRanges || std::ranges::any_of(reads_, far) ||
+    const bool many = std::max(reads_.size(), writes_.size()) > plan::Move::kMostOperands;
+    if (many || program_.ranges.size() > kMostRanges || std::ranges::any_of(reads_, far) ||
         std::ranges::any_of(writes_, far)) {
         if (!too_large_)
             names_.complain("too-large", "with this operation the plan is larger than is judged");
@@ -130,9 +131,8 @@ void ExecutionMoves::push_move(std::int64_t count) {
     plan::Move move;
     move.count = static_cast<std::uint32_t>(count);
     move.first_read = static_cast<std::uint32_t>(program_.ranges.size());
-    move.reads = static_cast<std::uint32_t>(reads_.size());
+    move.set_operands(reads_.size(), writes_.size());
     std::ranges::transform(reads_, std::back_inserter(program_.ranges), plan::packed);
-    move.writes = static_cast<std::uint32_t>(writes_.size());
     std::ranges::transform(writes_, std::back_inserter(program_.ranges), plan::packed);
     program_.moves.push_back(move);
 }

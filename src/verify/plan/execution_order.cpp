@@ -105,10 +105,10 @@ class Ordering {
 
     OpId add_op(std::uint32_t step, std::uint32_t chain) {
         plan::Op op;
-        op.place = plan::op_place(steps_.steps[step].place);
         op.chain = chain;
         op.first_move = static_cast<std::uint32_t>(result_.program.moves.size());
         result_.program.ops.push_back(op);
+        result_.program.op_places.push_back(plan::op_place(steps_.steps[step].place));
         result_.step_of.push_back(step);
         return static_cast<OpId>(result_.program.ops.size() - 1);
     }
@@ -134,7 +134,7 @@ class Ordering {
             }
             return at;
         };
-        part.first_read = copy(whole.first_read, whole.reads + whole.writes);
+        part.first_read = copy(whole.first_read, whole.operands());
         program.moves.push_back(part);
         ++program.ops.back().moves;
     }

@@ -21,7 +21,7 @@ struct End {
     OptionalId<plan::ChannelId> channel;
     bool receives;
     std::uint32_t block;
-    std::size_t messages;
+    std::uint32_t messages;
 
     [[nodiscard]] auto connection() const { return std::tuple(from, to, channel); }
     [[nodiscard]] auto key() const { return std::tuple(from, to, channel, receives); }
@@ -65,10 +65,15 @@ class MessageMatcher {
 
   private:
     [[nodiscard]] std::vector<End> ends() const {
+        std::size_t all = 0;
+        for (const MscclStructure::Block& each : structure_.blocks) {
+            all += (each.block->send_peer ? 1U : 0U) + (each.block->recv_peer ? 1U : 0U);
+        }
         std::vector<End> ends;
+        ends.reserve(all);
         for (std::uint32_t i = 0; i < structure_.blocks.size(); ++i) {
             const auto& [block, gpu, first] = structure_.blocks[i];
-            std::size_t sent = 0, received = 0;
+            std::uint32_t sent = 0, received = 0;
             for (const Step& step : block->steps) {
                 if (sends(step.type)) ++sent;
                 if (receives(step.type)) ++received;
@@ -76,7 +81,7 @@ class MessageMatcher {
             if (block->send_peer) ends.push_back({gpu, *block->send_peer, block->channel, false, i, sent});
             if (block->recv_peer) ends.push_back({*block->recv_peer, gpu, block->channel, true, i, received});
         }
-        std::ranges::stable_sort(ends, {}, &End::key);
+        std::ranges::sort(ends, {}, [](const End& end) { return std::pair(end.key(), end.block); });
         return ends;
     }
 

@@ -1,5 +1,7 @@
 #include "verify/plan/msccl_program.hpp"
 
+#include "core/expects.hpp"
+
 #include <fmt/format.h>
 
 #include <initializer_list>
@@ -15,12 +17,17 @@ using plan::StepType;
 class Lowering {
   public:
     Lowering(const MscclStructure& structure, const MscclLayout& layout, const PlanReading& reading,
-             Findings& violations)
-        : structure_(structure), layout_(layout), reading_(reading), violations_(violations) {}
+             bool complete, Findings& violations)
+        : structure_(structure),
+          layout_(layout),
+          reading_(reading),
+          complete_(complete),
+          violations_(violations) {}
 
     std::optional<plan::Program> run() {
         layout_.describe_to(program_);
         program_.chains = static_cast<std::uint32_t>(structure_.blocks.size());
+        program_.chains_in_order = !complete_;
         reserve();
         for (plan::OpId id = 0; id < structure_.steps(); ++id) add_step(id);
         if (reading_.copies_first) add_copies();
@@ -30,17 +37,20 @@ class Lowering {
 
   private:
     void reserve() {
-        std::uint32_t ranges = 0, edges = 0;
+        std::uint32_t moves = 0, ranges = 0, edges = 0;
         for (plan::OpId id = 0; id < structure_.steps(); ++id) {
             const StepType type = structure_.step(id).type;
+            moves += type != StepType::Nop ? 1U : 0U;
             ranges += (uses_source(type) ? 1U : 0U) + (uses_destination(type) ? 1U : 0U) +
                       (type == StepType::Reduce ? 1U : 0U);
-            edges += (id > structure_.blocks[structure_.block_of[id]].first ? 1U : 0U) +
+            const bool first = id == structure_.blocks[structure_.block_of[id]].first;
+            edges += (complete_ && !first ? 1U : 0U) +
                      (structure_.message_from[id] != plan::kNoOp ? 1U : 0U) +
                      (structure_.waits_for[id] != plan::kNoOp ? 1U : 0U);
         }
         program_.ops.reserve(structure_.steps());
-        program_.moves.reserve(structure_.steps());
+        program_.moves.reserve(moves);
+        if (complete_) program_.op_places.reserve(structure_.steps());
         program_.ranges.reserve(ranges);
         program_.edges.reserve(edges);
     }
@@ -50,11 +60,10 @@ class Lowering {
         const auto& block = structure_.blocks[structure_.block_of[id]];
         gpu_ = block.gpu;
         plan::Op op;
-        op.place = plan::op_place(structure_.place(id));
         op.chain = structure_.block_of[id];
         op.message_from = structure_.message_from[id];
         op.first_move = static_cast<std::uint32_t>(program_.moves.size());
-        if (id > block.first) program_.edges.push_back({id - 1, id, EdgeKind::Order});
+        if (complete_ && id > block.first) program_.edges.push_back({id - 1, id, EdgeKind::Order});
         if (op.message_from != plan::kNoOp)
             program_.edges.push_back({op.message_from, id, EdgeKind::Message});
         if (structure_.waits_for[id] != plan::kNoOp) {
@@ -63,6 +72,7 @@ class Lowering {
         if (step.type != StepType::Nop && fits(id, step)) add_move(id, step);
         op.moves = static_cast<std::uint32_t>(program_.moves.size()) - op.first_move;
         program_.ops.push_back(op);
+        if (complete_) program_.op_places.push_back(plan::op_place(structure_.place(id)));
     }
 
     [[nodiscard]] Address operand(const Step& step) const {
@@ -118,15 +128,15 @@ class Lowering {
         plan::Move move;
         move.count = static_cast<std::uint32_t>(count);
         move.first_read = static_cast<std::uint32_t>(program_.ranges.size());
-        move.reads = static_cast<std::uint32_t>(reads.size());
+        move.set_operands(reads.size(), writes.size());
         for (const plan::Range& range : reads) program_.ranges.push_back(packed(range));
-        move.writes = static_cast<std::uint32_t>(writes.size());
         for (const plan::Range& range : writes) program_.ranges.push_back(packed(range));
         program_.moves.push_back(move);
     }
 
     /// The copies of a gpu run one after the other, then its thread blocks start.
     void add_copies() {
+        expects(complete_);
         for (const Rank gpu : plan::ranks_below(std::ssize(structure_.gpus))) {
             plan::OpId last = plan::kNoOp;
             for (const plan::LocalCopy& copy : structure_.gpus[gpu.index()]->copies)
@@ -144,7 +154,6 @@ class Lowering {
         const Address from{plan::Buffer::Input, plan::id_of<plan::ChunkOffset>(copy.input_offset)},
             to{plan::Buffer::Output, plan::id_of<plan::ChunkOffset>(copy.output_offset)};
         plan::Op op;
-        op.place = {.gpu = gpu};
         op.chain = program_.chains;
         op.first_move = static_cast<std::uint32_t>(program_.moves.size());
         const bool fits = copy.input_offset < layout_.room(gpu, from.buffer) &&
@@ -160,6 +169,7 @@ class Lowering {
         }
         const auto id = static_cast<plan::OpId>(program_.ops.size());
         program_.ops.push_back(op);
+        program_.op_places.push_back({.gpu = gpu});
         if (before != plan::kNoOp) program_.edges.push_back({before, id, EdgeKind::Order});
         return id;
     }
@@ -167,6 +177,7 @@ class Lowering {
     const MscclStructure& structure_;
     const MscclLayout& layout_;
     const PlanReading& reading_;
+    bool complete_;
     Findings& violations_;
     plan::Program program_;
     Rank gpu_{};
@@ -175,8 +186,8 @@ class Lowering {
 }  // namespace
 
 std::optional<plan::Program> program_of(const MscclStructure& structure, const MscclLayout& layout,
-                                        const PlanReading& reading, Findings& violations) {
-    return Lowering(structure, layout, reading, violations).run();
+                                        const PlanReading& reading, bool complete, Findings& violations) {
+    return Lowering(structure, layout, reading, complete, violations).run();
 }
 
 std::int64_t chunks_moved(const MscclStructure& structure) {

@@ -10,10 +10,12 @@
 namespace tutti::verify {
 
 /// The plan as a program for one call mode: op n is step n of the structure; <copy> elements, where they are
-/// executed, follow. Nothing if a step leaves its buffers (`range`), or overlaps itself (`overlap`).
+/// executed, follow. A complete one has the places of its ops and all edges; one without is for who has the
+/// structure, too, and executes no <copy> (Program::op_places, chains_in_order).
+/// Nothing if a step leaves its buffers (`range`), or overlaps itself (`overlap`).
 [[nodiscard]] std::optional<plan::Program> program_of(const MscclStructure& structure,
                                                       const MscclLayout& layout, const PlanReading& reading,
-                                                      Findings& violations);
+                                                      bool complete, Findings& violations);
 
 /// Chunks that all steps together move: what memory and time are proportional to.
 [[nodiscard]] std::int64_t chunks_moved(const MscclStructure& structure);

@@ -155,7 +155,8 @@ class MscclVerifier {
         const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
         // Without a root, every rank of an out-of-place gather may have an output, until one is found.
         const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root : std::nullopt);
-        auto program = program_of(structure, layout, reading_, found);
+        const bool complete = programs_ != nullptr || reading_.copies_first;
+        auto program = program_of(structure, layout, reading_, complete, found);
         if (!program) return false;
         ProgramQuestion question;
         question.postcondition = {goal_, plan_.ranks, sizes.share, Rank(0), nullptr, 1};
@@ -165,15 +166,17 @@ class MscclVerifier {
         question.describe = [&](plan::OpId op) {
             return op < structure.steps() ? structure.words(op) : std::string("<copy>");
         };
-        ProgramAnswer answer = decide(*program, question);
+        question.place = [&](plan::OpId op) { return structure.place(op); };
+        ProgramAnswer answer =
+            programs_ == nullptr ? decide(std::move(*program), question) : decide(*program, question);
         ends_ = std::ranges::none_of(answer.violations, [](const auto& f) { return f.code == "deadlock"; });
         if (answer.root) verdict_.root = answer.root;
         if (rooted_memory && !root && answer.root && answer.violations.empty()) {
             const MscclLayout by_root(structure.gpus, sizes, in_place, *answer.root);
             // Reports accesses to buffers that only the root has.
-            (void)program_of(structure, by_root, reading_, found);
+            (void)program_of(structure, by_root, reading_, complete, found);
         }
-        keep(std::move(*program), question.postcondition, answer.root, in_place);
+        if (programs_ != nullptr) keep(std::move(*program), question.postcondition, answer.root, in_place);
         found.add_all(std::move(answer.violations), answer.violation_count);
         warned.add_all(std::move(answer.warnings), answer.warning_count);
         return true;
@@ -182,7 +185,6 @@ class MscclVerifier {
     /// Of a mode whose root is sought the last one that was tried is kept: what is right ends the search.
     void keep(plan::Program program, const Postcondition& postcondition, std::optional<Rank> root,
               bool in_place) {
-        if (programs_ == nullptr) return;
         if (!programs_->empty() && programs_->back().in_place == in_place) programs_->pop_back();
         programs_->push_back({std::move(program), postcondition, in_place});
         if (root) programs_->back().postcondition.root = *root;

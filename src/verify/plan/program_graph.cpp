@@ -9,29 +9,33 @@ namespace {
 
 /// Edges grouped by one of their ends: `first[v] … first[v + 1]` are the other ends of v's edges, weak ones
 /// last.
-void group(const plan::Program& program, plan::OpId plan::Edge::*by, plan::OpId plan::Edge::*other,
-           std::vector<std::uint32_t>& first, std::vector<plan::OpId>& ends) {
+template <bool kByTarget>
+void group(const plan::Program& program, std::vector<std::uint32_t>& first, std::vector<plan::OpId>& ends) {
     first.assign(program.ops.size() + 1, 0);
-    for (const plan::Edge& edge : program.edges) ++first[edge.*by + 1];
+    std::size_t weak_ones = 0;
+    program.for_each_edge([&](plan::OpId from, plan::OpId to, plan::EdgeKind kind) {
+        ++first[(kByTarget ? to : from) + 1];
+        if (kind == plan::EdgeKind::Weak) ++weak_ones;
+    });
     for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
-    ends.resize(program.edges.size());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    bool any_weak = false;
-    for (const plan::Edge& edge : program.edges) {
-        const bool weak = edge.kind == plan::EdgeKind::Weak;
-        if (!weak) ends[next[edge.*by]++] = edge.*other;
-        any_weak = any_weak || weak;
-    }
-    if (!any_weak) return;
-    for (const plan::Edge& edge : program.edges) {
-        if (edge.kind == plan::EdgeKind::Weak) ends[next[edge.*by]++] = edge.*other;
-    }
+    ends.resize(first.back());
+    // Each is put where the next one of its group goes: first[v] moves on to the group's end, and back again.
+    const auto put = [&](bool weak) {
+        program.for_each_edge([&](plan::OpId from, plan::OpId to, plan::EdgeKind kind) {
+            if ((kind == plan::EdgeKind::Weak) != weak) return;
+            ends[first[kByTarget ? to : from]++] = kByTarget ? from : to;
+        });
+    };
+    put(false);
+    if (weak_ones > 0) put(true);
+    for (std::size_t i = first.size() - 1; i > 0; --i) first[i] = first[i - 1];
+    first[0] = 0;
 }
 
 }  // namespace
 
-ProgramGraph::ProgramGraph(const plan::Program& program) {
-    group(program, &plan::Edge::to, &plan::Edge::from, first_, sources_);
+ProgramGraph::ProgramGraph(const plan::Program& program) : ops_(program.ops.size()) {
+    group<true>(program, first_, sources_);
     for (const plan::Edge& edge : program.edges) {
         if (edge.kind != plan::EdgeKind::Weak) continue;
         weak_.resize(program.ops.size(), 0);
@@ -39,7 +43,7 @@ ProgramGraph::ProgramGraph(const plan::Program& program) {
     }
     std::vector<std::uint32_t> first_after;
     std::vector<plan::OpId> after;
-    group(program, &plan::Edge::from, &plan::Edge::to, first_after, after);
+    group<false>(program, first_after, after);
 
     // Depth first along the chains: an op's successors follow at once, so that ops which touch the same
     // places are near each other in the order.
@@ -58,6 +62,12 @@ ProgramGraph::ProgramGraph(const plan::Program& program) {
             if (--waiting[after[i]] == 0) ready.push_back(after[i]);
         }
     }
+}
+
+void ProgramGraph::forget_edges() {
+    first_ = std::vector<std::uint32_t>();
+    sources_ = std::vector<plan::OpId>();
+    weak_ = std::vector<std::uint32_t>();
 }
 
 std::vector<plan::OpId> ProgramGraph::cycle() const {

@@ -22,16 +22,21 @@ class ProgramGraph {
     /// Every op once, each after all that happens before it; shorter than the program if there is a cycle.
     /// Ties are broken by number, so the order is the same in every run.
     [[nodiscard]] const std::vector<plan::OpId>& order() const { return order_; }
-    [[nodiscard]] bool has_cycle() const { return order_.size() + 1 < first_.size(); }
+    [[nodiscard]] bool has_cycle() const { return order_.size() < ops_; }
     /// Ops that wait for each other, each for the next one and the last for the first: the shortest cycle
     /// through one of them. Precondition: has_cycle().
     [[nodiscard]] std::vector<plan::OpId> cycle() const;
+    /// How many edges there are, weak ones too.
+    [[nodiscard]] std::size_t edges() const { return sources_.size(); }
+    /// Only the order is left.
+    void forget_edges();
 
   private:
     [[nodiscard]] std::span<const plan::OpId> sources(plan::OpId op) const {
         return std::span(sources_).subspan(first_[op], first_[op + 1] - first_[op]);
     }
 
+    std::size_t ops_;
     std::vector<std::uint32_t> first_;  ///< of each op's predecessors in sources_
     std::vector<plan::OpId> sources_;
     std::vector<std::uint32_t> weak_;  ///< how many of them, the last ones, are weak; empty: none is

@@ -30,17 +30,21 @@ constexpr std::uint64_t kMostCounted = 100'000;
 
 class Decision {
   public:
-    Decision(const plan::Program& program, const ProgramQuestion& question)
-        : program_(program), question_(question), graph_(program) {}
+    /// `spare`: the program again, if parts of it may be freed.
+    Decision(const plan::Program& program, plan::Program* spare, const ProgramQuestion& question)
+        : program_(program), spare_(spare), question_(question), graph_(program) {}
 
     ProgramAnswer run() {
         if (graph_.has_cycle()) {
             report_cycle();
             return std::move(answer_);
         }
+        if (spare_ != nullptr) spare_->edges = std::vector<plan::Edge>();
         const PlaceIndex places(program_);
         places_ = &places;
         const std::vector<OrderQuestion> unordered = unordered_neighbours(program_, graph_, places);
+        std::vector<Race> races = find_raw_packet_races(program_, graph_, places);
+        if (unordered.empty()) graph_.forget_edges();
         Sums sums(std::size_t{4096} + 4 * static_cast<std::size_t>(question_.postcondition.ranks));
         sums_ = &sums;
         const Execution execution(program_, graph_, places, sums);
@@ -54,7 +58,7 @@ class Decision {
         if (post.condition == nullptr && post.goal == CollectiveKind::SendRecv && question_.senders_open)
             post.senders = answer_.senders = found_senders();
         if (post.condition != nullptr) check_condition(*post.condition);
-        report_races(post, unordered);
+        report_races(post, std::move(races), unordered);
         report_clashes();
         if (post.demands_anything()) {
             for (const Rank rank : plan::ranks_below(outputs())) check_output(post, rank);
@@ -107,7 +111,9 @@ class Decision {
     static plan::ChunkOffset offset_of(std::int64_t chunk) {
         return plan::ChunkOffset(static_cast<std::size_t>(chunk));
     }
-    [[nodiscard]] Place place_of(plan::OpId op) const { return program_.ops[op].place; }
+    [[nodiscard]] Place place_of(plan::OpId op) const {
+        return program_.op_places.empty() ? question_.place(op) : Place(program_.op_places[op]);
+    }
     [[nodiscard]] Place place_of(plan::OpId op, std::uint32_t place) const {
         Place where = place_of(op);
         const auto [memory, at] = places_->place(place);
@@ -192,8 +198,8 @@ class Decision {
         return needed;
     }
 
-    void report_races(const Postcondition& post, const std::vector<OrderQuestion>& unordered) {
-        std::vector<Race> races = find_raw_packet_races(program_, graph_, *places_);
+    void report_races(const Postcondition& post, std::vector<Race> races,
+                      const std::vector<OrderQuestion>& unordered) {
         if (!unordered.empty()) {
             std::ranges::copy(find_races(program_, graph_, *places_, unordered, needed(post)),
                               std::back_inserter(races));
@@ -234,8 +240,14 @@ class Decision {
         }
     }
 
-    /// Calls visit(place of the output, value, writer) for each place of that rank's output until it returns
-    /// false.
+    /// Of a place that no op touches.
+    static constexpr std::uint32_t kUntouched = ~std::uint32_t{0};
+    [[nodiscard]] plan::OpId writer_of(std::uint32_t number) const {
+        return number == kUntouched ? plan::kNoOp : execution_->writer(number);
+    }
+
+    /// Calls visit(place of the output, value, its number or kUntouched) for each place of that rank's output
+    /// until it returns false.
     template <typename Visit>
     void for_each_output(Rank rank, Visit visit) {
         const plan::Range& output = program_.outputs[rank.index()];
@@ -244,7 +256,7 @@ class Decision {
         std::int64_t at = output.first;
         const auto untouched = [&](std::int64_t until) {
             for (; at < until; ++at) {
-                if (!visit(at - output.first, initial_value(memory, at, *sums_), plan::kNoOp)) return false;
+                if (!visit(at - output.first, initial_value(memory, at, *sums_), kUntouched)) return false;
             }
             return true;
         };
@@ -253,7 +265,7 @@ class Decision {
             if (!untouched(std::min(stretch.first, last))) return;
             for (; at < std::min(stretch.last, last); ++at) {
                 const auto number = stretch.number + static_cast<std::uint32_t>(at - stretch.first);
-                if (!visit(at - output.first, execution_->value(number), execution_->writer(number))) return;
+                if (!visit(at - output.first, execution_->value(number), number)) return;
             }
         }
         untouched(last);
@@ -267,7 +279,7 @@ class Decision {
 
     [[nodiscard]] bool output_right(const Postcondition& post, Rank rank) {
         bool right = true;
-        for_each_output(rank, [&](std::int64_t place, SumId value, plan::OpId) {
+        for_each_output(rank, [&](std::int64_t place, SumId value, std::uint32_t) {
             const auto expected = post.expected(rank, place, *sums_);
             return right = !expected || *expected == value;
         });
@@ -287,8 +299,9 @@ class Decision {
             std::optional<Rank> root;
             for (const Rank rank : plan::ranks_below(outputs())) {
                 if (root) break;
-                for_each_output(rank, [&](std::int64_t, SumId value, plan::OpId writer) {
-                    if (writer != plan::kNoOp && value > Sums::kTooMany && !sums_->runs(value).empty()) {
+                for_each_output(rank, [&](std::int64_t, SumId value, std::uint32_t number) {
+                    if (writer_of(number) != plan::kNoOp && value > Sums::kTooMany &&
+                        !sums_->runs(value).empty()) {
                         root = Rank(static_cast<std::size_t>(sums_->runs(value).front().first));
                     }
                     return !root;
@@ -307,7 +320,7 @@ class Decision {
         bool in_turn = true;
         for (const Rank rank : plan::ranks_below(outputs())) {
             std::optional<Rank> sender;
-            for_each_output(rank, [&](std::int64_t, SumId value, plan::OpId) {
+            for_each_output(rank, [&](std::int64_t, SumId value, std::uint32_t) {
                 if (value <= Sums::kTooMany || sums_->runs(value).size() != 1) return false;
                 const SumRun& run = sums_->runs(value).front();
                 if (run.first == run.last) sender = Rank(static_cast<std::size_t>(run.first));
@@ -332,14 +345,14 @@ class Decision {
             return;
         }
         std::int64_t told_chunk = -1;
-        for_each_output(rank, [&](std::int64_t place, SumId value, plan::OpId writer) {
+        for_each_output(rank, [&](std::int64_t place, SumId value, std::uint32_t number) {
             const auto expected = post.expected(rank, place, *sums_);
             if (!expected || *expected == value) return true;
             const std::int64_t chunk = place / program_.places_per_chunk;
             if (chunk == told_chunk) return true;
             told_chunk = chunk;
             if (answer_.violations.size() < question_.max_findings) {
-                report_value(rank, chunk, value, *expected, writer);
+                report_value(rank, chunk, value, *expected, writer_of(number));
             } else {
                 ++answer_.violation_count;
             }
@@ -365,6 +378,7 @@ class Decision {
     }
 
     const plan::Program& program_;
+    plan::Program* spare_;  ///< may be null
     const ProgramQuestion& question_;
     ProgramGraph graph_;
     const PlaceIndex* places_ = nullptr;
@@ -376,7 +390,11 @@ class Decision {
 }  // namespace
 
 ProgramAnswer decide(const plan::Program& program, const ProgramQuestion& question) {
-    return Decision(program, question).run();
+    return Decision(program, nullptr, question).run();
+}
+
+ProgramAnswer decide(plan::Program&& program, const ProgramQuestion& question) {
+    return Decision(program, &program, question).run();
 }
 
 }  // namespace tutti::verify

@@ -19,6 +19,8 @@ struct ProgramQuestion {
     bool senders_open = false;
     /// An op in the file's notation, for messages: "rrc i[2] -> o[2]".
     std::function<std::string(plan::OpId)> describe{};
+    /// Where an op stands; asked where the program does not know it.
+    std::function<plan::Place(plan::OpId)> place{};
     std::size_t max_findings = 20;
 };
 
@@ -34,5 +36,7 @@ struct ProgramAnswer {
 
 /// Near-linear in the places that all moves touch.
 [[nodiscard]] ProgramAnswer decide(const plan::Program& program, const ProgramQuestion& question);
+/// The same of a program that nobody needs any more: what has done its work is freed on the way.
+[[nodiscard]] ProgramAnswer decide(plan::Program&& program, const ProgramQuestion& question);
 
 }  // namespace tutti::verify

@@ -55,16 +55,19 @@ class Neighbours {
 
     template <typename Visit>
     void sweep(Visit visit) {
-        last_write_.assign(places_.places(), plan::kNoOp);
         readers_.assign(places_.places(), kNone);
         pool_.clear();
         free_ = kNone;
+        const std::vector<std::uint32_t> writes_end = ends_of_writes();
+        last_write_.assign(places_.places(), plan::kNoOp);
+        std::uint32_t turn = 0;
         for (const plan::OpId op : graph_.order()) {
+            ++turn;
             for_each_access(
                 program_, places_, op,
                 [&](std::uint32_t place) {
                     if (last_write_[place] != plan::kNoOp) visit(last_write_[place], op, place, true, false);
-                    remember(place, op);
+                    if (turn < writes_end[place]) remember(place, op);
                 },
                 [&](std::uint32_t place) {
                     bool read_between = false;
@@ -88,6 +91,19 @@ class Neighbours {
         std::uint32_t next;
     };
 
+    /// By place the turn, from 1, of the op that writes it last; 0: none does. Who reads it later need not be
+    /// remembered: most readers of a plan, which send what is complete.
+    [[nodiscard]] std::vector<std::uint32_t> ends_of_writes() const {
+        std::vector<std::uint32_t> ends(places_.places(), 0);
+        std::uint32_t turn = 0;
+        for (const plan::OpId op : graph_.order()) {
+            ++turn;
+            for_each_access(
+                program_, places_, op, [](std::uint32_t) {},
+                [&](std::uint32_t place) { ends[place] = turn; });
+        }
+        return ends;
+    }
     void remember(std::uint32_t place, plan::OpId op) {
         const std::uint32_t head = readers_[place];
         if (head != kNone && pool_[head].op == op) return;
@@ -363,12 +379,14 @@ std::vector<OrderQuestion> unordered_neighbours(const plan::Program& program, co
                                                 const PlaceIndex& places) {
     expects(!graph.has_cycle());
     std::vector<OrderQuestion> questions = neighbours_of(program, graph, places);
+    if (questions.empty()) return {};
     const std::vector<bool> answers = Reachability(program, graph).answers(questions);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < questions.size(); ++i) {
         if (!answers[i]) questions[kept++] = questions[i];
     }
     questions.resize(kept);
+    questions.shrink_to_fit();
     return questions;
 }
 

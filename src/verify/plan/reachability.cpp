@@ -153,7 +153,7 @@ void Reachability::search_nearby(const std::vector<OrderQuestion>& questions,
         queried[chain_[question.from]] = true;
     }
     // At most half of what the clocks would cost, and no more for one op than four times its share.
-    std::size_t budget = (chains / kLanes + 1) * (program_.ops.size() + program_.edges.size()) / 2;
+    std::size_t budget = (chains / kLanes + 1) * (program_.ops.size() + graph_.edges()) / 2;
     const std::size_t most = 64 + 4 * budget / targets;
     BackwardSearch search(graph_, turn_);
     std::vector<std::uint32_t> left;

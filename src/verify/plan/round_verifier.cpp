@@ -222,13 +222,13 @@ class RoundLowering {
     OpId add_op(std::uint32_t rank, std::uint32_t chain, const RoundStep* step, std::size_t position) {
         const auto id = static_cast<OpId>(program_.ops.size());
         plan::Op op;
-        op.place = {.gpu = Rank(rank)};
-        if (step != nullptr) op.place.step = plan::StepId(position);
         op.chain = chain;
         op.first_move = static_cast<std::uint32_t>(program_.moves.size());
         if (step != nullptr) add_move(rank, *step);
         op.moves = static_cast<std::uint32_t>(program_.moves.size()) - op.first_move;
         program_.ops.push_back(op);
+        plan::OpPlace& place = program_.op_places.emplace_back(plan::OpPlace{.gpu = Rank(rank)});
+        if (step != nullptr) place.step = plan::StepId(position);
         step_of_.push_back(step);
         return id;
     }
@@ -247,9 +247,9 @@ class RoundLowering {
         move.first_read = static_cast<std::uint32_t>(program_.ranges.size());
         if (step.reads()) program_.ranges.push_back(packed(range(step.from)));
         if (step.kind == Kind::Add) program_.ranges.push_back(packed(range(step.with)));
-        move.reads = static_cast<std::uint32_t>(program_.ranges.size()) - move.first_read;
+        const std::size_t reads = program_.ranges.size() - move.first_read;
         if (step.writes()) program_.ranges.push_back(packed(range(step.to)));
-        move.writes = static_cast<std::uint32_t>(program_.ranges.size()) - move.first_write();
+        move.set_operands(reads, program_.ranges.size() - move.first_read - reads);
         program_.moves.push_back(move);
     }
 
@@ -295,7 +295,7 @@ class RoundLowering {
     template <class Visit>
     void for_each_place(OpId op, Visit visit) const {
         for (const plan::Move& move : program_.moves_of(program_.ops[op])) {
-            for (std::uint32_t k = 0; k < move.reads + move.writes; ++k) {
+            for (std::uint32_t k = 0; k < move.operands(); ++k) {
                 const plan::Range& range = program_.ranges[move.first_read + k];
                 for (std::int64_t c = 0; c < move.count; ++c)
                     visit((std::uint64_t{range.memory} << 32) | static_cast<std::uint64_t>(range.first + c));

@@ -77,6 +77,12 @@ Sums::Sums(std::size_t most_runs)
 
 SumId Sums::interned(std::span<const SumRun> runs) {
     if (runs.size() > most_runs_) return kTooMany;
+    if (runs.size() == 1) {
+        const SumRun& run = runs.front();
+        const bool numbered = run.first == run.last && run.times == 1 && run.first >= 0 &&
+                              run.first < ranks_ && run.chunk >= 0 && run.chunk < chunks_;
+        if (numbered) return kFirstSingle + static_cast<SumId>(run.first * chunks_ + run.chunk);
+    }
     const auto hash = static_cast<std::uint32_t>(hash_of(runs));
     const std::size_t mask = table_.size() - 1;
     std::size_t at = hash & mask;
@@ -108,9 +114,10 @@ SumRun* Sums::room_for(std::size_t runs) {
     return runs == 0 ? nullptr : units_[begin_.back() / kUnit] + begin_.back() % kUnit;
 }
 
-void Sums::reserve(std::size_t values) {
-    begin_.reserve(begin_.size() + values);
-    hashes_.reserve(hashes_.size() + values);
+void Sums::number_singles(std::int64_t ranks, std::int64_t chunks) {
+    if (ranks <= 0 || chunks <= 0 || chunks > std::int64_t{kFirstSingle} / ranks) return;
+    ranks_ = ranks;
+    chunks_ = chunks;
 }
 
 void Sums::grow() {

@@ -26,7 +26,7 @@ std::vector<plan::OpId> unfinished_writes(const plan::Program& program, const Pr
     };
     for (std::size_t i = graph.order().size(); i-- > 0;) {
         const plan::OpId op = graph.order()[i];
-        const auto own = (*program.ops[op].place.gpu).index();
+        const auto own = (*program.op_places[op].gpu).index();
         after[op * words + own / 64] |= std::uint64_t{1} << (own % 64);
         for (const plan::OpId source : graph.before(op)) {
             for (std::size_t word = 0; word < words; ++word) {
@@ -45,7 +45,7 @@ std::vector<plan::OpId> unfinished_writes(const plan::Program& program, const Pr
                                        range.first < output.first + program.output_places[rank] &&
                                        range.first + move.count > output.first;
                 if (!in_output || knows(op, rank)) continue;
-                if (told.insert({*program.ops[op].place.gpu, gpu}).second) found.push_back(op);
+                if (told.insert({*program.op_places[op].gpu, gpu}).second) found.push_back(op);
             }
         }
     }
