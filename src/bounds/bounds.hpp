@@ -53,6 +53,7 @@ class Families {
     [[nodiscard]] Bound flow(const Stop& stop);
 
   private:
+    std::unique_ptr<const Instance> useful_;  ///< the instance without what its switches can do in vain
     std::unique_ptr<Traffic> traffic_;
     std::vector<std::vector<bool>> worst_cut_;  ///< none or one: per node, whether it is inside
 };

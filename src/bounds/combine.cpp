@@ -3,6 +3,7 @@
 
 #include "bounds/bounds.hpp"
 #include "bounds/families.hpp"
+#include "core/useful_rules.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,7 +36,11 @@ std::vector<Bound> sorted(std::vector<Bound> bounds) {
 
 }  // namespace
 
-Families::Families(const Instance& instance) : traffic_(std::make_unique<Traffic>(instance)) {}
+Families::Families(const Instance& instance) {
+    if (auto useful = with_useful_rules(instance))
+        useful_ = std::make_unique<const Instance>(*std::move(useful));
+    traffic_ = std::make_unique<Traffic>(useful_ ? *useful_ : instance);
+}
 Families::Families(Families&&) noexcept = default;
 Families::~Families() = default;
 

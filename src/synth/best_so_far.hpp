@@ -14,6 +14,8 @@ class BestSoFar {
     /// Both must outlive this.
     BestSoFar(const Instance& instance, const Request& request) : instance_(instance), request_(request) {}
 
+    /// What is judged by: as given.
+    [[nodiscard]] const Instance& instance() const { return instance_; }
     [[nodiscard]] const Result& result() const { return result_; }
     [[nodiscard]] bool has_schedule() const { return !result_.method.empty(); }
     [[nodiscard]] Ticks makespan() const { return result_.schedule.makespan; }

@@ -8,6 +8,7 @@
 #include "synth/bounding.hpp"
 
 #include "core/expects.hpp"
+#include "core/useful_rules.hpp"
 #include "models/relaxation.hpp"
 #include "models/remote/remote_backend.hpp"
 #include "synth/judge.hpp"
@@ -56,10 +57,16 @@ std::optional<Bound> ask_linear(const Instance& instance, const SearchOptions& o
     return std::move(relaxed.bound);
 }
 
+std::unique_ptr<const Instance> useful_part(const Instance& instance) {
+    auto useful = with_useful_rules(instance);
+    return useful ? std::make_unique<const Instance>(*std::move(useful)) : nullptr;
+}
+
 }  // namespace
 
 Bounding::Bounding(const Instance& instance, const SearchOptions& options)
-    : instance_(instance),
+    : useful_(useful_part(instance)),
+      instance_(useful_ ? *useful_ : instance),
       options_(options),
       stages_{{"cut", &Bounding::cut},
               {"wave", &Bounding::wave},

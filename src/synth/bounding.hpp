@@ -6,6 +6,7 @@
 #include "core/search_options.hpp"
 #include "core/stop.hpp"
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -72,6 +73,7 @@ class Bounding {
     void check_best();
     std::vector<Bound>::iterator drop(std::vector<Bound>::iterator bound);
 
+    std::unique_ptr<const Instance> useful_;  ///< the instance without what its switches can do in vain
     const Instance& instance_;
     const SearchOptions options_;
     std::optional<bounds::Families> families_;  ///< only while they are needed: their tables are large

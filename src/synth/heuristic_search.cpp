@@ -258,7 +258,7 @@ HeuristicSearch::Offer HeuristicSearch::offer_symmetric(std::string_view heurist
     for (const auto& generator : schedule->generators) candidate.sends *= generator.order;
     best_.enter({std::move(candidate)});
     if (!best_.is_improved_by(schedule->makespan)) return Offer::NotTaken;
-    const Verdict verdict = judge(instance_, *schedule, best_.bound(), kSymmetry);
+    const Verdict verdict = judge(best_.instance(), *schedule, best_.bound(), kSymmetry);
     best_.tell(fmt::format("{:8} {} in {} sends, {:.3f} s", heuristic, verdict.makespan.count(),
                            verdict.sends, best_.seconds()));
     if (verdict.sends > kMostSendsHeld) {
@@ -274,7 +274,7 @@ template <class Source>
 void HeuristicSearch::take_streamed(Source& made, std::string_view heuristic, double begin) {
     StoppableSource until(made, stop_);
     const auto tapped = request_.tap ? request_.tap(until) : nullptr;
-    const Verdict verdict = verify::verify(instance_, tapped ? *tapped : until);
+    const Verdict verdict = verify::verify(best_.instance(), tapped ? *tapped : until);
     if (!made.is_complete()) throw LimitError(kNoScheduleYet);
     judge(verdict, best_.bound(), std::string(heuristic));
     best_.take_unheld(verdict, kGreedy, heuristic);

@@ -5,6 +5,7 @@
 
 #include "synth/synthesize.hpp"
 
+#include "core/useful_rules.hpp"
 #include "heuristics/greedy.hpp"
 #include "models/exact.hpp"
 #include "models/neighbourhoods.hpp"
@@ -57,13 +58,14 @@ constexpr const char* kStoppedBeforeProof =
 class Synthesis {
   public:
     Synthesis(const Instance& instance, const Request& request, const Stop& stop)
-        : instance_(instance),
+        : useful_(with_useful_rules(instance)),
+          instance_(useful_ ? *useful_ : instance),
           request_(request),
           options_(request.options),
           stop_(stop),
-          bounding_(instance, request.options),
+          bounding_(instance_, request.options),
           best_(instance, request),
-          heuristics_(instance, request, stop, best_, bounding_) {}
+          heuristics_(instance_, request, stop, best_, bounding_) {}
 
     Result run() {
         if (const auto who = unreachable(instance_)) throw InfeasibleError(*who);
@@ -311,12 +313,13 @@ class Synthesis {
         best_.offer(std::move(composition), "composition");
     }
 
-    const Instance& instance_;
+    const std::optional<Instance> useful_;
+    const Instance& instance_;  ///< without what its switches can do in vain
     const Request& request_;
     const SearchOptions& options_;
     const Stop stop_;
     Bounding bounding_;
-    BestSoFar best_;
+    BestSoFar best_;  ///< judges by the instance as given
     HeuristicSearch heuristics_;
     bool gave_up_ = false;
 };
@@ -336,7 +339,8 @@ void check_heuristic(const Instance& instance, const Request& request) {
             fmt::format("the method {} asks solvers, and a heuristic runs alone", request.method));
     }
     if (const auto who = unreachable(instance)) throw InfeasibleError(*who);
-    if (const std::string why = heuristics::why_not(instance, *heuristic); !why.empty()) {
+    const auto useful = with_useful_rules(instance);
+    if (const std::string why = heuristics::why_not(useful ? *useful : instance, *heuristic); !why.empty()) {
         throw InputError(fmt::format("the heuristic {} does not apply: {}", heuristic->name, why));
     }
 }

@@ -1,6 +1,7 @@
 #include "verify/certificate.hpp"
 
 #include "core/expects.hpp"
+#include "core/useful_rules.hpp"
 #include "verify/certificate_checks.hpp"
 
 namespace tutti::verify {
@@ -52,7 +53,8 @@ struct CertificateCheck {
 std::optional<std::string> check_certificate(const Instance& instance, const Bound& bound) {
     // No makespan is negative, so 0 needs no proof.
     if (bound.value <= Ticks(0)) return std::nullopt;
-    return std::visit(CertificateCheck{instance, bound.value}, bound.certificate);
+    const auto useful = with_useful_rules(instance);
+    return std::visit(CertificateCheck{useful ? *useful : instance, bound.value}, bound.certificate);
 }
 
 Objection check_solver_proof(const SolverProof& proof, Ticks value) {
