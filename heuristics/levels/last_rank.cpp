@@ -13,9 +13,11 @@
 // partner sends it its sum of chunk k + 1. The plan of the rounds (late_rounds) is the same; only chunk 0,
 // for which there is no round before, goes to its partner as a contribution, and comes back at the end, when
 // nothing else goes to the late rank. So on crossbars of 4 to 32 NPUs there are as many rounds as StragglAR
-// has for every delay. Where latency counts, the sums come later, and some more chunks go as contributions.
+// has for every delay. Where latency counts, the sums come later, and some more chunks go as contributions;
+// that can take two rounds more. So the exchange is tried, too, with one of the two messages a tick later:
+// where a tick is little beside a round that is StragglAR's own schedule.
 //
-// Other networks and numbers of NPUs: the sums are broadcast as broadcast.cpp does. Both are tried. Tried and
+// Other networks and numbers of NPUs: the sums are broadcast as broadcast.cpp does. All are tried. Tried and
 // dropped: the broadcast alone (one to three rounds more for delays between n / 2 and 2n, where the partners'
 // sums compete with what they pass on).
 //
@@ -52,6 +54,52 @@ struct LateSum {
     std::vector<NodeId> others;  ///< the holders without the late one
 };
 
+/// When the sums of the others no longer are in the way of a message.
+class Leftovers {
+  public:
+    Leftovers(const Instance& instance, const Schedule& first)
+        : instance_(instance),
+          free_(instance.topology().links().size(), Ticks(0)),
+          passed_(instance.chunks(), Ticks(-1)) {
+        const Ticks slowest = slowest_beta();
+        for (const Send& send : first.sends) {
+            const NodeId from = instance.topology().link(send.link).src;
+            // Whatever the pace of its message is.
+            Ticks& free = free_[send.link.index()];
+            free = std::max(free, send.start + instance.busy(send.link, slowest));
+            Ticks& passed = passed_[send.chunk.index()];
+            if (!instance.topology().is_npu(from)) passed = std::max(passed, send.start);
+        }
+    }
+
+    /// The first start of a message at `ready` or later that finds its links free, and every switch left by
+    /// all that was sent of the chunk.
+    [[nodiscard]] Ticks over(std::span<const LinkId> path, ChunkId chunk, Ticks ready) const {
+        std::vector<LegTime> legs;
+        path_times(instance_, path, chunk, legs);
+        for (const LegTime& leg : legs) ready = std::max(ready, free_[leg.link.index()] - leg.offset);
+        if (legs.size() > 1) ready = std::max(ready, passed_[chunk.index()] + Ticks(1) - legs[1].offset);
+        return ready;
+    }
+
+  private:
+    [[nodiscard]] Ticks slowest_beta() const {
+        Ticks beta;
+        std::vector<bool> seen(instance_.demands().sizes().size(), false);
+        for (std::size_t c = 0; c < instance_.chunks(); ++c) {
+            const std::uint32_t size = instance_.demands().size_class(ChunkId(c));
+            for (std::size_t l = 0; l < free_.size() && !seen[size]; ++l)
+                beta = std::max(beta, instance_.beta(LinkId(l), ChunkId(c)));
+            seen[size] = true;
+        }
+        return beta;
+    }
+
+    const Instance& instance_;
+    std::vector<Ticks> free_;    ///< by link
+    std::vector<Ticks> passed_;  ///< by chunk: when the last of it left a switch
+};
+
 class LastRank {
   public:
     LastRank(const Instance& instance, const Stop& stop)
@@ -59,9 +107,18 @@ class LastRank {
 
     std::optional<Schedule> run() {
         if (!find_sums()) return std::nullopt;
-        auto best = by_broadcast();
-        auto tried = in_rounds();
-        if (tried && (!best || tried->makespan < best->makespan)) return tried;
+        std::optional<Schedule> best;
+        const auto consider = [&](std::optional<Schedule> tried) {
+            if (tried && (!best || tried->makespan < best->makespan)) best = std::move(tried);
+        };
+        const std::vector<LateSum> in_turn = sums_;
+        if (number_npus()) {
+            plan_ = late_rounds(npus_.size(), sums_.size());
+            consider(by_exchanges());
+            consider(by_sums());
+            sums_ = in_turn;
+        }
+        consider(by_broadcast());  // it takes the longest
         return best;
     }
 
@@ -112,22 +169,30 @@ class LastRank {
         return second;
     }
 
-    /// None: there is no plan for so many NPUs, or somebody has no path.
-    std::optional<Schedule> in_rounds() {
-        if (!number_npus()) return std::nullopt;
-        plan_ = late_rounds(npus_.size(), sums_.size());
-        choose_partners(0);
+    /// Sums go to the late rank a round before they are passed on from there. None: somebody has no path, or
+    /// it would be too few of them.
+    std::optional<Schedule> by_sums() {
+        choose_partners(0, 1);
         auto first = sums_of_others();
         if (!first) return std::nullopt;
         const std::size_t given = contributions(first->makespan);
         if (given > 0) {
             if (2 * given > sums_.size()) return std::nullopt;
-            choose_partners(given);
+            choose_partners(given, given);
             first = sums_of_others();
             if (!first) return std::nullopt;
         }
         MessagePlacer placer(instance_, Direction::Forwards);
         if (!place_rounds(given, first->makespan, placer)) return std::nullopt;
+        return joined_with(*first, placer.schedule());
+    }
+
+    /// Sums and contributions are exchanged. None: somebody has no path.
+    std::optional<Schedule> by_exchanges() {
+        choose_partners(0, 0);
+        const auto first = sums_of_others();
+        MessagePlacer placer(instance_, Direction::Forwards);
+        if (!first || !place_exchanges(*first, placer)) return std::nullopt;
         return joined_with(*first, placer.schedule());
     }
 
@@ -145,9 +210,9 @@ class LastRank {
     }
 
     /// The first `given` chunks go to their partners as contributions. A later one's sum goes to the late
-    /// rank in the round in which its partner gets another chunk from there.
-    void choose_partners(std::size_t given) {
-        const std::size_t shift = std::max<std::size_t>(given, 1);
+    /// rank `shift` rounds earlier than it comes from there: in a round in which its partner gets another
+    /// chunk, or with no shift the same one.
+    void choose_partners(std::size_t given, std::size_t shift) {
         for (std::size_t k = 0; k < sums_.size(); ++k) {
             std::size_t round = k < given ? k : k - shift;
             if (k >= given && k < given + shift) round = sums_.size() - shift + (k - given);
@@ -198,6 +263,44 @@ class LastRank {
         for (std::size_t c = 0; c < given; ++c) {
             if (!give_back(c, placer)) return false;
         }
+        return true;
+    }
+
+    /// False: somebody has no path, or stopped.
+    bool place_exchanges(const Schedule& first, MessagePlacer& placer) {
+        since_.assign(npus_.size() * sums_.size(), Ticks::max());
+        std::vector<Ticks> loads(links());
+        const Leftovers leftovers(instance_, first);
+        for (std::size_t round = 0; round < plan_.rounds.size(); ++round) {
+            if (stop_.requested()) return false;
+            for (const auto& [from, to, c] : plan_.rounds[round]) {
+                if (from == 0 && c == round) {
+                    if (!exchange(c, to, first.makespan, leftovers, placer)) return false;
+                    continue;
+                }
+                const auto come =
+                    send(sums_[c].chunk, npus_[from], npus_[to], since(from, c), Op::Copy, loads, placer);
+                if (!come) return false;
+                since(to, c) = *come;
+            }
+        }
+        return true;
+    }
+    /// The late rank's contribution to chunk c for the sum of the others. False: one has no path.
+    bool exchange(std::size_t c, std::size_t partner, Ticks first_end, const Leftovers& leftovers,
+                  MessagePlacer& placer) {
+        const ChunkId chunk = sums_[c].chunk;
+        if (!joined(npus_[0], npus_[partner])) return false;
+        find_path(npus_[0], npus_[partner]);
+        const Ticks own = leftovers.over(path_, chunk, instance_.release(chunk, npus_[0]));
+        const auto given = placer.place(chunk, path_, own, Op::Reduce);
+        const Ticks summed = std::max(first_end, release_at(instance_, chunk, npus_[partner]));
+        find_path(npus_[partner], npus_[0]);
+        // Not earlier than the other: it must not have come when that one starts.
+        const Ticks start = placer.earliest(chunk, path_, std::max(summed, given.start), Op::Reduce);
+        const Op op = start < given.end ? Op::Reduce : Op::Copy;
+        since(partner, c) = std::max(given.end, summed);
+        since(0, c) = placer.place(chunk, path_, start, op).end;
         return true;
     }
 
@@ -335,7 +438,7 @@ class LastRank {
     const std::vector<Ticks> loads_;  ///< none
     std::vector<LateSum> sums_;
     std::vector<LinkId> path_;
-    // Of in_rounds.
+    // Of by_sums and by_exchanges.
     LateRounds plan_;
     std::vector<NodeId> npus_;  ///< by number in the plan
     std::vector<Ticks> since_;  ///< by NPU and chunk: when it has the whole
