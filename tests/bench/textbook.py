@@ -8,6 +8,9 @@ them. Where synth meets its bound nothing can be shorter, and no heuristic is ru
 many ranks are left out. Prints a Markdown table; exit code 1 if synth was longer anywhere.
 
 usage: textbook.py TUTTI [--ranks 8,16,32,64] [--sizes 1K,...] [--networks ring,...] [--time-limit 5]
+                   [--screen SECONDS] [--formulas]
+--screen: synth has less time first, and all of it only where it was longer. --formulas: closed forms only, no heuristic is
+run alone. Both together take minutes where the whole takes hours.
 """
 
 import argparse
@@ -86,8 +89,15 @@ def formulas(network, ranks, chunk):
     def halving_doubling(hops):
         return 2 * rounds * hops * alpha + 2 * steps * beta
 
-    if ranks & steps:  # these are for powers of two
-        return {"ring": ring(1)} if network == "ring" else {}
+    if ranks & steps:  # some are for powers of two only
+        if network == "ring":
+            return {"ring": ring(1)}
+        if network == "star":
+            return {"ring": 2 * steps * 2 * (alpha + beta), "direct": 2 * (2 * alpha + beta + steps * beta)}
+        if network != "full" and not network.startswith("star"):
+            return {}
+        hops, others = (1, beta) if network == "full" else (2, steps * beta)
+        return {"ring": ring(hops), "direct": 2 * (hops * alpha + others), "all pairs": hops * alpha + ranks * others}
     if network in ("ring", "mesh", "dgx1"):
         return {"ring": ring(1)} if network == "ring" else {}
     if network == "torus":
@@ -127,6 +137,8 @@ def main():
     parser.add_argument("--sizes", default="1K,16K,256K,4M,64M,1G")
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--time-limit", default="5")
+    parser.add_argument("--screen")
+    parser.add_argument("--formulas", action="store_true")
     args = parser.parse_args()
     worse = 0
     print("| network | ranks | size | synth (us) | by | gap | best alone (us) | by | shortest in closed form |")
@@ -140,23 +152,25 @@ def main():
                     path.write_text(json.dumps({
                         "tutti": 1, "name": path.stem, "topology": {"generate": NETWORKS[network](ranks)},
                         "collectives": [{"kind": "all_reduce", "chunk_bytes": chunk}]}))
-                    found = run(args.tutti, str(path), "--time-limit", args.time_limit)
-                    if found is None:
-                        sys.exit(f"{path.stem}: no schedule")
-                    alone = {}
-                    for name in HEURISTICS if found["gap"] else []:
-                        result = run(args.tutti, str(path), "--heuristic", name)
-                        if result:
-                            alone[name] = result["makespan"]
-                    best = min(alone, key=alone.get) if alone else None
                     books = formulas(network, ranks, chunk)
                     book = min(books, key=books.get) if books else None
-                    # Messages of one chunk that pass a switch at one tick are told apart by a tick of 1 ps.
-                    slack = ranks**3
-                    limit = alone[best] if best else found["makespan"]
-                    if book:
-                        limit = min(limit, books[book] + slack)
-                    late = found["makespan"] > limit
+                    alone = best = None
+                    for seconds in dict.fromkeys(filter(None, (args.screen, args.time_limit))):
+                        found = run(args.tutti, str(path), "--time-limit", seconds)
+                        if found is None:
+                            sys.exit(f"{path.stem}: no schedule")
+                        if alone is None and found["gap"] and not args.formulas:
+                            alone = {name: result["makespan"] for name in HEURISTICS
+                                     if (result := run(args.tutti, str(path), "--heuristic", name))}
+                            best = min(alone, key=alone.get) if alone else None
+                        # Messages of one chunk that pass a switch at one tick are told apart by a tick of 1 ps.
+                        slack = ranks**3
+                        limit = alone[best] if best else found["makespan"]
+                        if book:
+                            limit = min(limit, books[book] + slack)
+                        late = found["makespan"] > limit
+                        if not late:
+                            break
                     worse += late
                     print(f"| {network} | {ranks} | {size} | {found['makespan'] / 1e6:.3f} | "
                           f"{found.get('heuristic') or found['method']} | {100 * (found['gap'] or 0):.1f} % | "
