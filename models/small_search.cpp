@@ -53,7 +53,7 @@ constexpr Units64 kHorizonsAtEachEnd = 2;  ///< that are asked about in one turn
 struct Small {
     Small(const Instance& instance, std::int64_t fastest, const Stop& stop)
         : times(small_times(instance, fastest)),
-          real(times, instance.topology().parts().busy),
+          real(instance, times),
           quick(quickened(instance, times)),
           routing(quick, stop) {}
 

@@ -6,27 +6,81 @@
 namespace tutti::models {
 namespace {
 
+constexpr std::size_t kMostLinks = 16'384;     ///< along which chains are followed
 constexpr std::int64_t kLeastWithLatency = 3;  ///< from this beta on latencies count
 
 using LinkTimes = SmallTimesCertificate::Times;
 
+bool only_stores(const Instance& instance) {
+    for (const SwitchRule& rule : instance.topology().parts().switches) {
+        if (!(rule == SwitchRule{})) return false;
+    }
+    for (std::size_t c = 0; c < instance.chunks(); ++c) {
+        if (instance.demand(ChunkId(c)).reduction) return false;
+    }
+    return true;
+}
+
+const LinkTimes& times_of(const Instance& instance, LinkId link, const std::vector<LinkTimes>& times) {
+    const Ticks alpha = instance.alpha(link), beta = instance.beta(link, ChunkId(0));
+    return *std::ranges::find_if(
+        times, [&](const LinkTimes& each) { return each.alpha == alpha && each.beta == beta; });
+}
+
 }  // namespace
 
-Ticks RealTimes::of(std::int64_t small) {
-    while (static_cast<std::int64_t>(least_.size()) <= small) {
-        Ticks best = Ticks::max();
-        const auto sum = static_cast<std::int64_t>(least_.size());
-        const auto step = [&](Ticks real, Ticks quick) {
-            const std::int64_t before = std::max<std::int64_t>(0, sum - quick.count());
-            best = std::min(best, real + least_[static_cast<std::size_t>(before)]);
-        };
-        for (const LinkTimes& each : times_) {
-            if (busy_ == Busy::Beta) step(each.beta, each.small_beta);
-            step(each.alpha + each.beta, each.small_alpha + each.small_beta);
-        }
-        least_.push_back(best);
+RealTimes::RealTimes(const Instance& instance, const std::vector<LinkTimes>& times)
+    : topology_(instance.topology()), turns_(!only_stores(instance)) {
+    for (std::size_t l = 0; l < topology_.links().size(); ++l) {
+        const LinkTimes& own = times_of(instance, LinkId(l), times);
+        transit_.push_back({own.alpha + own.beta, (own.small_alpha + own.small_beta).count()});
+        busy_.push_back(topology_.busy() == Busy::Beta ? Step{own.beta, own.small_beta.count()}
+                                                       : transit_.back());
     }
+    up_to_.emplace_back(topology_.links().size(), Ticks(0));
+}
+
+Ticks RealTimes::of(std::int64_t small) {
+    while (static_cast<std::int64_t>(least_.size()) <= small) add();
     return least_[static_cast<std::size_t>(small)];
+}
+
+void RealTimes::add() {
+    const auto small = static_cast<std::int64_t>(least_.size());
+    const auto after = [&](std::size_t link, const Step& step) {
+        const Ticks before =
+            up_to_[static_cast<std::size_t>(std::max<std::int64_t>(0, small - step.small))][link];
+        return before == Ticks::max() ? before : before + step.real;
+    };
+    // Per node the least time up to an arrival, from where that is, and the least one from elsewhere.
+    struct Arrivals {
+        Ticks least = Ticks::max(), other = Ticks::max();
+        NodeId from;
+    };
+    std::vector<Arrivals> at(topology_.nodes());
+    std::vector<Ticks> up_to(topology_.links().size());
+    Ticks least = Ticks::max();
+    for (std::size_t l = 0; l < up_to.size(); ++l) {
+        const Link& link = topology_.link(LinkId(l));
+        const Ticks end = after(l, transit_[l]);
+        Arrivals& there = at[link.dst.index()];
+        least = std::min(least, end);
+        if (end < there.least) {
+            if (link.src != there.from) there.other = there.least;
+            there.least = end;
+            there.from = link.src;
+        } else if (link.src != there.from) {
+            there.other = std::min(there.other, end);
+        }
+    }
+    for (std::size_t l = 0; l < up_to.size(); ++l) {
+        const Link& link = topology_.link(LinkId(l));
+        const Arrivals& here = at[link.src.index()];
+        const bool turns = !turns_ && topology_.is_switch(link.src) && here.from == link.dst;
+        up_to[l] = std::min(turns ? here.other : here.least, after(l, busy_[l]));
+    }
+    least_.push_back(least);
+    up_to_.push_back(std::move(up_to));
 }
 
 bool has_small_times(const Instance& instance) {
@@ -34,7 +88,8 @@ bool has_small_times(const Instance& instance) {
     for (std::size_t n = topology.npus(); n < topology.nodes(); ++n) {
         if (topology.is_cut_through(NodeId(n))) return false;
     }
-    return instance.chunks() > 0 && instance.demands().sizes().size() == 1 &&
+    return instance.chunks() > 0 && topology.links().size() <= kMostLinks &&
+           instance.demands().sizes().size() == 1 &&
            std::ranges::all_of(instance.collectives(),
                                [](const Collective& c) { return last_release(c) == Ticks(0); });
 }
@@ -70,10 +125,8 @@ std::vector<LinkTimes> small_times(const Instance& instance, std::int64_t fastes
 Instance quickened(const Instance& instance, const std::vector<LinkTimes>& times) {
     TopologyParts parts = instance.topology().parts();
     for (std::size_t l = 0; l < parts.links.size(); ++l) {
-        const Ticks alpha = instance.alpha(LinkId(l)), beta = instance.beta(LinkId(l), ChunkId(0));
-        const auto own = std::ranges::find_if(
-            times, [&](const LinkTimes& each) { return each.alpha == alpha && each.beta == beta; });
-        parts.links[l].wire = {own->small_alpha, own->small_beta, {}};
+        const LinkTimes& own = times_of(instance, LinkId(l), times);
+        parts.links[l].wire = {own.small_alpha, own.small_beta, {}};
     }
     return Instance({instance.name(), std::move(parts), instance.groups(), instance.collectives()});
 }

@@ -24,19 +24,29 @@ namespace tutti::models {
 [[nodiscard]] Instance quickened(const Instance& instance,
                                  const std::vector<SmallTimesCertificate::Times>& times);
 
-/// The least real sum of a chain of sends for each small sum, or more.
+/// The least real time of a chain of sends for each small time that it takes, or more. Each send of a chain
+/// starts after the one before on its link, or after one that ends where it starts (of the same chunk: so
+/// where all chunks are plain and switches only store, no chain turns round at a switch).
 class RealTimes {
   public:
-    /// The times must outlive this.
-    RealTimes(const std::vector<SmallTimesCertificate::Times>& times, Busy busy)
-        : times_(times), busy_(busy) {}
+    /// Preconditions: the times are of all links of the instance; both outlive this.
+    RealTimes(const Instance& instance, const std::vector<SmallTimesCertificate::Times>& times);
 
+    /// Ticks::max() if there is no such chain. O(links) for each small tick that was not asked before.
     [[nodiscard]] Ticks of(std::int64_t small);
 
   private:
-    const std::vector<SmallTimesCertificate::Times>& times_;
-    const Busy busy_;
-    std::vector<Ticks> least_{Ticks(0)};
+    struct Step {
+        Ticks real;
+        std::int64_t small;
+    };
+    void add();
+
+    const Topology& topology_;
+    bool turns_;                             ///< some chain may turn round at a switch
+    std::vector<Step> busy_, transit_;       ///< per link
+    std::vector<std::vector<Ticks>> up_to_;  ///< per small time and link: up to a start on it
+    std::vector<Ticks> least_{Ticks(0)};     ///< per small time: up to an arrival
 };
 
 }  // namespace tutti::models

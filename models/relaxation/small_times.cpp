@@ -2,9 +2,10 @@
 // 170 us, and its times have no common divisor above a fraction of a nanosecond. But hardly anything depends
 // on the exact times: latencies are small beside betas, and betas are small multiples of one another. So
 // links get small times, a beta of 1 to 5, say, and what does not fit into a small horizon is translated
-// back: it takes at least the least sum of real times (of sends one after the other on a link, of transits of
-// a path) that is longer than the small horizon in small times. That holds for any small times; good ones
-// keep the order of such sums. (verify/certificate_small_times has the argument, docs/bounds.md the formula.)
+// back: it takes at least the least real time of a chain of sends (one after the other on a link, or on from
+// where one ends) that is longer than the small horizon in small times. That holds for any small times; good
+// ones keep the order of such sums. (verify/certificate_small_times has the argument, docs/bounds.md the
+// formula.)
 //
 // Several are tried: betas alone, 1 and 2 for the fastest link, and betas of 3 and 5 with latencies. DGX-1
 // without bonds, all-reduce of 1 MiB shares: bound 127 929 120 without this, 169 172 160 with betas of 5 and
@@ -34,7 +35,7 @@ Relaxed small_times_bound(const Instance& instance, const Backend& backend, Tick
     for (const std::int64_t fastest : kBetas) {
         if (limits.solve.stop.requested()) break;
         const std::vector<SmallTimesCertificate::Times> times = small_times(instance, fastest);
-        RealTimes real(times, instance.topology().parts().busy);
+        RealTimes real(instance, times);
         const Ticks known = result.bound ? result.bound->value : from;
         std::int64_t small = 0;
         while (small <= kMostSmallTicks && real.of(small + 1) <= known) ++small;
