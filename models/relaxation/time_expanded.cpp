@@ -11,6 +11,8 @@
 // at a time is looked at with all that it must get, and of reductions one contributor at a time. A program
 // that copies would be stronger, but its dual is not a set of weights that can be checked one way at a time.
 //
+// Before that, with messages: each receiver pays for the one that brings it the chunk (messages.cpp).
+//
 // Chunks of different sizes share the windows of the smallest that counts: weaker, never wrong.
 //
 // A horizon that is too short is refuted fast: the six instances of tests/data/oracle that the bounds without
@@ -83,18 +85,6 @@ std::vector<std::int64_t> prices_to(const TimedCase& timed, const KindNetwork& n
 /// the duals are simple fractions.
 constexpr std::int64_t kTimedScales[] = {1, 2, 3, 4, 6, 12, 60, 2520, 1'000'000};
 
-std::optional<std::vector<WholeWeight>> whole_weights(const TimedCase& timed, const TimedAnswer& answer) {
-    for (const std::int64_t scale : kTimedScales) {
-        std::vector<WholeWeight> weights;
-        for (const auto& [link, window, weight] : answer.weights) {
-            const std::int64_t whole = std::llround(weight * static_cast<double>(scale));
-            if (whole > 0) weights.push_back({link, window, whole});
-        }
-        if (refutes(timed, weights)) return weights;
-    }
-    return std::nullopt;
-}
-
 TimedLengthsCertificate certificate_of(const TimedCase& timed, const std::vector<WholeWeight>& weights,
                                        const Selection& selection) {
     TimedLengthsCertificate certificate;
@@ -107,6 +97,36 @@ TimedLengthsCertificate certificate_of(const TimedCase& timed, const std::vector
 }
 
 }  // namespace
+
+std::optional<std::vector<WholeWeight>> whole_weights(
+    const std::vector<WindowWeight>& duals,
+    const std::function<bool(const std::vector<WholeWeight>&)>& is_accepted) {
+    for (const std::int64_t scale : kTimedScales) {
+        std::vector<WholeWeight> weights;
+        for (const auto& [link, window, weight] : duals) {
+            const std::int64_t whole = std::llround(weight * static_cast<double>(scale));
+            if (whole > 0) weights.push_back({link, window, whole});
+        }
+        if (is_accepted(weights)) return weights;
+    }
+    return std::nullopt;
+}
+
+std::int64_t first_not_refuted(std::int64_t low, const std::function<bool(std::int64_t horizon)>& is_refuted,
+                               const Stop& stop) {
+    std::int64_t high = kUnreachable, step = 1;
+    while (low < high && !stop.requested()) {
+        const std::int64_t horizon = std::min(low + step, high) - 1;
+        if (is_refuted(horizon)) {
+            low = horizon + 1;
+            step = high == kUnreachable ? 2 * step : std::max<std::int64_t>(1, (high - low + 1) / 2);
+        } else {
+            high = horizon;
+            step = std::max<std::int64_t>(1, (high - low + 1) / 2);
+        }
+    }
+    return low;
+}
 
 bool refutes(const TimedCase& timed, const std::vector<WholeWeight>& weights) {
     const Prices prices = prices_of(timed, weights);
@@ -130,6 +150,9 @@ Relaxed time_expanded_bound(const Instance& instance, const Backend& backend, Ti
     const auto begin = std::chrono::steady_clock::now();
     Bound best{"time-expanded", from, std::monostate{}, 0};
     Relaxed result;
+    Relaxed messages = messages_bound(instance, backend, from, limits);
+    result.too_large = messages.too_large;
+    if (messages.bound) best = std::move(*messages.bound);
     std::size_t left = limits.all_entries;
     for (const Selection& selection : selections(instance)) {
         if (limits.solve.stop.requested()) break;
@@ -149,26 +172,21 @@ Relaxed time_expanded_bound(const Instance& instance, const Backend& backend, Ti
             timed.horizon = alone - 1;
             best.certificate = certificate_of(timed, {}, selection);
         }
-        // The first horizons one by one, then in growing steps until one fits, then between the two.
-        std::int64_t low = best.value.count() / timed.unit, high = kUnreachable, step = 1;
-        while (low < high && !limits.solve.stop.requested()) {
-            timed.horizon = std::min(low + step, high) - 1;
+        const auto is_refuted = [&](std::int64_t horizon) {
+            timed.horizon = horizon;
             const TimedAnswer answer =
                 solve_timed(timed, backend, limits.solve, std::min(limits.entries, left));
             left -= answer.entries;
             result.too_large = result.too_large || answer.word == TimedAnswer::Word::TooLarge;
-            const auto weights =
-                answer.word == TimedAnswer::Word::Missing ? whole_weights(timed, answer) : std::nullopt;
-            if (weights) {
-                low = timed.horizon + 1;
-                step = high == kUnreachable ? 2 * step : std::max<std::int64_t>(1, (high - low + 1) / 2);
-                best.value = Ticks(timed.unit * low);
-                best.certificate = certificate_of(timed, *weights, selection);
-            } else {
-                high = timed.horizon;
-                step = std::max<std::int64_t>(1, (high - low + 1) / 2);
-            }
-        }
+            if (answer.word != TimedAnswer::Word::Missing) return false;
+            const auto weights = whole_weights(
+                answer.weights, [&](const std::vector<WholeWeight>& some) { return refutes(timed, some); });
+            if (!weights) return false;
+            best.value = Ticks(timed.unit * (horizon + 1));
+            best.certificate = certificate_of(timed, *weights, selection);
+            return true;
+        };
+        (void)first_not_refuted(best.value.count() / timed.unit, is_refuted, limits.solve.stop);
     }
     if (best.value == from) return result;
     best.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

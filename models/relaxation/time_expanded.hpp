@@ -1,9 +1,14 @@
 #pragma once
 
 #include "models/backend.hpp"
+#include "models/relaxation.hpp"
 #include "models/relaxation/traffic.hpp"
 
 #include "core/bound.hpp"
+
+#include <functional>
+#include <optional>
+#include <vector>
 
 namespace tutti::models {
 
@@ -43,5 +48,21 @@ struct WholeWeight {
     std::int64_t weight;
 };
 [[nodiscard]] bool refutes(const TimedCase& timed, const std::vector<WholeWeight>& weights);
+
+/// The first horizon from `low` on that is not refuted: one by one, then in growing steps until one is not,
+/// then between the two. A stop ends it early.
+[[nodiscard]] std::int64_t first_not_refuted(std::int64_t low,
+                                             const std::function<bool(std::int64_t horizon)>& is_refuted,
+                                             const Stop& stop);
+
+/// The tries to turn duals into integers: the first weights, at least 0, that are accepted.
+[[nodiscard]] std::optional<std::vector<WholeWeight>> whole_weights(
+    const std::vector<WindowWeight>& duals,
+    const std::function<bool(const std::vector<WholeWeight>&)>& is_accepted);
+
+/// The bound where every receiver pays for the message that brings it a chunk (certificates with `messages`),
+/// from `from` on, as time_expanded_bound.
+[[nodiscard]] Relaxed messages_bound(const Instance& instance, const Backend& backend, Ticks from,
+                                     const RelaxationLimits& limits);
 
 }  // namespace tutti::models

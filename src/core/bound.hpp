@@ -69,6 +69,9 @@ struct TimedLengthsCertificate {
     std::vector<Weight> weights;
     std::optional<NodeId>
         target;  ///< only what this node must receive is counted; none: every chunk's most expensive receiver
+    /// Every receiver of a plain chunk pays for the last message that brings it, and every contribution to a
+    /// sum that one node wants for its first message. Without a target.
+    bool messages = false;
 };
 
 /// Lengths through time for small times: links of a latency and beta take others in their place, so that a

@@ -51,6 +51,7 @@ Json certificate_json(const TimedLengthsCertificate& timed) {
     }
     Json json{{"type", "timed_lengths"}, {"horizon", timed.horizon.count()}};
     if (timed.target) json["target"] = timed.target->value();
+    if (timed.messages) json["messages"] = true;
     json["weights"] = std::move(weights);
     return json;
 }

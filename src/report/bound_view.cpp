@@ -71,16 +71,18 @@ class Sentence {
     }
     std::string operator()(const TimedLengthsCertificate& timed) const {
         return fmt::format(
-            "With {} on links at certain ticks, the chunks pay more than the links allow, so none ends by "
+            "With {} on links at certain ticks, {} pay more than the links allow, so they do not all end by "
             "{}. "
             "This is the dual of a linear program over time.",
-            count_of(timed.weights.size(), "weight"), time(timed.horizon));
+            count_of(timed.weights.size(), "weight"), who_pays(timed), time(timed.horizon));
     }
     std::string operator()(const SmallTimesCertificate& small) const {
         return fmt::format(
-            "Let links take small times in place of their own. With {} on links at certain ticks, the chunks "
-            "pay more than the links allow up to {} small ticks, and what is longer takes {}.",
-            count_of(small.timed.weights.size(), "weight"), small.timed.horizon.count(), time(value_));
+            "Let links take small times in place of their own. With {} on links at certain ticks, {} pay "
+            "more "
+            "than the links allow up to {} small ticks, and what is longer takes {}.",
+            count_of(small.timed.weights.size(), "weight"), who_pays(small.timed),
+            small.timed.horizon.count(), time(value_));
     }
     std::string operator()(const WaveCertificate& wave) const {
         const std::string who = fmt::format("{} nodes ({})", wave.inside.size(), some_of(wave.inside));
@@ -153,6 +155,10 @@ class Sentence {
         std::vector<std::uint32_t> shown;
         for (std::size_t i = 0; i < std::min(kMost, nodes.size()); ++i) shown.push_back(nodes[i].value());
         return fmt::format("{}{}", fmt::join(shown, ", "), nodes.size() > kMost ? ", …" : "");
+    }
+
+    static std::string who_pays(const TimedLengthsCertificate& timed) {
+        return timed.messages ? "the messages that receivers need" : "the chunks";
     }
 
     const Topology& topology_;

@@ -10,6 +10,7 @@
 
 #include "core/expects.hpp"
 #include "verify/certificate_checks.hpp"
+#include "verify/certificate_messages.hpp"
 #include "verify/certificate_paths.hpp"
 
 #include <fmt/format.h>
@@ -124,6 +125,7 @@ Objection check_form(const Instance& instance, const TimedLengthsCertificate& ti
     if (timed.target && timed.target->index() >= instance.topology().nodes()) {
         return fmt::format("there is no node {}", timed.target->value());
     }
+    if (timed.target && timed.messages) return "messages are counted to all receivers, not to one node";
     for (const auto& [link, window, weight] : timed.weights) {
         if (link.index() >= instance.topology().links().size())
             return fmt::format("there is no link {}", link.value());
@@ -153,9 +155,11 @@ Objection check_timed_lengths(const Instance& instance, const TimedLengthsCertif
     MinimumPrices prices(
         instance, [&](ChunkId chunk, std::span<const NodeId> starts) { return through.from(chunk, starts); },
         timed.target);
+    MessagePrices messages(instance, timed, bytes);
     Wide needed = 0, allowed = 0;
     for (const Need& need : needs) {
-        const Wide each = prices.of(need);
+        const bool by_message = timed.messages && messages.counts(need);
+        const Wide each = by_message ? messages.of(need) : prices.of(need);
         if (each >= kNever) return std::nullopt;  // this chunk alone cannot be there by the horizon
         needed += each * need.count;
     }

@@ -69,10 +69,14 @@ TEST_CASE("a bound is written with its certificate") {
         R"({"kind":"cut","value":9,"certificate":{"type":"cut","inside":[0,2],"backwards":false,"transfers":7,"earliest":1,"bytes":8}})");
     CHECK(json_line(bound_json({"flow", Ticks(9), LengthsCertificate{{0, 3}}})) ==
           R"({"kind":"flow","value":9,"certificate":{"type":"lengths","length":[0,3]}})");
-    const TimedLengthsCertificate timed{Ticks(8), {{LinkId(1), Ticks(3), 5}}, NodeId(2)};
+    const TimedLengthsCertificate timed{Ticks(8), {{LinkId(1), Ticks(3), 5}}, NodeId(2), false};
     CHECK(
         json_line(bound_json({"time-expanded", Ticks(9), timed})) ==
         R"({"kind":"time-expanded","value":9,"certificate":{"type":"timed_lengths","horizon":8,"target":2,"weights":[{"link":1,"window":3,"weight":5}]}})");
+    const TimedLengthsCertificate messages{Ticks(8), {{LinkId(1), Ticks(3), 5}}, {}, true};
+    CHECK(
+        json_line(bound_json({"time-expanded", Ticks(9), messages})) ==
+        R"({"kind":"time-expanded","value":9,"certificate":{"type":"timed_lengths","horizon":8,"messages":true,"weights":[{"link":1,"window":3,"weight":5}]}})");
     CHECK(
         json_line(
             bound_json({"solver", Ticks(9), SolverProof{"S 1.0", "seed 1", "time-indexed", Ticks(8)}})) ==

@@ -187,6 +187,7 @@ TEST_CASE("no certificate of small times proves more than a schedule that exists
             for (Ticks w = some(0, 2); w <= small.timed.horizon && weight > 0; w += times->small_beta)
                 small.timed.weights.push_back({LinkId(l), w, weight});
         }
+        small.timed.messages = rng.below(2) == 0;
         INFO(json_of(instance), " makespan ", schedule->makespan.count());
         CHECK_FALSE(proves(instance, small, schedule->makespan.count() + 1));
         positive += proves(instance, small, 1) ? 1U : 0U;

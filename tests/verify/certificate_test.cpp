@@ -240,6 +240,76 @@ TEST_CASE("timed lengths: chunks wait for cheaper windows, and no longer than th
     CHECK_FALSE(proves(two, timed, 4));
 }
 
+TEST_CASE("messages through time: each receiver pays for its own") {
+    // A star of three, each link one tick and one more on the way. By 4 a message from 1 to 2 or back is too
+    // late, so both last messages leave the root at 0, over one link.
+    const auto proven = [](const SwitchRule& rule, Collective wanted, TimedLengthsCertificate timed) {
+        wanted.root = Rank(0);
+        return proves(on_all(star(3, rule, 1, 1), {wanted}), timed, timed.horizon.count() + 1);
+    };
+    const Instance instance = on_all(star(3, {}, 1, 1), {collective(CollectiveKind::Broadcast)});
+    const auto link = [&](std::size_t src, std::size_t dst) {
+        const auto& links = instance.topology().links();
+        return LinkId(static_cast<std::size_t>(
+            std::ranges::find_if(
+                links, [&](const Link& l) { return l.src == NodeId(src) && l.dst == NodeId(dst); }) -
+            links.begin()));
+    };
+    TimedLengthsCertificate timed;
+    timed.horizon = Ticks(4);
+    timed.messages = true;
+    timed.weights = {{link(0, 3), Ticks(0), 1}};
+    const Collective out = collective(CollectiveKind::Broadcast), in = collective(CollectiveKind::Reduce);
+    CHECK(proven({}, out, timed));
+    CHECK_FALSE(proven({.copy = true}, out, timed));
+    CHECK(proven({.reduce = true}, out, timed));
+    timed.messages = false;  // one way for the chunk is not more than one start
+    CHECK_FALSE(proven({}, out, timed));
+    timed.messages = true;
+    timed.target = NodeId(1);
+    CHECK_FALSE(proven({}, out, timed));
+    timed.target = {};
+    timed.horizon = Ticks(5);  // one starts at 1
+    CHECK_FALSE(proven({}, out, timed));
+    // A sum turned round: both contributions end at the root at 4, over one link.
+    timed.horizon = Ticks(4);
+    timed.weights = {{link(3, 0), Ticks(2), 1}};
+    CHECK(proven({}, in, timed));
+    CHECK_FALSE(proven({.reduce = true}, in, timed));
+    CHECK(proven({.copy = true}, in, timed));
+    timed.weights = {{link(3, 0), Ticks(1), 1}};
+    CHECK_FALSE(proven({}, in, timed));
+}
+
+TEST_CASE("messages through time start where the chunk can be, not before it can be there") {
+    // 0 - 1 - 2, one tick each: NPU 1 has two chunks of 0 by 1 and 2, and passes them on by 2 and 3.
+    const Instance instance = on_all(line(3), {many(CollectiveKind::Broadcast, 2)});
+    TimedLengthsCertificate timed;
+    timed.messages = true;
+    timed.horizon = Ticks(2);
+    timed.weights = {{LinkId(2), Ticks(1), 1}};  // 1 -> 2
+    CHECK(proves(instance, timed, 3));
+    timed.horizon = Ticks(3);  // one starts at 2
+    CHECK_FALSE(proves(instance, timed, 4));
+    // Released at 1, everything is a tick later.
+    Collective late = many(CollectiveKind::Broadcast, 2);
+    late.release = Ticks(1);
+    timed.weights = {{LinkId(2), Ticks(2), 1}};
+    CHECK(proves(on_all(line(3), {late}), timed, 4));
+    CHECK_FALSE(proves(instance, timed, 4));
+    // Turned round: from 2 over 1 to 0, both contributions of 2 leave at 0, over one link, or they are late.
+    Collective sum = many(CollectiveKind::Reduce, 2);
+    sum.root = Rank(0);
+    timed.horizon = Ticks(2);
+    timed.weights = {{LinkId(3), Ticks(0), 1}};  // 2 -> 1
+    CHECK(proves(on_all(line(3), {sum}), timed, 3));
+    sum.release = Ticks(1);
+    timed.horizon = Ticks(3);
+    CHECK_FALSE(proves(on_all(line(3), {sum}), timed, 4));
+    timed.weights = {{LinkId(3), Ticks(1), 1}};
+    CHECK(proves(on_all(line(3), {sum}), timed, 4));
+}
+
 TEST_CASE("a transfer into a cut-through switch must arrive there too, though the chunk is gone before") {
     // In over beta 5, on over beta 1: the onward send could be there at 1, but its pace is 5. We count the
     // first arrival.
@@ -361,6 +431,7 @@ TimedLengthsCertificate random_windows(const Instance& instance, Rng& rng, std::
         }
     }
     if (rng.below(3) == 0) some.target = NodeId(rng.below(instance.topology().npus()));
+    some.messages = !some.target && rng.below(2) == 0;
     return some;
 }
 

@@ -67,8 +67,8 @@ class InWords {
     }
 
     std::string operator()(const TimedLengthsCertificate& timed) const {
-        return fmt::format("{} on links in time, none by {}",
-                           text::count_text(timed.weights.size(), "weight"), timed.horizon.count());
+        return fmt::format("{} on {} in time, none by {}", text::count_text(timed.weights.size(), "weight"),
+                           timed.messages ? "links of messages" : "links", timed.horizon.count());
     }
 
     std::string operator()(const SmallTimesCertificate& small) const {
