@@ -213,6 +213,12 @@ def test_what_cannot_be_meant_is_refused() -> None:
         assert "0 or more" in refusal(lambda: first.copy(1, "s", -2)) and "which has 2 chunks" in refusal(lambda: first.copy(1, Buffer.output, 2))
         assert "which has 2 chunks" in refusal(lambda: chunk(0, Buffer.input, 0, 2).copy(1, Buffer.output, 1))
         assert "expected an index" in refusal(lambda: first.copy(1, Buffer.output))
+        try:
+            first.copy(7, Buffer.output, 0)
+        except IndexError as error:
+            assert str(error) == "there is no rank 7; the program has 2"
+        else:
+            raise AssertionError("nothing was refused")
     with MSCCLProgram("line", ring(4), AllReduce(4, 1, True), 1):
         assert "no link from rank 0 to rank 2" in refusal(lambda: chunk(0, Buffer.input, 0).copy(2))
         assert "no link from rank 2 to rank 0" in refusal(lambda: chunk(0, Buffer.input, 0).reduce(chunk(2, Buffer.input, 0)))

@@ -52,7 +52,11 @@ class Ref:
         if index == -1:
             buffer, index = program._next_place(self, dst, buffer)
         links = program._links
-        if rank != dst and not (links[dst][rank] if links else program.topo.link(rank, dst)):
+        try:
+            linked = rank == dst or (links[dst][rank] if links else program.topo.link(rank, dst))
+        except IndexError:
+            raise IndexError(f"there is no rank {dst}; the program has {program.num_ranks}") from None
+        if not linked:
             raise ProgramError(f"there is no link from rank {rank} to rank {dst}")
         if self.size == 1 and dst >= 0 and index >= 0 and buffer not in program._renamed:
             try:
