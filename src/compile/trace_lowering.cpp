@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -183,7 +184,14 @@ class Search {
 
     Search(const Search&) = delete;
     Search& operator=(const Search&) = delete;
-    ~Search() { give_back_verbs(); }
+    ~Search() {
+        try {
+            give_back_verbs();
+        } catch (const std::bad_alloc&) {
+            // Whoever is told of that has no use for them.
+            spare_ = nullptr;
+        }
+    }
 
     TraceResult run() {
         // Where thread blocks are too long for the target, connections become several; where there are too
