@@ -7,15 +7,14 @@
 // Small horizons are asked about from the bound on, and just below what the best schedule takes in small
 // times (where latencies are small but count for more than they are, the bound says little), each with every
 // group of symmetries, the largest first, and last without any; all that is not answered again with four
-// times the time. What is found is asked about again on the same hops, with latencies. Two threads, on a busy
-// machine:
-//   two DGX-1 with shared NICs, all-reduce: 532 488 000 after 14 s with betas of 1, 2 and 4, then on the same
-//   hops
-//       531 088 000 after 14 s more, which is the bound (best before, with a minute of everything else:
-//       552 059 520); without presolve nothing in 10 s;
-//   DGX-2, all-gather: 175 015 040 after 3 s with betas of 1 and 8, 174 215 040 after 35 s with betas of 5
-//   and 40
-//       and latencies of 1 (179 457 920 before). Without T11 no answer in slices of 6 s.
+// times the time. What is found is asked about again on the same hops, with latencies; and what was found
+// soon again with other seeds, because some hops allow for fewer latencies than others.
+//   Two DGX-1 with shared NICs, all-reduce: 531 788 000 after 6 s with betas of 1, 2 and 4; on other hops 532
+//   488 000 after 13 s, and on these 531 088 000 after 16 s, which is the bound (15 CPU s; best before, with
+//   a minute of everything else: 552 059 520). Without presolve nothing in 10 s. DGX-2, all-gather: 175 015
+//   040 after 2 s with betas of 1 and 8, 174 215 040, the bound, with betas of 5 and 40 and latencies of 1
+//   (18 CPU s in all; 179 457 920 before). Two of CP-SAT's strategies, even if they share one core, find at
+//   once what one does not find in 40 s. Without T11 no answer in slices of 6 s.
 
 #include "models/small_search.hpp"
 
@@ -47,6 +46,8 @@ constexpr std::int64_t kLeastGain = 4;     ///< so many times fewer units than t
 constexpr double kFirstShareOfSums = 0.4;  ///< of the time, for the first slice: there is one question or two
 constexpr double kFirstShare = 0.05;       ///< for everything else
 constexpr double kGrowth = 4;              ///< of slices
+constexpr unsigned kTries = 8;             ///< with other seeds, at a question that has been answered
+constexpr unsigned kLeastWorkers = 2;      ///< strategies of CP-SAT at a question without sums
 constexpr Units64 kHorizonsAtEachEnd = 2;  ///< that are asked about in one turn
 
 /// The instance in one set of small times.
@@ -84,7 +85,12 @@ class SmallSearch {
         for (unsigned round = 0; !is_done(); ++round, slice *= kGrowth) {
             round_ = round;
             bool asked = false;
-            for (const auto& small : all_) asked = turn(*small, slice) || asked;
+            // Last where a shorter schedule would be below the bound, if latencies counted for what they are.
+            for (const bool below : {false, true}) {
+                for (const auto& small : all_) {
+                    if ((small->low >= high(*small)) == below) asked = turn(*small, slice) || asked;
+                }
+            }
             if (!asked) return;
         }
     }
@@ -119,7 +125,6 @@ class SmallSearch {
                 asked = true;
                 const double own = slice / std::pow(kGrowth, static_cast<double>(q));
                 if (own < request_.options.slice_seconds) continue;  // its turn comes
-                // What has been found there may take longer in real times; another group's may not.
                 if (ask(small, horizon, q, own)) small.answered.push_back(question);
             }
         }
@@ -150,12 +155,17 @@ class SmallSearch {
         if (!small.routing.has_sums() &&
             time_indexed_starts(small.routing, small.quotients[q], horizon) > request_.options.model_starts)
             return true;
-        const Reply reply = answer(small, horizon, q, slice, {});
-        if (!reply.transfers.empty()) {
-            use(small, horizon, reply.transfers, q, reply.seconds);
-            for (const auto& other : all_) refine(*other, reply.transfers, q, slice);
+        for (tries_ = 0;; ++tries_) {
+            const Reply reply = answer(small, horizon, q, slice, {});
+            if (!reply.transfers.empty()) {
+                use(small, horizon, reply.transfers, q, reply.seconds);
+                for (const auto& other : all_) refine(*other, reply.transfers, q, slice);
+            }
+            // What has been found there may take longer in real times; another answer may not.
+            slice -= reply.seconds;
+            if (reply.transfers.empty() || tries_ + 1 == kTries || slice < reply.seconds || is_done())
+                return reply.is_final;
         }
-        return reply.is_final;
     }
 
     /// The same hops at other times, in small times with latencies: what has been found without waits for
@@ -200,12 +210,16 @@ class SmallSearch {
         std::atomic<bool> answered = false;
         const Stop must_end = request_.stop.within(std::nullopt, &answered);
         const Stop stop = must_end.within(Stop::Seconds(slice));
-        const unsigned threads = std::max(1U, request_.threads), seeds = sums ? threads : 1;
+        const unsigned threads = std::max(sums ? 1U : kLeastWorkers, request_.threads);
+        const unsigned seeds = sums ? threads : 1;
         std::vector<std::future<Answer>> running;
         for (unsigned i = 0; i < seeds; ++i) {
-            const SolveLimits limits{
-                stop,     threads / seeds,        request_.seed + round_ + i, request_.memory_bytes,
-                must_end, sums || round_ % 2 == 1};
+            const SolveLimits limits{stop,
+                                     threads / seeds,
+                                     request_.seed + round_ + i + tries_ * threads,
+                                     request_.memory_bytes,
+                                     must_end,
+                                     sums || round_ % 2 == 1};
             running.push_back(std::async(seeds > 1 ? std::launch::async : std::launch::deferred,
                                          [this, &program, &answered, limits] {
                                              Answer answer = backend_->solve(program, limits);
@@ -248,7 +262,7 @@ class SmallSearch {
     Schedule best_schedule_;
     std::unique_ptr<Backend> backend_;
     std::vector<std::unique_ptr<Small>> all_;
-    unsigned round_ = 0;
+    unsigned round_ = 0, tries_ = 0;
 };
 
 }  // namespace

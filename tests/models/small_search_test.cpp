@@ -17,6 +17,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <map>
 #include <string>
 
 namespace tutti::test {
@@ -152,25 +154,67 @@ TEST_CASE("a schedule in other times keeps its orders, and comes back as it was"
     CHECK(changed > 0);
 }
 
-TEST_CASE("small times find what long times hide: a gather of four at the bound") {
-    if (!find_backend("cpsat")->open()) return;
-    // Times without a common unit; the greedy schedule of one chunk after the other is too long.
-    const std::int64_t alpha = 400'003, beta = 41'943'041;
-    const Instance hub = on_all(star(4, {}, alpha, beta), {collective(CollectiveKind::AllGather)});
+namespace {
+
+// Times without a common unit.
+constexpr std::int64_t kAlpha = 400'003, kBeta = 41'943'041;
+
+Instance hub_of_four() { return on_all(star(4, {}, kAlpha, kBeta), {collective(CollectiveKind::AllGather)}); }
+
+/// One chunk after the other.
+Schedule slow_gather() {
     std::vector<Send> sends;
     std::int64_t now = 0;
     for (std::size_t from = 0; from < 4; ++from) {
         for (std::size_t to = 0; to < 4; ++to) {
             if (from == to) continue;
             sends.push_back(copy(from, 2 * from, now));
-            sends.push_back(copy(from, 2 * to + 1, now + alpha + beta));
-            now += 2 * (alpha + beta);
+            sends.push_back(copy(from, 2 * to + 1, now + kAlpha + kBeta));
+            now += 2 * (kAlpha + kBeta);
         }
     }
-    const Schedule slow = schedule(now, std::move(sends));
+    return schedule(now, std::move(sends));
+}
+
+}  // namespace
+
+TEST_CASE("small times find what long times hide: a gather of four at the bound") {
+    if (!find_backend("cpsat")->open()) return;
+    const Instance hub = hub_of_four();
+    const Schedule slow = slow_gather();
     REQUIRE(verify::verify(hub, slow).valid());
-    const Ticks bound(4 * beta + 2 * alpha);
+    const Ticks bound(4 * kBeta + 2 * kAlpha);
     CHECK(best_of(hub, slow, bound) == bound);
+}
+
+TEST_CASE(
+    "small times: what was found is asked about again with another seed, as long as it is not the bound") {
+    if (!find_backend("cpsat")->open()) return;
+    const Instance hub = hub_of_four();
+    const Schedule slow = slow_gather();
+    // One tick below what is possible. Every answer is told with its horizon, and each that is found is
+    // shorter than those before at its question, unless it is asked about again.
+    std::map<std::string, int> found;
+    std::atomic<bool> again = false;
+    const HorizonRequest request{.instance = hub,
+                                 .bound = {"latency", Ticks(4 * kBeta + 2 * kAlpha - 1), std::monostate{}, 0},
+                                 .incumbent = slow,
+                                 .backends = {},
+                                 .stop = Stop(Stop::Seconds(60), &again),
+                                 .story =
+                                     [&](const std::string& line) {
+                                         if (line.find("in real times") == std::string::npos) return;
+                                         std::string question = line.substr(0, line.find(':'));
+                                         if (const auto order = line.find(" symmetries");
+                                             order != std::string::npos)
+                                             question += line.substr(order - 3, 3);
+                                         if (++found[question] == 2) again = true;
+                                     },
+                                 .judge = {}};
+    search_in_small_times(request, [&](const Schedule& schedule, const std::string&) {
+        return verify::verify(hub, schedule).valid();
+    });
+    CHECK(again);
 }
 
 }  // namespace tutti::test
