@@ -12,12 +12,10 @@
 
 #include "emit/cpp_expressions.hpp"
 #include "emit/cuda_step.hpp"
-#include "tensor/infer.hpp"
+#include "tensor/dimensions.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <optional>
 
 namespace tutti::emit {
 

@@ -7,7 +7,6 @@
 
 #include "emit/cpp_expressions.hpp"
 #include "emit/cuda_step.hpp"
-#include "tensor/infer.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
