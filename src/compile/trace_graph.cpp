@@ -108,7 +108,9 @@ class TraceGraph {
                 }
             }
         } else {
-            for (const lang::Wanted& wanted : wanted_values(trace_.shape)) mark(wanted.slot);
+            for (std::uint32_t r = 0; r < trace_.shape.ranks; ++r) {
+                for (const lang::Wanted& wanted : wanted_values(trace_.shape, r)) mark(wanted.slot);
+            }
         }
     }
 

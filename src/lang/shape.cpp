@@ -106,44 +106,42 @@ std::vector<Initial> initial_values(const Shape& shape) {
     return values;
 }
 
-std::vector<Wanted> wanted_values(const Shape& shape) {
+std::vector<Wanted> wanted_values(const Shape& shape, std::uint32_t rank) {
     std::vector<Wanted> all;
     const std::uint32_t k = shape.chunks;
     const std::uint32_t root = shape.root ? shape.root->value() : 0;
-    for (std::uint32_t r = 0; r < shape.ranks; ++r) {
-        for (std::uint32_t i = 0; i < output_chunks(shape); ++i) {
-            const Slot slot = resolved(shape, {r, kOutput, i});
-            switch (shape.kind) {
-                case Kind::AllReduce:
-                    all.push_back({slot, true, of(0, i)});
-                    break;
-                case Kind::ReduceScatter:
-                    all.push_back({slot, true, of(0, r * k + i)});
-                    break;
-                case Kind::Reduce:
-                    if (r == root) all.push_back({slot, true, of(0, i)});
-                    break;
-                case Kind::Broadcast:
-                    all.push_back({slot, false, of(root, i)});
-                    break;
-                case Kind::Scatter:
-                    all.push_back({slot, false, of(root, r * k + i)});
-                    break;
-                case Kind::Gather:
-                    if (r == root) all.push_back({slot, false, of(i / k, i % k)});
-                    break;
-                case Kind::AllGather:
-                    all.push_back({slot, false, of(i / k, i % k)});
-                    break;
-                case Kind::AllToAll:
-                    all.push_back({slot, false, of(i / k, r * k + i % k)});
-                    break;
-                case Kind::AllToNext:
-                    if (r > 0) all.push_back({slot, false, of(r - 1, i)});
-                    break;
-                default:
-                    break;
-            }
+    for (std::uint32_t i = 0; i < output_chunks(shape); ++i) {
+        const Slot slot = resolved(shape, {rank, kOutput, i});
+        switch (shape.kind) {
+            case Kind::AllReduce:
+                all.push_back({slot, true, of(0, i)});
+                break;
+            case Kind::ReduceScatter:
+                all.push_back({slot, true, of(0, rank * k + i)});
+                break;
+            case Kind::Reduce:
+                if (rank == root) all.push_back({slot, true, of(0, i)});
+                break;
+            case Kind::Broadcast:
+                all.push_back({slot, false, of(root, i)});
+                break;
+            case Kind::Scatter:
+                all.push_back({slot, false, of(root, rank * k + i)});
+                break;
+            case Kind::Gather:
+                if (rank == root) all.push_back({slot, false, of(i / k, i % k)});
+                break;
+            case Kind::AllGather:
+                all.push_back({slot, false, of(i / k, i % k)});
+                break;
+            case Kind::AllToAll:
+                all.push_back({slot, false, of(i / k, rank * k + i % k)});
+                break;
+            case Kind::AllToNext:
+                if (rank > 0) all.push_back({slot, false, of(rank - 1, i)});
+                break;
+            default:
+                break;
         }
     }
     return all;

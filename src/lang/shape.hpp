@@ -68,8 +68,8 @@ struct Wanted {
     bool sum = false;
     plan::Contribution value{};  ///< of a sum only its chunk counts
 };
-/// What must be at the end; empty for a custom collective, which says nothing.
-[[nodiscard]] std::vector<Wanted> wanted_values(const Shape& shape);
+/// What that rank must have at the end; nothing for a custom collective, which says nothing.
+[[nodiscard]] std::vector<Wanted> wanted_values(const Shape& shape, std::uint32_t rank);
 /// The same written out.
 [[nodiscard]] std::vector<plan::Contribution> contributions(const Shape& shape, const Wanted& wanted);
 

@@ -183,9 +183,11 @@ std::optional<Wanted> Tracer::first_wrong() const {
         }
         return found->second;
     };
-    for (const Wanted& wanted : wanted_values(trace_.shape)) {
-        const Cell* cell = find(wanted.slot);
-        if (cell == nullptr || cell->value != expected(wanted)) return wanted;
+    for (std::uint32_t rank = 0; rank < trace_.shape.ranks; ++rank) {
+        for (const Wanted& wanted : wanted_values(trace_.shape, rank)) {
+            const Cell* cell = find(wanted.slot);
+            if (cell == nullptr || cell->value != expected(wanted)) return wanted;
+        }
     }
     return std::nullopt;
 }
