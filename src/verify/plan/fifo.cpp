@@ -66,7 +66,7 @@ class Simulation {
 
     bool signalled(plan::OpId step, std::uint32_t waiter) {
         if (step == plan::kNoOp) return true;
-        const std::uint32_t block = structure_.block_of[step];
+        const std::uint32_t block = structure_.block_of(step);
         if (next_[block] > step - structure_.blocks[block].first) return true;
         waiting_[block].push_back(waiter);
         return false;

@@ -19,35 +19,10 @@ class DependencyResolver {
 
     void resolve_dependencies() {
         std::vector<std::vector<std::uint32_t>> signals(structure_.blocks.size());  // made when asked for
-        for (plan::OpId id = 0; id < structure_.steps(); ++id) {
-            const Step& step = structure_.step(id);
-            if (!step.dep_block && !step.dep_step) continue;
-            const MscclStructure::Block& own = structure_.blocks[structure_.block_of[id]];
-            const auto blocks = structure_.blocks_of(own.gpu);
-            const bool exists =
-                step.dep_block && step.dep_step && (*step.dep_block).index() < blocks.size() &&
-                (*step.dep_step).index() < blocks[(*step.dep_block).index()].block->steps.size();
-            if (!exists) {
-                violations_.add(
-                    "dependency",
-                    step_message(id, fmt::format("depends on tb {} step {}, which gpu {} does not have",
-                                                 plan::file_number(step.dep_block),
-                                                 plan::file_number(step.dep_step), own.gpu)),
-                    structure_.place(id));
-                continue;
-            }
-            const std::uint32_t on = structure_.first_block[own.gpu.index()] + (*step.dep_block).value();
-            const plan::OpId named = structure_.blocks[on].first + (*step.dep_step).value();
-            if (on == structure_.block_of[id] && named < id) continue;  // an earlier step of the same block
-            if (on == structure_.block_of[id]) {
-                violations_.add(
-                    "deadlock",
-                    step_message(id, named == id ? "depends on itself"
-                                                 : "depends on a later step of its own thread block"),
-                    structure_.place(id), {structure_.place(named)});
-                continue;
-            }
-            depend(id, named, on, signals[on]);
+        for (std::uint32_t block = 0; block < structure_.blocks.size(); ++block) {
+            plan::OpId id = structure_.blocks[block].first;
+            for (const Step& step : structure_.blocks[block].block->steps)
+                resolve_dependency(id++, step, block, signals);
         }
     }
 
@@ -57,14 +32,13 @@ class DependencyResolver {
             const auto& steps = block.block->steps;
             for (std::size_t i = 0; i < steps.size(); ++i) {
                 const plan::OpId id = block.first + static_cast<plan::OpId>(i);
-                const Place place = structure_.place(id);
                 const bool depends = steps[i].dep_block.has_value();
                 if (steps[i].type == StepType::Nop) {
                     if (!depends)
                         warnings_.add(
                             "idle-nop",
                             step_message(id, "has no dependency: runtimes miscount the steps after it"),
-                            place);
+                            structure_.place(id));
                     pending = pending || depends;
                 } else {
                     if (pending && !depends) {
@@ -73,7 +47,7 @@ class DependencyResolver {
                             step_message(id,
                                          "follows dependency nops but has no dependency of its own: "
                                          "runtimes refuse the file"),
-                            place);
+                            structure_.place(id));
                     }
                     pending = false;
                 }
@@ -93,6 +67,35 @@ class DependencyResolver {
         return fmt::format("{} {}", structure_.named(id), what);
     }
 
+    void resolve_dependency(plan::OpId id, const Step& step, std::uint32_t block,
+                            std::vector<std::vector<std::uint32_t>>& signals) {
+        if (!step.dep_block && !step.dep_step) return;
+        const MscclStructure::Block& own = structure_.blocks[block];
+        const auto blocks = structure_.blocks_of(own.gpu);
+        const bool exists = step.dep_block && step.dep_step && (*step.dep_block).index() < blocks.size() &&
+                            (*step.dep_step).index() < blocks[(*step.dep_block).index()].block->steps.size();
+        if (!exists) {
+            violations_.add(
+                "dependency",
+                step_message(id, fmt::format("depends on tb {} step {}, which gpu {} does not have",
+                                             plan::file_number(step.dep_block),
+                                             plan::file_number(step.dep_step), own.gpu)),
+                structure_.place(id));
+            return;
+        }
+        const std::uint32_t on = structure_.first_block[own.gpu.index()] + (*step.dep_block).value();
+        const plan::OpId named = structure_.blocks[on].first + (*step.dep_step).value();
+        if (on == block && named < id) return;  // an earlier step of the same block
+        if (on == block) {
+            violations_.add("deadlock",
+                            step_message(id, named == id ? "depends on itself"
+                                                         : "depends on a later step of its own thread block"),
+                            structure_.place(id), {structure_.place(named)});
+            return;
+        }
+        depend(id, named, on, signals[on]);
+    }
+
     void depend(plan::OpId id, plan::OpId named, std::uint32_t on, std::vector<std::uint32_t>& signals) {
         const MscclStructure::Block& block = structure_.blocks[on];
         if (signals.empty()) {
@@ -105,18 +108,19 @@ class DependencyResolver {
             }
         }
         const std::uint32_t serving = signals[named - block.first];
-        const Place place = structure_.place(id), other = structure_.place(named);
         if (serving == block.block->steps.size()) {
+            const Place other = structure_.place(named);
             violations_.add(
                 "deadlock",
                 step_message(id, fmt::format("waits for ever for {}: neither it nor a later step of that "
                                              "thread block signals (hasdep=1)",
                                              text_of(other))),
-                place, {other});
+                structure_.place(id), {other});
             return;
         }
         structure_.waits_for[id] = block.first + serving;
         if (structure_.waits_for[id] == named) return;
+        const Place place = structure_.place(id), other = structure_.place(named);
         const std::string message = fmt::format(
             "depends on {}, which does not signal (hasdep=0); step {} does", text_of(other), serving);
         if (reading_.strict_dependencies) {

@@ -59,7 +59,12 @@ class MessageMatcher {
         for (const MscclStructure::Connection& connection : structure_.connections) {
             const auto sent = communicating(connection.sender, plan::sends);
             const auto received = communicating(connection.receiver, plan::receives);
-            for (std::size_t k = 0; k < sent.size(); ++k) pair(sent[k], received[k], k);
+            const MscclStructure::Block &from = structure_.blocks[connection.sender],
+                                        &to = structure_.blocks[connection.receiver];
+            for (std::size_t k = 0; k < sent.size(); ++k) {
+                check_pair(sent[k], received[k], from.block->steps[sent[k] - from.first],
+                           to.block->steps[received[k] - to.first], k);
+            }
         }
     }
 
@@ -131,9 +136,7 @@ class MessageMatcher {
         return steps;
     }
 
-    void pair(plan::OpId send, plan::OpId receive, std::size_t k) {
-        structure_.message_from[receive] = send;
-        const Step &from = structure_.step(send), &to = structure_.step(receive);
+    void check_pair(plan::OpId send, plan::OpId receive, const Step& from, const Step& to, std::size_t k) {
         if (from.count != to.count) {
             violations_.add(
                 "count-mismatch",
@@ -159,6 +162,20 @@ class MessageMatcher {
 };
 
 }  // namespace
+
+std::vector<plan::OpId> MscclStructure::senders() const {
+    std::vector<plan::OpId> senders(steps(), plan::kNoOp);
+    for (const Connection& connection : connections) {
+        const Block &from = blocks[connection.sender], &to = blocks[connection.receiver];
+        std::size_t receive = 0;
+        for (std::size_t send = 0; send < from.block->steps.size(); ++send) {
+            if (!sends(from.block->steps[send].type)) continue;
+            while (!receives(to.block->steps[receive].type)) ++receive;
+            senders[to.first + receive++] = from.first + static_cast<plan::OpId>(send);
+        }
+    }
+    return senders;
+}
 
 void find_connections(const PlanReading& reading, MscclStructure& structure, Findings& violations,
                       Findings& warnings) {

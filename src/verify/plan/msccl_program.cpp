@@ -17,62 +17,98 @@ using plan::StepType;
 class Lowering {
   public:
     Lowering(const MscclStructure& structure, const MscclLayout& layout, const PlanReading& reading,
-             bool complete, Findings& violations)
-        : structure_(structure),
-          layout_(layout),
-          reading_(reading),
-          complete_(complete),
-          violations_(violations) {}
+             ProgramUse use, Findings& violations)
+        : structure_(structure), layout_(layout), reading_(reading), use_(use), violations_(violations) {}
 
     std::optional<plan::Program> run() {
         layout_.describe_to(program_);
         program_.chains = static_cast<std::uint32_t>(structure_.blocks.size());
-        program_.chains_in_order = !complete_;
+        program_.chains_in_order = !complete();
         reserve();
-        for (plan::OpId id = 0; id < structure_.steps(); ++id) add_step(id);
+        senders_ = structure_.senders();
+        for (std::uint32_t block = 0; block < structure_.blocks.size(); ++block) add_block(block);
+        senders_ = op_of_ = std::vector<plan::OpId>();
         if (reading_.copies_first) add_copies();
         if (!violations_.empty()) return std::nullopt;
         return std::move(program_);
     }
 
   private:
+    [[nodiscard]] bool complete() const { return use_ == ProgramUse::Keep; }
+
     void reserve() {
-        std::uint32_t moves = 0, ranges = 0, edges = 0;
-        for (plan::OpId id = 0; id < structure_.steps(); ++id) {
-            const StepType type = structure_.step(id).type;
-            moves += type != StepType::Nop ? 1U : 0U;
-            ranges += (uses_source(type) ? 1U : 0U) + (uses_destination(type) ? 1U : 0U) +
-                      (type == StepType::Reduce ? 1U : 0U);
-            const bool first = id == structure_.blocks[structure_.block_of[id]].first;
-            edges += (complete_ && !first ? 1U : 0U) +
-                     (structure_.message_from[id] != plan::kNoOp ? 1U : 0U) +
-                     (structure_.waits_for[id] != plan::kNoOp ? 1U : 0U);
+        std::uint32_t steps = 0, nops = 0, moves = 0, ranges = 0, edges = 0;
+        for (const MscclStructure::Block& block : structure_.blocks) {
+            for (const Step& step : block.block->steps) {
+                const StepType type = step.type;
+                (type == StepType::Nop ? nops : moves) += 1;
+                ranges += (uses_source(type) ? 1U : 0U) + (uses_destination(type) ? 1U : 0U) +
+                          (type == StepType::Reduce ? 1U : 0U);
+                edges += (receives(type) ? 1U : 0U) + (structure_.waits_for[steps] != plan::kNoOp ? 1U : 0U);
+                ++steps;
+            }
+            if (complete() && !block.block->steps.empty())
+                edges += static_cast<std::uint32_t>(block.block->steps.size() - 1);
         }
-        program_.ops.reserve(structure_.steps());
+        if (use_ == ProgramUse::Judge && nops > 0) leave_out_nops();
+        program_.ops.reserve(op_of_.empty() ? steps : steps - nops);
         program_.moves.reserve(moves);
-        if (complete_) program_.op_places.reserve(structure_.steps());
+        if (complete()) program_.op_places.reserve(steps);
         program_.ranges.reserve(ranges);
         program_.edges.reserve(edges);
     }
 
-    void add_step(plan::OpId id) {
-        const Step& step = structure_.step(id);
-        const auto& block = structure_.blocks[structure_.block_of[id]];
-        gpu_ = block.gpu;
-        plan::Op op;
-        op.chain = structure_.block_of[id];
-        op.message_from = structure_.message_from[id];
-        op.first_move = static_cast<std::uint32_t>(program_.moves.size());
-        if (complete_ && id > block.first) program_.edges.push_back({id - 1, id, EdgeKind::Order});
-        if (op.message_from != plan::kNoOp)
-            program_.edges.push_back({op.message_from, id, EdgeKind::Message});
-        if (structure_.waits_for[id] != plan::kNoOp) {
-            program_.edges.push_back({structure_.waits_for[id], id, EdgeKind::Dependency});
+    /// Nobody receives from a nop or waits for one: only the order of its thread block leads on from it.
+    void leave_out_nops() {
+        op_of_.reserve(structure_.steps());
+        plan::OpId ops = 0;
+        for (const MscclStructure::Block& block : structure_.blocks) {
+            for (const Step& step : block.block->steps)
+                op_of_.push_back(step.type == StepType::Nop ? plan::kNoOp : ops++);
         }
+    }
+    [[nodiscard]] plan::OpId op_of(plan::OpId step) const {
+        return op_of_.empty() || step == plan::kNoOp ? step : op_of_[step];
+    }
+
+    void add_block(std::uint32_t number) {
+        const MscclStructure::Block& block = structure_.blocks[number];
+        gpu_ = block.gpu;
+        std::size_t edges = program_.edges.size();  // up to those of the last op
+        plan::OpId id = block.first;
+        for (const Step& step : block.block->steps) {
+            if (step.type != StepType::Nop || op_of_.empty()) {
+                add_step(id, step, number);
+                edges = program_.edges.size();
+            } else {
+                add_dependency(id);  // of the next op
+            }
+            ++id;
+        }
+        // Nothing comes after the last nops.
+        program_.edges.resize(edges);
+    }
+    void add_dependency(plan::OpId id) {
+        const plan::OpId before = op_of(structure_.waits_for[id]);
+        if (before != plan::kNoOp) program_.edges.push_back({before, next(), EdgeKind::Dependency});
+    }
+    /// The number of the next op.
+    [[nodiscard]] plan::OpId next() const { return static_cast<plan::OpId>(program_.ops.size()); }
+
+    void add_step(plan::OpId id, const Step& step, std::uint32_t block) {
+        plan::Op op;
+        op.chain = block;
+        op.message_from = op_of(senders_[id]);
+        op.first_move = static_cast<std::uint32_t>(program_.moves.size());
+        if (complete() && id > structure_.blocks[block].first)
+            program_.edges.push_back({id - 1, id, EdgeKind::Order});
+        if (op.message_from != plan::kNoOp)
+            program_.edges.push_back({op.message_from, next(), EdgeKind::Message});
+        add_dependency(id);
         if (step.type != StepType::Nop && fits(id, step)) add_move(id, step);
         op.moves = static_cast<std::uint32_t>(program_.moves.size()) - op.first_move;
         program_.ops.push_back(op);
-        if (complete_) program_.op_places.push_back(plan::op_place(structure_.place(id)));
+        if (complete()) program_.op_places.push_back(plan::op_place(structure_.place(id)));
     }
 
     [[nodiscard]] Address operand(const Step& step) const {
@@ -136,7 +172,7 @@ class Lowering {
 
     /// The copies of a gpu run one after the other, then its thread blocks start.
     void add_copies() {
-        expects(complete_);
+        expects(complete());
         for (const Rank gpu : plan::ranks_below(std::ssize(structure_.gpus))) {
             plan::OpId last = plan::kNoOp;
             for (const plan::LocalCopy& copy : structure_.gpus[gpu.index()]->copies)
@@ -177,8 +213,10 @@ class Lowering {
     const MscclStructure& structure_;
     const MscclLayout& layout_;
     const PlanReading& reading_;
-    bool complete_;
+    ProgramUse use_;
     Findings& violations_;
+    std::vector<plan::OpId> senders_;  ///< by step
+    std::vector<plan::OpId> op_of_;    ///< by step, kNoOp: of a nop; empty: op n is step n
     plan::Program program_;
     Rank gpu_{};
 };
@@ -186,8 +224,8 @@ class Lowering {
 }  // namespace
 
 std::optional<plan::Program> program_of(const MscclStructure& structure, const MscclLayout& layout,
-                                        const PlanReading& reading, bool complete, Findings& violations) {
-    return Lowering(structure, layout, reading, complete, violations).run();
+                                        const PlanReading& reading, ProgramUse use, Findings& violations) {
+    return Lowering(structure, layout, reading, use, violations).run();
 }
 
 std::int64_t chunks_moved(const MscclStructure& structure) {

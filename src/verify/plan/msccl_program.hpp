@@ -9,13 +9,20 @@
 
 namespace tutti::verify {
 
+/// What a program of a plan is for.
+enum class ProgramUse {
+    Keep,     ///< it has the places of its ops and all edges
+    Explain,  ///< for who has the structure, too (Program::op_places, chains_in_order); no <copy> is executed
+    /// Only for whether it is right: as before, but nops are no ops; what they wait for, the step after them
+    /// does. Steps count on in the numbers of their ops.
+    Judge
+};
 /// The plan as a program for one call mode: op n is step n of the structure; <copy> elements, where they are
-/// executed, follow. A complete one has the places of its ops and all edges; one without is for who has the
-/// structure, too, and executes no <copy> (Program::op_places, chains_in_order).
+/// executed, follow.
 /// Nothing if a step leaves its buffers (`range`), or overlaps itself (`overlap`).
 [[nodiscard]] std::optional<plan::Program> program_of(const MscclStructure& structure,
                                                       const MscclLayout& layout, const PlanReading& reading,
-                                                      bool complete, Findings& violations);
+                                                      ProgramUse use, Findings& violations);
 
 /// Chunks that all steps together move: what memory and time are proportional to.
 [[nodiscard]] std::int64_t chunks_moved(const MscclStructure& structure);

@@ -87,15 +87,12 @@ class Resolver {
     }
 
     void number_steps() {
-        structure_.block_of.reserve(steps_of(plan_));
-        for (std::size_t i = 0; i < structure_.blocks.size(); ++i) {
-            MscclStructure::Block& block = structure_.blocks[i];
-            block.first = static_cast<plan::OpId>(structure_.steps());
-            structure_.block_of.resize(structure_.steps() + block.block->steps.size(),
-                                       static_cast<std::uint32_t>(i));
+        plan::OpId steps = 0;
+        for (MscclStructure::Block& block : structure_.blocks) {
+            block.first = steps;
+            steps += static_cast<plan::OpId>(block.block->steps.size());
         }
-        structure_.message_from.assign(structure_.steps(), plan::kNoOp);
-        structure_.waits_for.assign(structure_.steps(), plan::kNoOp);
+        structure_.waits_for.assign(steps, plan::kNoOp);
     }
 
     void check_blocks() {
@@ -174,8 +171,14 @@ class Resolver {
 
 }  // namespace
 
+std::uint32_t MscclStructure::block_of(plan::OpId step) const {
+    // Of blocks that begin with the same step all but the last one are empty.
+    const auto after = std::ranges::upper_bound(blocks, step, {}, &Block::first);
+    return static_cast<std::uint32_t>(after - blocks.begin() - 1);
+}
+
 plan::Place MscclStructure::place(plan::OpId step) const {
-    const Block& block = blocks[block_of[step]];
+    const Block& block = blocks[block_of(step)];
     return {.gpu = block.gpu, .block = block.block->id, .step = plan::StepId(step - block.first)};
 }
 
@@ -185,7 +188,7 @@ std::string MscclStructure::named(plan::OpId step) const {
 
 std::string MscclStructure::words(plan::OpId id) const {
     const plan::Step& step = this->step(id);
-    const plan::ThreadBlock& block = *blocks[block_of[id]].block;
+    const plan::ThreadBlock& block = *blocks[block_of(id)].block;
     std::string text(name_of(step.type));
     if (receives(step.type)) text += fmt::format(" from gpu {}", plan::file_number(block.recv_peer));
     if (uses_source(step.type)) {

@@ -23,9 +23,7 @@ struct MscclStructure {
     std::vector<const plan::Gpu*> gpus{};      ///< by rank
     std::vector<Block> blocks{};               ///< by gpu, then id
     std::vector<std::uint32_t> first_block{};  ///< of each gpu; one more at the end
-    std::vector<std::uint32_t> block_of{};     ///< of each step
-    std::vector<plan::OpId> message_from{};    ///< the step that it receives from
-    std::vector<plan::OpId> waits_for{};       ///< the step whose signal it waits for
+    std::vector<plan::OpId> waits_for{};       ///< by step: the one whose signal it waits for
 
     /// A connection of the plan leads from one of the blocks to another.
     struct Connection {
@@ -33,11 +31,15 @@ struct MscclStructure {
     };
     std::vector<Connection> connections{};  ///< by plan::ConnectionId
 
-    [[nodiscard]] std::size_t steps() const { return block_of.size(); }
+    [[nodiscard]] std::size_t steps() const { return waits_for.size(); }
+    /// The block of a step. O(log blocks).
+    [[nodiscard]] std::uint32_t block_of(plan::OpId step) const;
     [[nodiscard]] const plan::Step& step(plan::OpId id) const {
-        const Block& block = blocks[block_of[id]];
+        const Block& block = blocks[block_of(id)];
         return block.block->steps[id - block.first];
     }
+    /// By step the one that it receives from. Precondition: as many receives as sends. O(steps).
+    [[nodiscard]] std::vector<plan::OpId> senders() const;
     /// The blocks of a gpu.
     [[nodiscard]] std::span<const Block> blocks_of(Rank gpu) const {
         const std::uint32_t begin = first_block[gpu.index()];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace tutti::verify {
 
@@ -29,14 +30,12 @@ std::vector<Touched> by_memory(const plan::Program& program, std::vector<std::ui
 }  // namespace
 
 PlaceIndex::PlaceIndex(const plan::Program& program) {
-    std::vector<std::uint32_t> count(program.ranges.size(), 0);
-    for (const plan::Move& move : program.moves) {
-        for (std::uint32_t i = 0; i < move.reads; ++i) count[move.first_read + i] = move.count;
-        for (std::uint32_t i = 0; i < move.writes; ++i) count[move.first_write() + i] = move.count;
-    }
+    // How many places each range has stands where the number of the first one will.
+    first_of_range_.resize(program.ranges.size(), 0);
+    for (const plan::Move& move : program.moves)
+        std::fill_n(first_of_range_.begin() + move.first_read, move.operands(), move.count);
     std::vector<std::uint32_t> begin;
     std::vector<Touched> touched = by_memory(program, begin);
-    first_of_range_.resize(program.ranges.size());
     begin_.assign(program.memories.size() + 1, 0);
     for (std::size_t m = 0; m < program.memories.size(); ++m) {
         const std::span ranges = std::span(touched).subspan(begin[m], begin[m + 1] - begin[m]);
@@ -46,10 +45,11 @@ PlaceIndex::PlaceIndex(const plan::Program& program) {
             const bool fresh = stretches_.size() == begin_[m];
             if (fresh || first > stretches_.back().last) stretches_.push_back({first, first, places_});
             Stretch& stretch = stretches_.back();
-            first_of_range_[range] = stretch.number + static_cast<std::uint32_t>(first - stretch.first);
-            if (first + count[range] > stretch.last) {
-                places_ += static_cast<std::uint32_t>(first + count[range] - stretch.last);
-                stretch.last = first + count[range];
+            const std::uint32_t count = std::exchange(
+                first_of_range_[range], stretch.number + static_cast<std::uint32_t>(first - stretch.first));
+            if (std::int64_t{first} + count > stretch.last) {
+                places_ += static_cast<std::uint32_t>(std::int64_t{first} + count - stretch.last);
+                stretch.last = std::int64_t{first} + count;
             }
         }
         begin_[m + 1] = static_cast<std::uint32_t>(stretches_.size());

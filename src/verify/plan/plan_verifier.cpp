@@ -47,7 +47,9 @@ class MscclVerifier {
           reading_(reading),
           programs_(programs),
           violations_(reading.max_findings),
-          warnings_(reading.max_findings) {}
+          warnings_(reading.max_findings) {
+        if (programs != nullptr || reading.copies_first) use_ = ProgramUse::Keep;
+    }
 
     plan::PlanVerdict run() {
         verdict_.format = "msccl-xml";
@@ -155,8 +157,7 @@ class MscclVerifier {
         const bool rooted_memory = goal_ == CollectiveKind::Gather || goal_ == CollectiveKind::Scatter;
         // Without a root, every rank of an out-of-place gather may have an output, until one is found.
         const MscclLayout layout(structure.gpus, sizes, in_place, rooted_memory ? root : std::nullopt);
-        const bool complete = programs_ != nullptr || reading_.copies_first;
-        auto program = program_of(structure, layout, reading_, complete, found);
+        auto program = program_of(structure, layout, reading_, use_, found);
         if (!program) return false;
         ProgramQuestion question;
         question.postcondition = {goal_, plan_.ranks, sizes.share, Rank(0), nullptr, 1};
@@ -167,14 +168,22 @@ class MscclVerifier {
             return op < structure.steps() ? structure.words(op) : std::string("<copy>");
         };
         question.place = [&](plan::OpId op) { return structure.place(op); };
+        const bool is_told = program->ops.size() >= structure.steps();
         ProgramAnswer answer =
             programs_ == nullptr ? decide(std::move(*program), question) : decide(*program, question);
+        if (!is_told && (answer.violation_count > 0 || answer.warning_count > 0)) {
+            // What is wrong is told of steps, also of nops.
+            use_ = ProgramUse::Explain;
+            program = program_of(structure, layout, reading_, use_, found);
+            if (!program) return false;
+            answer = decide(std::move(*program), question);
+        }
         ends_ = std::ranges::none_of(answer.violations, [](const auto& f) { return f.code == "deadlock"; });
         if (answer.root) verdict_.root = answer.root;
         if (rooted_memory && !root && answer.root && answer.violations.empty()) {
             const MscclLayout by_root(structure.gpus, sizes, in_place, *answer.root);
             // Reports accesses to buffers that only the root has.
-            (void)program_of(structure, by_root, reading_, complete, found);
+            (void)program_of(structure, by_root, reading_, use_, found);
         }
         if (programs_ != nullptr) keep(std::move(*program), question.postcondition, answer.root, in_place);
         found.add_all(std::move(answer.violations), answer.violation_count);
@@ -206,10 +215,13 @@ class MscclVerifier {
     void warn_of_written_input(const MscclStructure& structure) {
         std::uint64_t writes = 0;
         plan::OpId first = plan::kNoOp;
-        for (plan::OpId id = 0; id < structure.steps(); ++id) {
-            const plan::Step& step = structure.step(id);
-            if (!uses_destination(step.type) || step.dst.buffer != plan::Buffer::Input) continue;
-            if (writes++ == 0) first = id;
+        for (const MscclStructure::Block& block : structure.blocks) {
+            plan::OpId id = block.first;
+            for (const plan::Step& step : block.block->steps) {
+                const bool does = uses_destination(step.type) && step.dst.buffer == plan::Buffer::Input;
+                if (does && writes++ == 0) first = id;
+                ++id;
+            }
         }
         if (writes == 0) return;
         warnings_.add(
@@ -255,6 +267,7 @@ class MscclVerifier {
     Findings violations_, warnings_;
     plan::PlanVerdict verdict_;
     CollectiveKind goal_ = CollectiveKind::Custom;
+    ProgramUse use_ = ProgramUse::Judge;  ///< of the programs that are made
     bool too_large_ = false;
     bool ends_ = false;  ///< if connections are unbounded: was found out, and is so
 };

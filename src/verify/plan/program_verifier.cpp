@@ -32,7 +32,7 @@ class Decision {
   public:
     /// `spare`: the program again, if parts of it may be freed.
     Decision(const plan::Program& program, plan::Program* spare, const ProgramQuestion& question)
-        : program_(program), spare_(spare), question_(question), graph_(program) {}
+        : program_(program), spare_(spare), question_(question), places_(program), graph_(without_ranges()) {}
 
     ProgramAnswer run() {
         if (graph_.has_cycle()) {
@@ -40,14 +40,12 @@ class Decision {
             return std::move(answer_);
         }
         if (spare_ != nullptr) spare_->edges = std::vector<plan::Edge>();
-        const PlaceIndex places(program_);
-        places_ = &places;
-        const std::vector<OrderQuestion> unordered = unordered_neighbours(program_, graph_, places);
-        std::vector<Race> races = find_raw_packet_races(program_, graph_, places);
+        const std::vector<OrderQuestion> unordered = unordered_neighbours(program_, graph_, places_);
+        std::vector<Race> races = find_raw_packet_races(program_, graph_, places_);
         if (unordered.empty()) graph_.forget_edges();
         Sums sums(std::size_t{4096} + 4 * static_cast<std::size_t>(question_.postcondition.ranks));
         sums_ = &sums;
-        const Execution execution(program_, graph_, places, sums);
+        const Execution execution(program_, graph_, places_, sums);
         execution_ = &execution;
 
         Postcondition post = question_.postcondition;
@@ -67,6 +65,12 @@ class Decision {
     }
 
   private:
+    /// Once the places are numbered, only who asks for packets looks at ranges.
+    const plan::Program& without_ranges() {
+        const bool any_packets = std::ranges::any_of(program_.memories, &plan::Memory::packets);
+        if (spare_ != nullptr && !any_packets) spare_->ranges = std::vector<plan::PackedRange>();
+        return program_;
+    }
     [[nodiscard]] std::int64_t outputs() const { return std::ssize(program_.outputs); }
     [[nodiscard]] bool is_rank(Rank rank) const { return rank.index() < program_.outputs.size(); }
 
@@ -116,7 +120,7 @@ class Decision {
     }
     [[nodiscard]] Place place_of(plan::OpId op, std::uint32_t place) const {
         Place where = place_of(op);
-        const auto [memory, at] = places_->place(place);
+        const auto [memory, at] = places_.place(place);
         where.buffer = program_.memories[memory].buffer;
         where.offset = offset_of(at / program_.places_per_chunk);
         return where;
@@ -127,7 +131,7 @@ class Decision {
     }
     /// "o[3] of gpu 2".
     [[nodiscard]] std::string memory_words(std::uint32_t place) const {
-        const auto [memory, at] = places_->place(place);
+        const auto [memory, at] = places_.place(place);
         const plan::Memory& of = program_.memories[memory];
         return fmt::format("{}[{}] of gpu {}", letter_of(of.buffer), at / program_.places_per_chunk, of.gpu);
     }
@@ -180,12 +184,12 @@ class Decision {
     /// The places whose values matter: those that the postcondition constrains; all outputs if there are
     /// none.
     [[nodiscard]] std::vector<bool> needed(const Postcondition& post) const {
-        std::vector<bool> needed(places_->places(), false);
+        std::vector<bool> needed(places_.places(), false);
         for (const Rank rank : plan::ranks_below(outputs())) {
             if (post.demands_anything() && !post.demands_of(rank)) continue;
             const plan::Range& output = program_.outputs[rank.index()];
             const std::int64_t last = output.first + program_.output_places[rank.index()];
-            for (const auto& stretch : places_->stretches(output.memory)) {
+            for (const auto& stretch : places_.stretches(output.memory)) {
                 const std::int64_t from = std::max(stretch.first, output.first);
                 const std::int64_t to = std::min(stretch.last, last);
                 for (std::int64_t at = from; at < to; ++at) {
@@ -201,7 +205,7 @@ class Decision {
     void report_races(const Postcondition& post, std::vector<Race> races,
                       const std::vector<OrderQuestion>& unordered) {
         if (!unordered.empty()) {
-            std::ranges::copy(find_races(program_, graph_, *places_, unordered, needed(post)),
+            std::ranges::copy(find_races(program_, graph_, places_, unordered, needed(post)),
                               std::back_inserter(races));
         }
         for (Race race : races) {
@@ -260,7 +264,7 @@ class Decision {
             }
             return true;
         };
-        for (const auto& stretch : places_->stretches(output.memory)) {
+        for (const auto& stretch : places_.stretches(output.memory)) {
             if (stretch.last <= at) continue;
             if (!untouched(std::min(stretch.first, last))) return;
             for (; at < std::min(stretch.last, last); ++at) {
@@ -380,8 +384,8 @@ class Decision {
     const plan::Program& program_;
     plan::Program* spare_;  ///< may be null
     const ProgramQuestion& question_;
+    PlaceIndex places_;
     ProgramGraph graph_;
-    const PlaceIndex* places_ = nullptr;
     const Execution* execution_ = nullptr;
     Sums* sums_ = nullptr;
     ProgramAnswer answer_;

@@ -22,8 +22,9 @@ bool same_chain(const plan::Program& program, plan::OpId a, plan::OpId b) {
     return program.ops[a].chain == program.ops[b].chain && program.ops[a].chain != plan::Op::kNoChain;
 }
 
+/// Where there are no packets, the ranges may be gone.
 bool in_packets(const plan::Program& program, std::uint32_t range) {
-    return program.memories[program.ranges[range].memory].packets;
+    return !program.ranges.empty() && program.memories[program.ranges[range].memory].packets;
 }
 
 /// Calls on_read(place), then on_write(place), for the op; packets have no races and are left out.

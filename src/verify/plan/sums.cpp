@@ -73,7 +73,10 @@ void add(std::span<const SumRun> left, std::span<const SumRun> right, std::vecto
 }  // namespace
 
 Sums::Sums(std::size_t most_runs)
-    : most_runs_(most_runs), begin_{0, 0, 0}, hashes_{0, 0}, table_(std::size_t{1} << 10U, 0) {}
+    : most_runs_(most_runs), begin_{0, 0, 0}, hashes_{0, 0}, table_(std::size_t{1} << 10U, 0) {
+    begin_.reserve(table_.size());
+    hashes_.reserve(table_.size());
+}
 
 SumId Sums::interned(std::span<const SumRun> runs) {
     if (runs.size() > most_runs_) return kTooMany;
@@ -121,7 +124,9 @@ void Sums::number_singles(std::int64_t ranks, std::int64_t chunks) {
 }
 
 void Sums::grow() {
-    table_.assign(table_.size() * 2, 0);
+    const std::size_t size = table_.size() * 2;
+    table_ = std::vector<SumId>();
+    table_.assign(size, 0);
     const std::size_t mask = table_.size() - 1;
     for (SumId id = 2; id < hashes_.size(); ++id) {
         std::size_t at = hashes_[id] & mask;

@@ -1,6 +1,7 @@
 #include "verify/plan/plan_verifier.hpp"
 #include "tests/support/plan_builder.hpp"
 #include "tests/support/plan_ids.hpp"
+#include "verify/plan/judged_program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -531,6 +532,35 @@ TEST_CASE("nops that the runtimes mishandle are warned of") {
     idle.plan().gpus[0].blocks[2].steps.push_back(
         {plan::StepId(2), plan::StepType::Nop, {}, {}, 0, {}, {}, false});
     CHECK(has_code(verify::verify(idle).warnings, "idle-nop"));
+}
+
+TEST_CASE("what is wrong beside nops is told of the steps that it concerns, nops among them") {
+    const auto found = [](PlanBuilder& plan, std::string_view code) {
+        std::vector<verify::JudgedProgram> kept;
+        const plan::PlanVerdict verdict = verify::verify(plan), other = verify::verify(plan, {}, kept);
+        REQUIRE(first_code(verdict) == code);
+        REQUIRE(first_code(other) == code);
+        CHECK(verdict.violations.front().message == other.violations.front().message);
+        const auto step = [](const plan::Place& place) {
+            return text_of(plan::Place{.gpu = place.gpu, .block = place.block, .step = place.step});
+        };
+        std::vector<std::string> places{step(verdict.violations.front().place)};
+        for (const plan::Place& place : verdict.violations.front().others) places.push_back(step(place));
+        return places;
+    };
+    // The nop no longer waits for the send.
+    PlanBuilder race = reduction();
+    step_of(race, 0, 2, 0).dep_block = plan::BlockId(1);
+    CHECK(found(race, "race") == std::vector<std::string>{"gpu 0, tb 0, step 0", "gpu 0, tb 2, step 1"});
+    // The send waits for the sum, that for the nop before it, and the nop for the send.
+    PlanBuilder circle = reduction();
+    step_of(circle, 1, 2, 1).signals = true;
+    step_of(circle, 1, 0, 0).dep_block = plan::BlockId(2);
+    step_of(circle, 1, 0, 0).dep_step = plan::StepId(1);
+    std::vector<std::string> places = found(circle, "deadlock");
+    std::ranges::sort(places);
+    CHECK(places ==
+          std::vector<std::string>{"gpu 1, tb 0, step 0", "gpu 1, tb 2, step 0", "gpu 1, tb 2, step 1"});
 }
 
 TEST_CASE("declared sizes cost nothing") {
