@@ -17,7 +17,8 @@ struct Device {
     double launch_us = 0;  ///< of every kernel and every call
     /// Of exp, log, tanh, erf, sigmoid and pow; where it is zero they are as fast as other operations.
     Rates function_tflops{};
-    /// Of exp, log and sigmoid, which take a third of what tanh does; where it is zero they are as the others.
+    /// Of exp, log and sigmoid, which take a third of what tanh does; where it is zero they are as the
+    /// others.
     Rates exp_tflops{};
     /// Of what is in a cache of so many 10^6 bytes; where either is zero, all is as slow as memory.
     Rates cache_GBps{};
