@@ -1,10 +1,10 @@
 // Which values share memory. A value whose elements are already somewhere (a stack, a slice of rows) is
-// there; a gather's operand is made inside the gather's result, so that the own part is not copied; and the
-// new value of a state is made in the state's memory if every reader of the old one comes before: in an
-// earlier stage, or in the same loop, at the same element, in the same step or an earlier one. What is left
-// gets memory for the stages in which it lives, the smallest free stretch that is large enough. Ranks read
-// each other's memory only within a stage, and a stage begins when all that it exchanges with have ended the
-// one before, so stages are the only times there are.
+// there; the operand of a gather, or of a broadcast that only the root has, is made inside the result, so
+// that the own part is not copied; and the new value of a state is made in the state's memory if every reader
+// of the old one comes before: in an earlier stage, or in the same loop, at the same element, in the same
+// step or an earlier one. What is left gets memory for the stages in which it lives, the smallest free
+// stretch that is large enough. Ranks read each other's memory only within a stage, and a stage begins when
+// all that it exchanges with have ended the one before, so stages are the only times there are.
 
 #include "run/memory_plan.hpp"
 
@@ -152,6 +152,7 @@ void MemoryPlan::alias_gathers() {
         const ValueId operand = value.args[0];
         const Value& made = program_[operand];
         if (kind_of(made.op) == OpKind::Source || made.op == Op::Update || alias_.contains(operand)) continue;
+        if (value.op == Op::BroadcastFrom && !only_root_has_operand(program_, id)) continue;
         if (is_stretch(program_.mesh(), made.type, value.type)) alias_.insert({operand, {id, true}});
     }
 }

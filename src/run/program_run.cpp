@@ -157,7 +157,7 @@ class ProgramCalls {
             }
         };
         for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-            for_each_result(rank, [&](ValueId id) {
+            for_each_made_result(rank, [&](ValueId id) {
                 const MemoryView view = rank_memory_.view(id, rank);
                 pass(std::span(rank_memory_.address(id, rank),
                                static_cast<std::size_t>(product(view.shape)) * bytes_of(view.storage)),
@@ -208,7 +208,7 @@ class ProgramCalls {
             if (rank_memory_.arithmetic().precision != Precision::Field) throw InternalError(words);
             board_.fail(words);
         }
-        for_each_result(rank, [&](ValueId id) {
+        for_each_made_result(rank, [&](ValueId id) {
             rank_memory_.put(id, rank, result_.outputs[rank].at(program_[id].name));
         });
     }
@@ -247,6 +247,14 @@ class ProgramCalls {
         for (const ValueId id : program_.order()) {
             if (is_result(program_, id) && tensor::holds(program_[id].type, at)) use(id);
         }
+    }
+
+    /// Without constants and random numbers, which every rank can make.
+    template <class Use>
+    void for_each_made_result(std::uint32_t rank, const Use& use) const {
+        for_each_result(rank, [&](ValueId id) {
+            if (!is_generated(program_[id])) use(id);
+        });
     }
 
     [[nodiscard]] RankTensors outputs(std::uint32_t rank) const {

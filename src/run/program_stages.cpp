@@ -103,8 +103,9 @@ class Stages {
                 const bool is_head = (value.op == Op::ReduceScatter || value.op == Op::ReduceTo) &&
                                      !loop.head && value.type.shape == type.shape &&
                                      value.type.layout == type.layout && only_read_by(id, loop);
-                const bool is_tail = (value.op == Op::AllGather || value.op == Op::BroadcastFrom) &&
-                                     !options_.has_links && contains(loop.values, value.args[0]);
+                const bool spreads = value.op == Op::AllGather ||
+                                     (value.op == Op::BroadcastFrom && only_root_has_operand(program_, id));
+                const bool is_tail = spreads && !options_.has_links && contains(loop.values, value.args[0]);
                 if (is_head) loop.head = id;
                 if (is_tail) loop.tails.push_back(id);
                 if (is_head || is_tail) part.values.clear();
@@ -263,6 +264,13 @@ class Stages {
 
 bool contains(const std::vector<ValueId>& values, ValueId id) {
     return std::ranges::find(values, id) != values.end();
+}
+
+bool only_root_has_operand(const Program& program, ValueId broadcast) {
+    const Value& value = program[broadcast];
+    const Type& operand = program[value.args[0]].type;
+    return std::ranges::all_of(value.axes,
+                               [&](AxisId axis) { return operand.layout[axis.index()].is_root(); });
 }
 
 std::vector<ProgramStage> program_stages(const Program& program, const tensor::Kernels& kernels,

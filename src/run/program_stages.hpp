@@ -14,6 +14,9 @@ namespace tutti::run {
 
 [[nodiscard]] bool contains(const std::vector<tensor::ValueId>& values, tensor::ValueId id);
 
+/// Whether no rank but the root has what is broadcast. Others would lose theirs where it is made in place.
+[[nodiscard]] bool only_root_has_operand(const tensor::Program& program, tensor::ValueId broadcast);
+
 /// Values that a rank makes as one.
 struct ProgramPart {
     enum class Kind : std::uint8_t {

@@ -76,6 +76,8 @@ std::vector<ProgramTasks::LevelParts> ProgramTasks::parts_of(const ProgramStage:
 void ProgramTasks::add_level(const ProgramStage& stage, std::size_t level, std::int64_t piece,
                              const std::vector<LevelParts>& parts) {
     const ProgramStage::Level& made = stage.levels[level];
+    if (level > 0 && stage.levels[level - 1].spreads && stage.levels[level - 1].axes != made.axes)
+        last_level_ = ends_of_groups(stage.levels[level - 1].axes, last_level_);
     std::vector<TaskId> tasks(ranks_, TaskGraph::kNobody);
     for (std::uint32_t worker = 0; worker < here_.size(); ++worker) {
         const std::uint32_t rank = here_[worker];
@@ -85,8 +87,6 @@ void ProgramTasks::add_level(const ProgramStage& stage, std::size_t level, std::
         of_stage_[rank].push_back(tasks[rank]);
     }
     if (!made.axes.empty()) wait_for_group(made.axes, last_level_, tasks);
-    if (level > 0 && stage.levels[level - 1].spreads && stage.levels[level - 1].axes != made.axes)
-        wait_for_group(stage.levels[level - 1].axes, last_level_, tasks);
     if (links_.wires != nullptr) add_calls(stage, made, tasks);
     if (links_.messages != nullptr) {
         for (const ProgramPart& part : made.parts) add_transfers(stage, part, piece, tasks);
@@ -110,6 +110,18 @@ void ProgramTasks::wait_for_group(const std::vector<AxisId>& axes, const std::ve
             graph_.before(all, tasks[static_cast<std::size_t>(member)]);
         }
     }
+}
+
+/// For each rank, the end of what all ranks of its group do.
+std::vector<TaskGraph::TaskId> ProgramTasks::ends_of_groups(const std::vector<AxisId>& axes,
+                                                            const std::vector<TaskId>& tasks) {
+    std::vector<TaskId> ends(ranks_, TaskGraph::kNobody);
+    for (const std::uint32_t rank : here_) {
+        ends[rank] = graph_.join();
+        graph_.before(tasks[rank], ends[rank]);
+    }
+    wait_for_group(axes, tasks, ends);
+    return ends;
 }
 
 /// The calls of a level: one for each collective, or for all of a coalesced kernel.
@@ -179,15 +191,7 @@ void ProgramTasks::end_stage(const ProgramStage& stage) {
         links_.messages->tell(transfer.id, end);
     }
     sent_.clear();
-    before_ = ends;
-    if (stage.axes.empty()) return;
-    std::vector<TaskId> after(ranks_, TaskGraph::kNobody);
-    for (const std::uint32_t rank : here_) {
-        after[rank] = graph_.join();
-        graph_.before(ends[rank], after[rank]);
-    }
-    wait_for_group(stage.axes, ends, after);
-    before_ = after;
+    before_ = stage.axes.empty() ? ends : ends_of_groups(stage.axes, ends);
 }
 
 void ProgramTasks::run_level(std::int64_t rank, const LevelParts& parts, std::int64_t piece) const {

@@ -64,6 +64,8 @@ class ProgramTasks {
                        const std::vector<TaskId>& tasks);
     void wait_for_group(const std::vector<tensor::AxisId>& axes, const std::vector<TaskId>& before,
                         const std::vector<TaskId>& tasks);
+    [[nodiscard]] std::vector<TaskId> ends_of_groups(const std::vector<tensor::AxisId>& axes,
+                                                     const std::vector<TaskId>& tasks);
     void end_stage(const ProgramStage& stage);
     void run_level(std::int64_t rank, const LevelParts& parts, std::int64_t piece) const;
 

@@ -9,6 +9,17 @@ namespace tutti::run {
 
 using tensor::Type, tensor::Value, tensor::ValueId;
 
+namespace {
+
+/// A tensor without elements has no address.
+void copy(std::byte* to, const LocalTensor& tensor) {
+    if (tensor.elements() > 0)
+        std::memcpy(to, tensor.first(),
+                    static_cast<std::size_t>(tensor.elements()) * bytes_of(tensor.storage()));
+}
+
+}  // namespace
+
 std::byte* RankMemory::address(ValueId id, std::int64_t rank) const {
     return of_rank(rank) + (is_generated(program_[id]) ? plan_.generated().at({id, program_[id].type.layout})
                                                        : plan_.offset(id, rank));
@@ -46,15 +57,12 @@ void RankMemory::prepare(std::int64_t rank) const {
         type.layout = key.second;
         const LocalTensor made =
             generated(program_[key.first], held_box(program_.mesh(), type, at), arithmetic_);
-        std::memcpy(of_rank(rank) + offset, made.first(),
-                    static_cast<std::size_t>(made.elements()) * bytes_of(made.storage()));
+        copy(of_rank(rank) + offset, made);
     }
 }
 
 void RankMemory::put(ValueId id, std::int64_t rank, const LocalTensor& tensor) const {
-    if (tensor.elements() == 0) return;
-    std::memcpy(address(id, rank), tensor.first(),
-                static_cast<std::size_t>(tensor.elements()) * bytes_of(tensor.storage()));
+    copy(address(id, rank), tensor);
 }
 
 LocalTensor RankMemory::get(ValueId id, std::int64_t rank) const {

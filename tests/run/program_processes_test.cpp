@@ -3,12 +3,15 @@
 
 #include "run/program_run.hpp"
 
+#include "io/tensor_json.hpp"
 #include "io/tensor_schedule_json.hpp"
 #include "rewrite/schedule.hpp"
 #include "run/meeting.hpp"
 #include "run/rank_parts.hpp"
+#include "tests/support/builders.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/mail.hpp"
+#include "tests/support/random_tensor_program.hpp"
 #include "tests/support/tensor_set.hpp"
 #include "verify/tensor/field_numbers.hpp"
 #include "verify/tensor/rank_machine.hpp"
@@ -40,11 +43,19 @@ Program resized(const Program& program, std::int64_t ranks, std::int64_t size) {
     return tensor::at_sizes(program, std::vector<std::int64_t>(program.mesh().axes().size(), ranks), sizes);
 }
 
-/// Every legal schedule of the set on so many ranks of each axis, in the field; and what the ranks must have.
-std::size_t for_schedules(
-    std::int64_t ranks,
-    const std::function<void(const Program&, const std::vector<run::RankTensors>&,
-                             const run::ProgramRunOptions&, const std::vector<run::RankTensors>&)>& use) {
+/// Gets a program, inputs in the field, how it is run on threads, and what the ranks then have.
+using UseOfForm = std::function<void(const Program&, const std::vector<run::RankTensors>&,
+                                     const run::ProgramRunOptions&, const std::vector<run::RankTensors>&)>;
+
+void use_form(const Program& original, const Program& form, const UseOfForm& use) {
+    const verify::Arrays drawn = verify::drawn_inputs(original, verify::FieldNumbers(7));
+    const auto inputs = run::rank_inputs(form, drawn, Precision::Field);
+    const run::ProgramRunOptions options{.arithmetic = run::Arithmetic(Precision::Field, 7), .calls = 2};
+    use(form, inputs, options, run::run_program(form, inputs, options).outputs);
+}
+
+/// Every legal schedule of the set on so many ranks of each axis.
+std::size_t for_schedules(std::int64_t ranks, const UseOfForm& use) {
     std::size_t runs = 0;
     for (const io::Json& line : test::tensor_lines("legal.jsonl")) {
         const std::string name = line.at("program").get<std::string>();
@@ -54,12 +65,7 @@ std::size_t for_schedules(
         for (const std::int64_t size : {std::int64_t{5}, 6 * ranks}) {
             try {
                 const Program original = resized(test::tensor_program(name), ranks, size);
-                const Program program = rewrite::replay(original, steps);
-                const verify::Arrays drawn = verify::drawn_inputs(original, verify::FieldNumbers(7));
-                const auto inputs = run::rank_inputs(program, drawn, Precision::Field);
-                const run::ProgramRunOptions options{.arithmetic = run::Arithmetic(Precision::Field, 7),
-                                                     .calls = 2};
-                use(program, inputs, options, run::run_program(program, inputs, options).outputs);
+                use_form(original, rewrite::replay(original, steps), use);
                 ++runs;
                 break;
             } catch (const tensor::Refusal&) {  // sizes that must divide
@@ -87,6 +93,26 @@ bool same(const std::vector<run::RankTensors>& a, const std::vector<run::RankTen
 std::vector<std::uint32_t> process_counts(std::size_t ranks) {
     if (test::with_thread_sanitizer()) return {static_cast<std::uint32_t>(ranks)};
     return {2, 3};
+}
+
+/// Threads that stand in for so many processes pass messages.
+void check_by_messages(std::uint32_t processes, const Program& program,
+                       const std::vector<run::RankTensors>& inputs, const run::ProgramRunOptions& options,
+                       const std::vector<run::RankTensors>& expected) {
+    test::Mail mail(processes);
+    std::vector<std::vector<run::RankTensors>> outputs(processes);
+    std::vector<std::thread> threads;
+    for (std::uint32_t process = 0; process < processes; ++process) {
+        threads.emplace_back([&, process] {
+            test::Mail::Box box(mail, process, processes);
+            run::ProgramRunOptions own = options;
+            own.mpi = &box;
+            outputs[process] = run::run_program(program, inputs, own).outputs;
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::vector<run::RankTensors>& found : outputs) CHECK(same(found, expected));
+    CHECK(mail.is_empty());
 }
 
 /// The processes that this one has started.
@@ -123,23 +149,31 @@ TEST_CASE("by messages every schedule has the bits that it has on threads, and a
             processes == 2 ? 2 : 3,
             [&](const Program& program, const std::vector<run::RankTensors>& inputs,
                 const run::ProgramRunOptions& options, const std::vector<run::RankTensors>& expected) {
-                test::Mail mail(processes);
-                std::vector<std::vector<run::RankTensors>> outputs(processes);
-                std::vector<std::thread> threads;
-                for (std::uint32_t process = 0; process < processes; ++process) {
-                    threads.emplace_back([&, process] {
-                        test::Mail::Box box(mail, process, processes);
-                        run::ProgramRunOptions own = options;
-                        own.mpi = &box;
-                        outputs[process] = run::run_program(program, inputs, own).outputs;
-                    });
-                }
-                for (std::thread& thread : threads) thread.join();
-                for (const std::vector<run::RankTensors>& found : outputs) CHECK(same(found, expected));
-                CHECK(mail.is_empty());
+                check_by_messages(processes, program, inputs, options, expected);
             });
         CHECK(runs > 50);
     }
+}
+
+TEST_CASE("random programs with random schedules have the same bits by messages and in pieces on links") {
+    test::for_seeds(test::cases(40), [](Rng& rng, std::uint64_t) {
+        const Program original = test::random_tensor_program(rng);
+        const Program form = test::random_form(original, rng).program;
+        INFO(io::json_line(io::write_tensor_program(form)));
+        use_form(original, form,
+                 [&](const Program& program, const std::vector<run::RankTensors>& inputs,
+                     run::ProgramRunOptions options, const std::vector<run::RankTensors>& expected) {
+                     check_by_messages(2, program, inputs, options, expected);
+                     const Topology star(
+                         test::star(static_cast<std::uint32_t>(program.mesh().ranks()), {}, 1, 1).parts());
+                     const run::ProgramNetwork network{
+                         .topology = &star,
+                         .schedule_of = [](const auto&, std::int64_t) { return run::NetworkCall(); },
+                         .pieces_of = [](const tensor::Kernel&) { return std::int64_t{3}; }};
+                     options.network = &network;
+                     CHECK(same(run::run_program(program, inputs, options).outputs, expected));
+                 });
+    });
 }
 
 TEST_CASE("where a process is killed the call of the others ends, and it is said which it was") {

@@ -10,12 +10,17 @@
 #include "rewrite/schedule.hpp"
 #include "run/rank_parts.hpp"
 #include "tensor/builder.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/random_tensor_program.hpp"
 #include "tests/support/tensor_set.hpp"
 #include "verify/tensor/equivalence.hpp"
 #include "verify/tensor/field.hpp"
 #include "verify/tensor/real_numbers.hpp"
 
 #include <doctest/doctest.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -94,6 +99,25 @@ std::vector<std::vector<double>> all_elements(const run::ProgramRun& run) {
     return elements;
 }
 
+/// The second program on real threads, in the field, against what the first means.
+verify::RunReport threads_in_the_field(const Program& original, const Program& changed,
+                                       const verify::RunOptions& options) {
+    const auto run = [](const Program& form, const verify::Arrays& inputs, std::uint64_t salt) {
+        const run::ProgramRun made =
+            run::run_program(form, run::rank_inputs(form, inputs, Precision::Field),
+                             {.arithmetic = run::Arithmetic(Precision::Field, salt), .calls = 2});
+        return run::rank_results(form, made.outputs);
+    };
+    return verify::field_run(original, changed, options, run);
+}
+
+/// What a program and a form of it are, for who reads that a test failed.
+std::string text_of(const Program& original, const std::vector<tensor::Step>& steps) {
+    std::string text = io::json_line(io::write_tensor_program(original));
+    for (const tensor::Step& step : steps) text += "\n" + io::json_line(io::write_tensor_step(step));
+    return text;
+}
+
 }  // namespace
 
 TEST_CASE("every program of the set gives what it means, at sizes that do not divide") {
@@ -148,19 +172,29 @@ TEST_CASE("every legal schedule is exact in the field, with the real threads, wa
         const Program program = test::tensor_program(line.at("program").get<std::string>());
         std::vector<tensor::Step> steps;
         for (const io::Json& step : line.at("steps")) steps.push_back(io::parse_tensor_step(step));
-        const auto run = [](const Program& form, const verify::Arrays& inputs, std::uint64_t salt) {
-            const run::ProgramRun made =
-                run::run_program(form, run::rank_inputs(form, inputs, Precision::Field),
-                                 {.arithmetic = run::Arithmetic(Precision::Field, salt), .calls = 2});
-            return run::rank_results(form, made.outputs);
-        };
         const verify::RunReport report =
-            verify::field_run(program, rewrite::replay(program, steps), {.salts = 4, .seed = ++seed}, run);
+            threads_in_the_field(program, rewrite::replay(program, steps), {.salts = 4, .seed = ++seed});
         INFO(line.at("program").get<std::string>(), ", ", line.at("name").get<std::string>());
         CHECK(words(report.difference) == "");
         runs += report.runs;
     }
     CHECK(runs > 200);
+}
+
+TEST_CASE("random programs with random schedules are exact in the field, with the real threads") {
+    std::size_t runs = 0, changed = 0;
+    test::for_seeds(test::cases(60), [&](Rng& rng, std::uint64_t seed) {
+        const Program original = test::random_tensor_program(rng);
+        const auto [form, steps] = test::random_form(original, rng);
+        INFO(text_of(original, steps));
+        const verify::RunReport report = threads_in_the_field(original, form, {.salts = 2, .seed = seed});
+        CHECK_MESSAGE(words(report.difference) == "",
+                      fmt::format("axes {}, sizes {}", report.axes, report.sizes));
+        runs += report.runs;
+        if (!steps.empty()) ++changed;
+    });
+    CHECK(runs > 0);
+    CHECK(changed > 0);
 }
 
 TEST_CASE("the examples and their schedules give what the programs mean") {

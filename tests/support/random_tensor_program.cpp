@@ -1,5 +1,6 @@
 #include "tests/support/random_tensor_program.hpp"
 
+#include "rewrite/schedule.hpp"
 #include "tensor/kernels.hpp"
 #include "tensor/refusal.hpp"
 
@@ -289,6 +290,20 @@ tensor::Step random_tensor_step(const Program& program, Rng& rng) {
         default:
             return random_chain(program, rng);
     }
+}
+
+RandomForm random_form(const Program& original, Rng& rng) {
+    RandomForm form{original, {}};
+    for (int tries = 0; tries < 24; ++tries) {
+        const tensor::Step step = random_tensor_step(form.program, rng);
+        try {
+            form.program = rewrite::apply_step(form.program, step);
+            form.steps.push_back(step);
+        } catch (const tensor::Refusal&) {
+            continue;
+        }
+    }
+    return form;
 }
 
 }  // namespace tutti::test

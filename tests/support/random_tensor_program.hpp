@@ -15,4 +15,12 @@ namespace tutti::test {
 /// A step that may be allowed for this program.
 [[nodiscard]] tensor::Step random_tensor_step(const tensor::Program& program, Rng& rng);
 
+struct RandomForm {
+    tensor::Program program;
+    std::vector<tensor::Step> steps;  ///< that led to it
+};
+
+/// The program after those of 24 random steps that are allowed.
+[[nodiscard]] RandomForm random_form(const tensor::Program& original, Rng& rng);
+
 }  // namespace tutti::test

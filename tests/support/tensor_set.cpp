@@ -4,13 +4,18 @@
 #include "source_dir.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 namespace tutti::test {
 namespace {
 
-const std::string kTensorSet = std::string(TUTTI_SOURCE_DIR) + "/tests/data/tensor/";
+/// TUTTI_TENSOR_SET names another set of the same form.
+const std::string kTensorSet = [] {
+    const char* other = std::getenv("TUTTI_TENSOR_SET");
+    return other ? std::string(other) + "/" : std::string(TUTTI_SOURCE_DIR) + "/tests/data/tensor/";
+}();
 
 io::Json json_of_text(std::string text, const std::string& name) {
     io::Source source = io::Source::of_text(std::move(text), name);

@@ -64,21 +64,6 @@ std::string opinion(const Program& original, const Program& changed, bool with_o
     }
 }
 
-/// The program after the steps that are allowed; those become `steps`.
-Program transformed(const Program& original, Rng& rng, std::vector<Step>& steps) {
-    Program program = original;
-    for (int tries = 0; tries < 24; ++tries) {
-        const Step step = random_tensor_step(program, rng);
-        try {
-            program = rewrite::apply_step(program, step);
-            steps.push_back(step);
-        } catch (const tensor::Refusal&) {
-            continue;
-        }
-    }
-    return program;
-}
-
 /// As few of the steps as are still judged wrong.
 std::vector<Step> shrunk(const Program& original, std::vector<Step> steps) {
     for (std::size_t i = steps.size(); i-- > 0;) {
@@ -151,8 +136,7 @@ TEST_CASE("random programs with random schedules: all judges and the oracle agre
     std::size_t transformed_programs = 0;
     for_seeds(cases(150), [&](Rng& rng, std::uint64_t) {
         const Program original = random_tensor_program(rng);
-        std::vector<Step> steps;
-        const Program changed = transformed(original, rng, steps);
+        const auto [changed, steps] = random_form(original, rng);
         if (!steps.empty()) ++transformed_programs;
         const std::string words = opinion(original, changed, true);
         if (words.empty()) return;
@@ -181,8 +165,7 @@ TEST_CASE("of mutants of random programs, transformed or not, none is accepted w
     MutantCount count{.say = false};
     for_seeds(cases(1500), [&](Rng& rng, std::uint64_t) {
         const Program original = random_tensor_program(rng);
-        std::vector<Step> steps;
-        const Program changed = rng.below(2) == 0 ? original : transformed(original, rng, steps);
+        const Program changed = rng.below(2) == 0 ? original : random_form(original, rng).program;
         for (int i = 0; i < 4; ++i) judge_mutant(original, changed, rng, count);
     });
     MESSAGE(count.judged, " mutants judged, ", count.refused_wrongly, " equal and refused");
