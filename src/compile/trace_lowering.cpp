@@ -54,8 +54,10 @@ plan::MscclPlan heading(const lang::Trace& program, const TraceOptions& options)
     return plan;
 }
 
+/// The plan would only be right with more room on its lanes than there is.
+struct NeedsRoom {};
 /// What an attempt ended in: a plan, a limit that is not kept, or nothing: it got stuck.
-using Outcome = std::variant<std::monostate, plan::MscclPlan, Excess>;
+using Outcome = std::variant<std::monostate, plan::MscclPlan, Excess, NeedsRoom>;
 
 /// What may be freed once it is not needed any more: parts of the graph, and the program's verbs.
 struct Spare {
@@ -76,7 +78,8 @@ class Attempt {
           choice_(choice),
           options_(options) {}
 
-    Outcome run() {
+    /// `room`: how many chunks its lanes should hold; kNone: that does not matter.
+    Outcome run(std::uint32_t room) {
         told_.reset();
         tell(Pass::Clock);
         // Thread blocks: the program's, or one for each lane or pair of lanes with much to fuse.
@@ -92,6 +95,7 @@ class Attempt {
         // The order in which everything can run.
         if (!find_order(graph_, clock_, choice_, layout_)) return {};
         tell(Pass::Order);
+        if (room != kNone && !runs_by_chunks(graph_, layout_, room)) return NeedsRoom{};
         // Sums that are only passed on are not stored.
         drop_sums(graph_, layout_);
         tell(Pass::Sums);
@@ -253,26 +257,38 @@ class Search {
 
     void try_all(std::uint32_t lane_length) {
         bool peeled = true;  // whether the last way that could give messages lanes of their own did
+        std::vector<Choice> put_off;
         for (const Choice& choice : choices(lane_length)) {
             // Later choices only help where earlier ones were not accepted.
             const bool late = choice.graph_order || choice.fifo == kNone || !choice.fuse;
             if (!options_.timed && best_rank_ >= best_possible_ && late) break;
             if (choice.fuse && !choice.peel && !peeled) continue;  // it would be the same again
-            Outcome outcome = attempt(choice, peeled);
-            if (const auto* excess = std::get_if<Excess>(&outcome)) excess_ = *excess;
-            if (auto* plan = std::get_if<plan::MscclPlan>(&outcome)) take(std::move(*plan), choice);
+            // Without a time to compare, what needs more room is only of use if nothing else is right.
+            const bool can_wait = !options_.timed && best_possible_ == rank_of(plan::PlanClass::Valid);
+            if (!go(choice, can_wait ? choice.fifo : kNone, peeled)) put_off.push_back(choice);
+        }
+        for (const Choice& choice : put_off) {
+            if (best_rank_ < best_possible_) go(choice, kNone, peeled);
         }
     }
-    Outcome attempt(const Choice& choice, bool& peeled) {
+    /// Goes one way to its end; false: it was given up for lack of room.
+    bool go(const Choice& choice, std::uint32_t room, bool& peeled) {
+        Outcome outcome = attempt(choice, room, peeled);
+        if (const auto* excess = std::get_if<Excess>(&outcome)) excess_ = *excess;
+        if (auto* plan = std::get_if<plan::MscclPlan>(&outcome)) take(std::move(*plan), choice);
+        return !std::holds_alternative<NeedsRoom>(outcome);
+    }
+    Outcome attempt(const Choice& choice, std::uint32_t room, bool& peeled) {
         if (!graph_) {
             give_back_verbs();
             graph_.emplace(graph_of(program_, kMostInAStep));
         }
         Attempt attempt(program_, *graph_, {&*graph_, spare_, &aside_}, choice, options_);
-        Outcome outcome = attempt.run();
+        Outcome outcome = attempt.run(room);
         if (choice.peel) peeled = attempt.layout().peeled;
         // If the plan is accepted, it mostly is the last attempt: what judging needs is not needed twice.
-        if (!choice.peel || !peeled) graph_.reset();
+        const bool is_judged = !std::holds_alternative<NeedsRoom>(outcome);
+        if (is_judged && (!choice.peel || !peeled)) graph_.reset();
         return outcome;
     }
 
@@ -305,7 +321,7 @@ class Search {
                 way_ = choice;
                 manner_ = manner - 1;
                 // Other ways will be tried: two plans at once would need twice the memory.
-                if (rank < best_possible_) best_->plan.gpus = {};
+                if (rank < best_possible_) best_->plan.gpus = std::vector<plan::Gpu>();
             }
             break;
         }
@@ -315,7 +331,7 @@ class Search {
     void make_again() {
         give_back_verbs();
         const Graph graph = graph_of(program_, kMostInAStep);
-        Outcome outcome = Attempt(program_, graph, {}, way_, options_).run();
+        Outcome outcome = Attempt(program_, graph, {}, way_, options_).run(kNone);
         auto made = replicated(std::move(std::get<plan::MscclPlan>(outcome)), frame_, program_);
         best_->plan.gpus = std::move(made[manner_].plan.gpus);
     }
@@ -325,7 +341,7 @@ class Search {
         give_back_verbs();
         const Graph graph = graph_of(program_, kMostInAStep);
         Attempt attempt(program_, graph, {}, way_, options_);
-        (void)attempt.run();
+        (void)attempt.run(kNone);
         if (options_.dump_after == Pass::Trace && options_.dot) {
             best_->dump = PassDump{dump(program_, graph, clock_of(graph), {}, Pass::Trace, true), {}};
             return;

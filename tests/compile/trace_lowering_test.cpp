@@ -81,12 +81,17 @@ Tracer ring(std::uint32_t n, CollectiveKind kind, bool in_place) {
 }
 
 /// A random program of few ranks: any verbs that can be meant, scratch, ranges, channels.
-Tracer random_program(Rng& rng, bool in_place) {
+/// Manual: verbs of up to six chunks, on a thread block for each two ranks, both ways.
+Tracer random_program(Rng& rng, bool in_place, lang::BlockPolicy policy = lang::BlockPolicy::Auto) {
+    const bool manual = policy == lang::BlockPolicy::Manual;
+    const std::uint64_t largest = manual ? 6 : 2;
     lang::Trace trace =
         heading(CollectiveKind::Custom, static_cast<std::uint32_t>(2 + rng.below(3)), 1, in_place);
     const auto n = trace.shape.ranks;
-    trace.shape.custom_inputs = trace.shape.custom_outputs = static_cast<std::uint32_t>(1 + rng.below(4));
+    trace.shape.custom_inputs = trace.shape.custom_outputs =
+        static_cast<std::uint32_t>(largest - 1 + rng.below(4));
     trace.protocol = rng.below(2) == 0 ? plan::Protocol::Simple : plan::Protocol::LL;
+    trace.policy = policy;
     for (std::uint32_t r = 0; r < n; ++r) {
         for (std::uint32_t i = 0; i < trace.shape.custom_inputs; ++i) {
             trace.shape.initial.push_back({{r, kInput, i}, {Rank(r), i}});
@@ -106,8 +111,11 @@ Tracer random_program(Rng& rng, bool in_place) {
     const std::uint64_t verbs = 1 + rng.below(9);
     for (std::uint64_t tries = 0; tries < 60 && tracer.trace().verbs.size() < verbs; ++tries) {
         const Slot from = slot(), to = slot();
-        const auto count = static_cast<std::uint32_t>(1 + rng.below(2));
-        const lang::Directive directive{-1, -1, static_cast<std::int32_t>(rng.below(4)) - 2 > 0 ? 1 : -1};
+        const auto count = static_cast<std::uint32_t>(1 + rng.below(largest));
+        lang::Directive directive{-1, -1, static_cast<std::int32_t>(rng.below(4)) - 2 > 0 ? 1 : -1};
+        if (manual) {
+            directive = {static_cast<std::int32_t>(to.rank), static_cast<std::int32_t>(from.rank), 0};
+        }
         try {
             if (rng.below(2) == 0) {
                 tracer.copy(from, to, count, directive);
@@ -460,6 +468,46 @@ TEST_CASE("where the judge tells times, the fastest plan is taken, not the one w
     CHECK_FALSE(steps_by_type(result.plan).contains(StepType::ReceiveCopySend));
     CHECK(plan::steps_of(result.plan) > plan::steps_of(compiled(trace).plan));
     CHECK(asked > 2);
+}
+
+TEST_CASE("of two orders the judge is asked about the one that needs no more room than there is") {
+    // Each rank sends the other three chunks, on one thread block each, and lanes hold two: one has to
+    // receive first.
+    lang::Trace head = heading(CollectiveKind::AllGather, 2, 3, false);
+    head.policy = lang::BlockPolicy::Manual;
+    Tracer tracer(head);
+    for (std::uint32_t r = 0; r < 2; ++r) {
+        tracer.copy({r, kInput, 0}, {r, kOutput, 3 * r}, 3, {.send_block = 1});
+        tracer.copy({r, kInput, 0}, {1 - r, kOutput, 3 * r}, 3, {.send_block = 0, .receive_block = 0});
+    }
+    std::size_t asked = 0;
+    const TraceResult result = compile_trace(tracer.trace(), {}, [&](const TraceResult& made) {
+        ++asked;
+        return judged(made);
+    });
+    CHECK(judged(result) == plan::PlanClass::Valid);
+    CHECK(asked == 1);
+}
+
+TEST_CASE("a plan that runs with the room that there is goes before others, unless there is none") {
+    std::size_t all = 0, short_of_room = 0;
+    test::for_seeds(test::cases(400), [&](Rng& rng, std::uint64_t seed) {
+        const Tracer tracer = random_program(rng, seed % 2 == 0, lang::BlockPolicy::Manual);
+        if (tracer.trace().verbs.empty()) return;
+        INFO(io::chunk_trace_text(tracer.trace()));
+        std::vector<plan::PlanClass> verdicts;
+        (void)compile_trace(tracer.trace(), {}, [&](const TraceResult& made) {
+            verdicts.push_back(judged(made));
+            return Judgement(verdicts.back());
+        });
+        if (verdicts.front() == plan::PlanClass::StructureOnly) return;
+        ++all;
+        if (verdicts.front() == plan::PlanClass::Valid) return;
+        ++short_of_room;
+        CHECK(std::ranges::count(verdicts, plan::PlanClass::Valid) == 0);
+    });
+    CHECK(all > 200);
+    CHECK(short_of_room < all / 20);
 }
 
 TEST_CASE("random programs become plans that end as the program does, in every interleaving") {

@@ -75,6 +75,8 @@ void take_manual_blocks(const Graph& graph, const lang::Trace& trace, const Choi
 void form_blocks(const Graph& graph, const Choice& choice, Layout& layout);
 /// The order in which instructions run; false: they cannot all run with lanes that hold so few messages.
 [[nodiscard]] bool find_order(const Graph& graph, const Clock& clock, const Choice& choice, Layout& layout);
+/// Whether that order also runs where each lane holds so many chunks, not messages.
+[[nodiscard]] bool runs_by_chunks(const Graph& graph, const Layout& layout, std::uint32_t room);
 /// Sums that need not be stored.
 void drop_sums(const Graph& graph, Layout& layout);
 /// Removes scratch that is never stored.
