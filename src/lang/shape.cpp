@@ -91,18 +91,7 @@ Slot resolved(const Shape& shape, Slot slot) {
 
 std::vector<Initial> initial_values(const Shape& shape) {
     std::vector<Initial> values;
-    if (shape.kind == Kind::Custom) {
-        values = shape.initial;
-        for (Initial& initial : values) initial.slot = resolved(shape, initial.slot);
-        return values;
-    }
-    const bool root_only = shape.kind == Kind::Broadcast || shape.kind == Kind::Scatter;
-    for (std::uint32_t r = 0; r < shape.ranks; ++r) {
-        if (root_only && Rank(r) != shape.root) continue;
-        for (std::uint32_t c = 0; c < input_chunks(shape); ++c) {
-            values.push_back({resolved(shape, {r, kInput, c}), of(r, c)});
-        }
-    }
+    for_each_initial(shape, [&](const Initial& initial) { values.push_back(initial); });
     return values;
 }
 

@@ -59,7 +59,23 @@ struct Shape {
 [[nodiscard]] std::uint32_t chunks_of(const Shape& shape, std::uint32_t rank, std::uint32_t buffer);
 /// The one name of a place that has two in place; other places as they are.
 [[nodiscard]] Slot resolved(const Shape& shape, Slot slot);
-/// What is in the buffers at first, by resolved places.
+/// What is in the buffers at first, by resolved places: calls visit(initial) for each, which the shape need
+/// not name.
+template <class Visit>
+void for_each_initial(const Shape& shape, Visit visit) {
+    if (shape.kind == CollectiveKind::Custom) {
+        for (const Initial& initial : shape.initial)
+            visit(Initial{resolved(shape, initial.slot), initial.value});
+        return;
+    }
+    const bool root_only = shape.kind == CollectiveKind::Broadcast || shape.kind == CollectiveKind::Scatter;
+    for (std::uint32_t r = 0; r < shape.ranks; ++r) {
+        if (root_only && Rank(r) != shape.root) continue;
+        for (std::uint32_t c = 0; c < input_chunks(shape); ++c)
+            visit(Initial{resolved(shape, {r, kInput, c}), {Rank(r), c}});
+    }
+}
+/// The same as a list.
 [[nodiscard]] std::vector<Initial> initial_values(const Shape& shape);
 
 /// A place that must hold something at the end: one contribution, or the sum of one chunk of all ranks.

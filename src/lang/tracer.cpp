@@ -1,6 +1,7 @@
 #include "lang/tracer.hpp"
 
 #include "core/error.hpp"
+#include "core/expects.hpp"
 
 #include <fmt/format.h>
 
@@ -48,9 +49,9 @@ Tracer::Tracer(Trace trace) : trace_(std::move(trace)) {
         if (initial.slot.buffer >= kFirstScratch) refuse("scratch buffers hold nothing at first", 0);
         check_range(initial.slot, 1, 0);
     }
-    for (const Initial& initial : initial_values(shape)) {
+    for_each_initial(shape, [&](const Initial& initial) {
         cells(initial.slot)[initial.slot.index].value = value_of(initial.value);
-    }
+    });
 }
 
 std::uint32_t Tracer::scratch_buffer(const std::string& name) {
@@ -122,14 +123,14 @@ void Tracer::check_range(const Slot& slot, std::uint32_t count, std::uint32_t pl
     }
 }
 
-void Tracer::take(Verb verb) {
+bool Tracer::run(Verb& verb) {
     check_range(verb.from, verb.count, verb.place);
     check_range(verb.to, verb.count, verb.place);
     verb.from = resolved(trace_.shape, verb.from);
     verb.to = resolved(trace_.shape, verb.to);
     const bool reduces = verb.kind == Verb::Kind::Reduce;
     const bool same_buffer = verb.from.rank == verb.to.rank && verb.from.buffer == verb.to.buffer;
-    if (same_buffer && verb.from.index == verb.to.index && !reduces) return;
+    if (same_buffer && verb.from.index == verb.to.index && !reduces) return false;
     if (same_buffer &&
         std::max(verb.from.index, verb.to.index) < std::min(verb.from.index, verb.to.index) + verb.count) {
         refuse(fmt::format("{} overlaps what it is {}", text_of(trace_, verb.to),
@@ -161,7 +162,22 @@ void Tracer::take(Verb verb) {
         cell.value = reduces ? sum(cell.value, sent) : sent;
         ++cell.version;
     }
-    trace_.verbs.push_back(verb);
+    return true;
+}
+
+void Tracer::take(Verb verb) {
+    if (run(verb)) trace_.verbs.push_back(verb);
+}
+
+void Tracer::take_all(std::vector<Verb> verbs) {
+    expects(trace_.verbs.empty());
+    std::size_t kept = 0;
+    for (std::size_t v = 0; v < verbs.size(); ++v) {
+        Verb verb = verbs[v];
+        if (run(verb)) verbs[kept++] = verb;
+    }
+    verbs.resize(kept);
+    trace_.verbs = std::move(verbs);
 }
 
 void Tracer::copy(Slot from, Slot to, std::uint32_t count, const Directive& directive, std::uint32_t place) {
@@ -193,16 +209,9 @@ std::optional<Wanted> Tracer::first_wrong() const {
 }
 
 Tracer traced(Trace trace) {
-    const std::vector<Verb> verbs = std::exchange(trace.verbs, {});
+    std::vector<Verb> verbs = std::exchange(trace.verbs, {});
     Tracer tracer(std::move(trace));
-    tracer.reserve(verbs.size());
-    for (const Verb& verb : verbs) {
-        if (verb.kind == Verb::Kind::Copy) {
-            tracer.copy(verb.from, verb.to, verb.count, verb.directive, verb.place);
-        } else {
-            tracer.reduce(verb.from, verb.to, verb.count, verb.directive, verb.place);
-        }
-    }
+    tracer.take_all(std::move(verbs));
     return tracer;
 }
 

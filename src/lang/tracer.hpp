@@ -53,6 +53,10 @@ class Tracer {
     /// The first place that does not hold what the collective wants.
     [[nodiscard]] std::optional<Wanted> first_wrong() const;
 
+    /// Takes these verbs one after the other, where they are: twice so many would be the most memory that
+    /// compiling a program takes. Precondition: it has none yet.
+    void take_all(std::vector<Verb> verbs);
+
   private:
     struct Cell {
         Value value{};
@@ -61,6 +65,8 @@ class Tracer {
 
     [[noreturn]] void refuse(const std::string& message, std::uint32_t place) const;
     void check_range(const Slot& slot, std::uint32_t count, std::uint32_t place) const;
+    /// Executes the verb, and gives its places their names. False: nothing happens.
+    bool run(Verb& verb);
     void take(Verb verb);
     [[nodiscard]] std::vector<Cell>& cells(const Slot& slot) { return cells_[slot.rank][slot.buffer]; }
     [[nodiscard]] const Cell* find(const Slot& slot) const;
