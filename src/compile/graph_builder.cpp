@@ -15,10 +15,11 @@ GraphBuilder::GraphBuilder(std::vector<RankMemory> memory) {
     touched_.resize(places);
 }
 
-void GraphBuilder::reserve(std::size_t instructions) {
+void GraphBuilder::reserve(std::size_t instructions, std::size_t reads) {
     graph_.instructions.reserve(instructions);
     graph_.first_before.reserve(instructions + 1);
     graph_.reads_of.reserve(instructions);
+    readers_.reserve(reads);
 }
 
 std::uint32_t GraphBuilder::append(const Instruction& i, std::uint32_t after) {

@@ -13,8 +13,8 @@ class GraphBuilder {
   public:
     explicit GraphBuilder(std::vector<RankMemory> memory);
 
-    /// Room for so many, and no more.
-    void reserve(std::size_t instructions);
+    /// Room for so many, and no more; they read so many places.
+    void reserve(std::size_t instructions, std::size_t reads);
     /// `after`: another instruction that it comes after, or kNoInstruction. Returns its number.
     std::uint32_t append(const Instruction& instruction, std::uint32_t after);
     /// What was written there last is a result of the collective.

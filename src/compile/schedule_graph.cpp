@@ -58,7 +58,13 @@ Graph graph_of(const ScheduleMoves& moves, std::int32_t most, bool own_copies) {
     const std::vector<Transfer> transfers = schedule::transfers_of(moves, most);
     const std::vector<std::uint32_t> arrivals = by_arrival(transfers);
     GraphBuilder builder(moves.memory);
-    builder.reserve(2 * transfers.size() + (own_copies ? moves.copies.size() : 0));
+    std::size_t reads = 0;
+    for (const Transfer& t : transfers) {
+        const bool adds_apart = t.reduces && t.operand != t.target;
+        reads += (adds_apart ? 2U : 1U) * static_cast<std::size_t>(t.count);
+    }
+    for (const OwnCopy& copy : moves.copies) reads += own_copies ? static_cast<std::size_t>(copy.count) : 0;
+    builder.reserve(2 * transfers.size() + (own_copies ? moves.copies.size() : 0), reads);
     if (own_copies) {
         for (const OwnCopy& copy : moves.copies) builder.append(own_copy(copy), kNoInstruction);
     }

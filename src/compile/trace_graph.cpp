@@ -14,12 +14,13 @@ class TraceGraph {
   public:
     TraceGraph(const lang::Trace& trace, std::uint32_t most)
         : trace_(trace), most_(most), builder_(laid_out()) {
-        std::size_t instructions = 0;
+        std::size_t instructions = 0, reads = 0;
         for (const Verb& verb : trace.verbs) {
             const std::size_t halves = verb.from.rank == verb.to.rank ? 1 : 2;
             instructions += halves * ((verb.count + most - 1) / most);
+            reads += verb.count;
         }
-        builder_.reserve(instructions);
+        builder_.reserve(instructions, reads);
         for (std::uint32_t v = 0; v < trace.verbs.size(); ++v) add(v);
         mark_results();
     }
@@ -29,10 +30,11 @@ class TraceGraph {
     /// Scratch buffers of a rank lie one behind the other.
     std::vector<RankMemory> laid_out() {
         const std::uint32_t ranks = trace_.shape.ranks;
-        const std::size_t buffers = lang::kFirstScratch + trace_.scratch.size();
-        std::vector<std::vector<std::uint32_t>> sizes(ranks, std::vector<std::uint32_t>(buffers));
+        buffers_ = lang::kFirstScratch + trace_.scratch.size();
+        offsets_.assign(ranks * buffers_, 0);
+        // The sizes of the buffers first; what is before them then takes their place.
         const auto grow = [&](const lang::Slot& slot, std::uint32_t count) {
-            auto& size = sizes[slot.rank][slot.buffer];
+            std::uint32_t& size = offsets_[slot.rank * buffers_ + slot.buffer];
             size = std::max(size, slot.index + count);
         };
         for (const Verb& verb : trace_.verbs) {
@@ -40,13 +42,12 @@ class TraceGraph {
             grow(verb.to, verb.count);
         }
         std::vector<RankMemory> memory;
-        offsets_.resize(ranks);
+        memory.reserve(ranks);
         for (std::uint32_t r = 0; r < ranks; ++r) {
             std::uint32_t scratch = 0;
-            offsets_[r].resize(buffers);
-            for (std::size_t b = lang::kFirstScratch; b < buffers; ++b) {
-                offsets_[r][b] = scratch;
-                scratch += sizes[r][b];
+            for (std::size_t b = lang::kFirstScratch; b < buffers_; ++b) {
+                const std::uint32_t size = std::exchange(offsets_[r * buffers_ + b], scratch);
+                scratch += size;
             }
             memory.push_back({input_chunks(trace_.shape), output_chunks(trace_.shape), scratch});
         }
@@ -59,7 +60,8 @@ class TraceGraph {
                                               : plan::Buffer::Scratch;
     }
     [[nodiscard]] std::uint32_t offset(const lang::Slot& slot) const {
-        return slot.index + (slot.buffer < lang::kFirstScratch ? 0 : offsets_[slot.rank][slot.buffer]);
+        return slot.index +
+               (slot.buffer < lang::kFirstScratch ? 0 : offsets_[slot.rank * buffers_ + slot.buffer]);
     }
 
     void add(std::uint32_t v) {
@@ -116,7 +118,8 @@ class TraceGraph {
 
     const lang::Trace& trace_;
     std::uint32_t most_;
-    std::vector<std::vector<std::uint32_t>> offsets_;  ///< of scratch buffers, by rank and buffer
+    std::size_t buffers_ = 0;             ///< of each rank
+    std::vector<std::uint32_t> offsets_;  ///< of scratch buffers, by rank and buffer
     GraphBuilder builder_;
 };
 

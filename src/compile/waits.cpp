@@ -29,9 +29,9 @@ std::vector<StepOf> Waits::next(std::uint32_t block, std::span<const std::size_t
     std::vector<StepOf> waits;
     for (const Moment& moment : touched(block, reads, writes)) {
         const StepOf& step = moment.step;
-        if (!own.clocks.empty() && own.clocks.back()[step.block] >= step.step) continue;
+        if (!own.clocks.empty() && own.clocks.back()[step.block] > step.step) continue;
         if (waits.empty()) {
-            own.clocks.push_back(own.clocks.empty() ? Clock(blocks_.size(), kNever) : own.clocks.back());
+            own.clocks.push_back(own.clocks.empty() ? Clock(blocks_.size(), 0) : own.clocks.back());
         }
         waits.push_back(step);
         const Block& other = blocks_[step.block];
@@ -41,7 +41,7 @@ std::vector<StepOf> Waits::next(std::uint32_t block, std::span<const std::size_t
             std::ranges::transform(clock, other.clocks[known - 1], clock.begin(),
                                    [](auto a, auto b) { return std::max(a, b); });
         }
-        clock[step.block] = std::max<std::int64_t>(clock[step.block], step.step);
+        clock[step.block] = std::max(clock[step.block], step.step + 1);
     }
     const Moment now{{block, static_cast<std::uint32_t>(own.clock_of.size())}, steps_++};
     own.clock_of.push_back(static_cast<std::uint32_t>(own.clocks.size()));

@@ -32,9 +32,8 @@ class Waits {
                                            std::span<const std::size_t> writes);
 
   private:
-    static constexpr std::int64_t kNever = -1;
-    /// By block the last step that is known to have ended.
-    using Clock = std::vector<std::int64_t>;
+    /// By block how many of its first steps are known to have ended.
+    using Clock = std::vector<std::uint32_t>;
 
     struct Block {
         std::vector<Clock> clocks{};            ///< each the one after another wait

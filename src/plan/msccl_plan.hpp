@@ -63,12 +63,12 @@ struct Address {
 struct Step {
     StepId number{};  ///< what the file calls it; should be its position
     StepType type = StepType::Nop;
+    bool signals = false;  ///< hasdep; here because there may be millions of steps
     Address src{}, dst{};
     std::int32_t count = 1;  ///< consecutive chunks
     /// Waits for that step of that thread block; for none where both are none.
     OptionalId<BlockId> dep_block{};
     OptionalId<StepId> dep_step{};
-    bool signals = false;  ///< hasdep
     friend bool operator==(const Step&, const Step&) = default;
 };
 

@@ -126,32 +126,16 @@ struct Program {
     /// By op; or empty, where whoever asks about the program knows them anyway.
     std::vector<OpPlace> op_places{};
     std::vector<Edge> edges{};  ///< happens-before is the transitive closure of all but the weak ones
+    /// Instead of edges, where nobody asks for their kinds (in programs not kept): what op n comes after
+    /// stands in `before` from first_before[n] on, up to first_before[n + 1].
+    std::vector<std::uint32_t> first_before{};
+    std::vector<OpId> before{};
     std::uint32_t chains = 0;
-    /// An op also comes after the one before it of its chain, without an edge (in programs not kept).
-    bool chains_in_order = false;
     /// Places per chunk of the file: more than one where thread block groups share a chunk.
     std::int64_t places_per_chunk = 1;
     /// The output of each gpu, by rank: memory, and the place of its chunk 0.
     std::vector<Range> outputs{};
     std::vector<std::int64_t> output_places{};  ///< their sizes, by rank
-
-    /// Whether that op comes after the one before it without an edge.
-    [[nodiscard]] bool follows(OpId op) const {
-        return chains_in_order && op > 0 && ops[op].chain == ops[op - 1].chain &&
-               ops[op].chain != Op::kNoChain;
-    }
-    /// Calls visit(from, to, kind) for all edges, and for those that are not written out.
-    template <class Visit>
-    void for_each_edge(Visit visit) const {
-        std::size_t next = 0;
-        for (OpId op = 0; op < ops.size() && chains_in_order; ++op) {
-            if (follows(op)) visit(op - 1, op, EdgeKind::Order);
-            for (; next < edges.size() && edges[next].to == op; ++next) {
-                visit(edges[next].from, op, edges[next].kind);
-            }
-        }
-        for (; next < edges.size(); ++next) visit(edges[next].from, edges[next].to, edges[next].kind);
-    }
 
     [[nodiscard]] std::span<const Move> moves_of(const Op& op) const {
         return std::span(moves).subspan(op.first_move, op.moves);

@@ -49,8 +49,12 @@ StepName add_step(plan::Gpu& gpu, std::int32_t block, StepType type, Address src
     auto& blocks = gpu.blocks;
     auto& steps = blocks[static_cast<std::size_t>(block)].steps;
     const auto number = static_cast<std::int32_t>(steps.size());
-    steps.push_back({plan::StepId(steps.size()), type, src, dst, 1, maybe<plan::BlockId>(after.block),
-                     maybe<plan::StepId>(after.step), false});
+    steps.push_back({.number = plan::StepId(steps.size()),
+                     .type = type,
+                     .src = src,
+                     .dst = dst,
+                     .dep_block = maybe<plan::BlockId>(after.block),
+                     .dep_step = maybe<plan::StepId>(after.step)});
     if (after.block >= 0) {
         blocks[static_cast<std::size_t>(after.block)].steps[static_cast<std::size_t>(after.step)].signals =
             true;

@@ -70,10 +70,10 @@ TEST_CASE("all fields of a plan in MSCCL-IR XML are read") {
     REQUIRE(plan.gpus.size() == 2);
     const plan::Step receive{.number = plan::StepId(0),
                              .type = plan::StepType::Receive,
+                             .signals = true,
                              .src = {plan::Buffer::Input, std::nullopt},
                              .dst = {plan::Buffer::Output, plan::ChunkOffset(0)},
-                             .count = 1,
-                             .signals = true};
+                             .count = 1};
     const plan::ThreadBlock second{
         .id = plan::BlockId(0), .recv_peer = Rank(0), .channel = plan::ChannelId(0), .steps = {receive}};
     CHECK(plan.gpus[1].blocks == std::vector{second});
@@ -318,12 +318,12 @@ plan::MscclPlan random_plan(Rng& rng) {
             for (int s = below(5); s > 0; --s) {
                 block.steps.push_back({test::id<plan::StepId>(wide(0)),
                                        static_cast<plan::StepType>(below(plan::kStepTypes)),
+                                       below(2) == 1,
                                        {buffer(), test::maybe<plan::ChunkOffset>(wide(-1))},
                                        {buffer(), test::maybe<plan::ChunkOffset>(wide(-1))},
                                        wide(0),
                                        test::maybe<plan::BlockId>(wide(-1)),
-                                       test::maybe<plan::StepId>(wide(-1)),
-                                       below(2) == 1});
+                                       test::maybe<plan::StepId>(wide(-1))});
             }
             gpu.blocks.push_back(std::move(block));
         }

@@ -48,14 +48,11 @@ class PlanBuilder {
     PlanBuilder& step(std::string_view type, std::string_view src, std::string_view dst,
                       std::int32_t count = 1) {
         auto& steps = plan_.gpus.back().blocks.back().steps;
-        steps.push_back({plan::StepId(steps.size()),
-                         *plan::step_type(type),
-                         address(src),
-                         address(dst),
-                         count,
-                         {},
-                         {},
-                         false});
+        steps.push_back({.number = plan::StepId(steps.size()),
+                         .type = *plan::step_type(type),
+                         .src = address(src),
+                         .dst = address(dst),
+                         .count = count});
         return *this;
     }
     /// The last step waits for that one.

@@ -1,5 +1,7 @@
 #include "verify/plan/execution.hpp"
 
+#include "verify/plan/marks.hpp"
+
 #include <algorithm>
 
 namespace tutti::verify {
@@ -8,24 +10,28 @@ namespace {
 /// The values of the ops that others receive from, kept until the end: 4 bytes per chunk sent.
 class Messages {
   public:
-    explicit Messages(const plan::Program& program) : begin_(program.ops.size(), 0) {
-        std::vector<bool> read(program.ops.size(), false);
+    explicit Messages(const plan::Program& program) : received_(program.ops.size()) {
         for (const plan::Op& op : program.ops) {
-            if (op.message_from != plan::kNoOp) read[op.message_from] = true;
+            const plan::OpId from = op.message_from;
+            if (from != plan::kNoOp && program.ops[from].moves > 0) received_.mark(from);
         }
-        std::uint32_t total = 1;  // 0 means that no op receives it
-        for (std::size_t op = 0; op < program.ops.size(); ++op) {
-            if (!read[op] || program.ops[op].moves == 0) continue;
-            begin_[op] = total;
+        begin_.reserve(received_.count());
+        std::uint32_t total = 0;
+        for (plan::OpId op = 0; op < program.ops.size(); ++op) {
+            if (!received_.is_marked(op)) continue;
+            begin_.push_back(total);
             total += program.moves[program.ops[op].first_move].count;
         }
         values_.resize(total, Sums::kUndefined);
     }
-    /// Null if no op receives it.
-    [[nodiscard]] SumId* of(plan::OpId op) { return begin_[op] == 0 ? nullptr : values_.data() + begin_[op]; }
+    /// Null if no op receives it, or it moves nothing.
+    [[nodiscard]] SumId* of(plan::OpId op) {
+        return received_.is_marked(op) ? values_.data() + begin_[received_.before(op)] : nullptr;
+    }
 
   private:
-    std::vector<std::uint32_t> begin_;
+    Marks received_;
+    std::vector<std::uint32_t> begin_;  ///< of those that are received
     std::vector<SumId> values_;
 };
 

@@ -45,12 +45,12 @@ class Simulation {
   private:
     /// Executes what the block can do now; true when it has finished.
     bool advance(std::uint32_t block) {
-        const auto& steps = structure_.blocks[block].block->steps;
+        const MscclStructure::Block& own = structure_.blocks[block];
+        const auto& steps = own.block->steps;
         while (next_[block] < steps.size()) {
             const plan::Step& step = steps[next_[block]];
-            const plan::OpId id = structure_.blocks[block].first + next_[block];
             if (left_[block] < 0) {
-                if (!signalled(structure_.waits_for[id], block)) return false;
+                if (!signalled(structure_.waits_for(own, step), block)) return false;
                 left_[block] = by_chunk_ ? step.count : 1;
             }
             if (!transfer(block, step)) return false;

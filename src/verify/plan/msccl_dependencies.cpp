@@ -98,13 +98,13 @@ class DependencyResolver {
 
     void depend(plan::OpId id, plan::OpId named, std::uint32_t on, std::vector<std::uint32_t>& signals) {
         const MscclStructure::Block& block = structure_.blocks[on];
+        if (gives_signal(block.block->steps[named - block.first])) return;
         if (signals.empty()) {
             // signals[i]: the first step from i on that signals; one past the last if there is none
             const auto& steps = block.block->steps;
             signals.assign(steps.size() + 1, static_cast<std::uint32_t>(steps.size()));
             for (std::size_t i = steps.size(); i-- > 0;) {
-                const bool does = steps[i].signals && steps[i].type != StepType::Nop;
-                signals[i] = does ? static_cast<std::uint32_t>(i) : signals[i + 1];
+                signals[i] = gives_signal(steps[i]) ? static_cast<std::uint32_t>(i) : signals[i + 1];
             }
         }
         const std::uint32_t serving = signals[named - block.first];
@@ -118,8 +118,7 @@ class DependencyResolver {
                 structure_.place(id), {other});
             return;
         }
-        structure_.waits_for[id] = block.first + serving;
-        if (structure_.waits_for[id] == named) return;
+        structure_.served_by[named] = block.first + serving;
         const Place place = structure_.place(id), other = structure_.place(named);
         const std::string message = fmt::format(
             "depends on {}, which does not signal (hasdep=0); step {} does", text_of(other), serving);

@@ -163,18 +163,10 @@ class MessageMatcher {
 
 }  // namespace
 
-std::vector<plan::OpId> MscclStructure::senders() const {
-    std::vector<plan::OpId> senders(steps(), plan::kNoOp);
-    for (const Connection& connection : connections) {
-        const Block &from = blocks[connection.sender], &to = blocks[connection.receiver];
-        std::size_t receive = 0;
-        for (std::size_t send = 0; send < from.block->steps.size(); ++send) {
-            if (!sends(from.block->steps[send].type)) continue;
-            while (!receives(to.block->steps[receive].type)) ++receive;
-            senders[to.first + receive++] = from.first + static_cast<plan::OpId>(send);
-        }
-    }
-    return senders;
+std::vector<std::uint32_t> MscclStructure::sending_blocks() const {
+    std::vector<std::uint32_t> sending(blocks.size(), kNoBlock);
+    for (const Connection& connection : connections) sending[connection.receiver] = connection.sender;
+    return sending;
 }
 
 void find_connections(const PlanReading& reading, MscclStructure& structure, Findings& violations,

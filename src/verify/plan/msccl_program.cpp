@@ -1,6 +1,7 @@
 #include "verify/plan/msccl_program.hpp"
 
 #include "core/expects.hpp"
+#include "verify/plan/marks.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,21 @@ using plan::EdgeKind;
 using plan::Step;
 using plan::StepType;
 
+/// The steps that are no nops. Nobody receives from a nop or waits for one: only the order of its thread
+/// block leads on from it.
+Marks works_of(const MscclStructure& structure) {
+    Marks works(structure.steps());
+    plan::OpId id = 0;
+    for (const MscclStructure::Block& block : structure.blocks) {
+        for (const Step& step : block.block->steps) {
+            if (step.type != StepType::Nop) works.mark(id);
+            ++id;
+        }
+    }
+    works.count();
+    return works;
+}
+
 class Lowering {
   public:
     Lowering(const MscclStructure& structure, const MscclLayout& layout, const PlanReading& reading,
@@ -23,11 +39,10 @@ class Lowering {
     std::optional<plan::Program> run() {
         layout_.describe_to(program_);
         program_.chains = static_cast<std::uint32_t>(structure_.blocks.size());
-        program_.chains_in_order = !complete();
         reserve();
-        senders_ = structure_.senders();
+        sending_blocks_ = structure_.sending_blocks();
         for (std::uint32_t block = 0; block < structure_.blocks.size(); ++block) add_block(block);
-        senders_ = op_of_ = std::vector<plan::OpId>();
+        works_.reset();
         if (reading_.copies_first) add_copies();
         if (!violations_.empty()) return std::nullopt;
         return std::move(program_);
@@ -44,71 +59,86 @@ class Lowering {
                 (type == StepType::Nop ? nops : moves) += 1;
                 ranges += (uses_source(type) ? 1U : 0U) + (uses_destination(type) ? 1U : 0U) +
                           (type == StepType::Reduce ? 1U : 0U);
-                edges += (receives(type) ? 1U : 0U) + (structure_.waits_for[steps] != plan::kNoOp ? 1U : 0U);
-                ++steps;
+                edges += (receives(type) ? 1U : 0U) +
+                         (structure_.waits_for(block, step) != plan::kNoOp ? 1U : 0U) +
+                         (complete() || type != StepType::Nop ? 1U : 0U);
             }
-            if (complete() && !block.block->steps.empty())
-                edges += static_cast<std::uint32_t>(block.block->steps.size() - 1);
+            steps += static_cast<std::uint32_t>(block.block->steps.size());
         }
-        if (use_ == ProgramUse::Judge && nops > 0) leave_out_nops();
-        program_.ops.reserve(op_of_.empty() ? steps : steps - nops);
+        if (!complete() && nops > 0) works_ = works_of(structure_);
+        program_.ops.reserve(complete() ? steps : steps - nops);
         program_.moves.reserve(moves);
-        if (complete()) program_.op_places.reserve(steps);
         program_.ranges.reserve(ranges);
-        program_.edges.reserve(edges);
+        if (complete()) {
+            program_.op_places.reserve(steps);
+            program_.edges.reserve(edges);
+        } else {
+            program_.before.reserve(edges);
+            program_.first_before.reserve(steps - nops + 1);
+            program_.first_before.push_back(0);
+        }
     }
 
-    /// Nobody receives from a nop or waits for one: only the order of its thread block leads on from it.
-    void leave_out_nops() {
-        op_of_.reserve(structure_.steps());
-        plan::OpId ops = 0;
-        for (const MscclStructure::Block& block : structure_.blocks) {
-            for (const Step& step : block.block->steps)
-                op_of_.push_back(step.type == StepType::Nop ? plan::kNoOp : ops++);
-        }
-    }
     [[nodiscard]] plan::OpId op_of(plan::OpId step) const {
-        return op_of_.empty() || step == plan::kNoOp ? step : op_of_[step];
+        return step == plan::kNoOp || !works_ ? step : works_->before(step);
     }
 
     void add_block(std::uint32_t number) {
         const MscclStructure::Block& block = structure_.blocks[number];
         gpu_ = block.gpu;
-        std::size_t edges = program_.edges.size();  // up to those of the last op
-        plan::OpId id = block.first;
+        sent_ = 0;
+        plan::OpId id = block.first, last = plan::kNoOp;
         for (const Step& step : block.block->steps) {
-            if (step.type != StepType::Nop || op_of_.empty()) {
-                add_step(id, step, number);
-                edges = program_.edges.size();
+            if (step.type == StepType::Nop && !complete()) {
+                add_dependency(block, step);  // of the next op
             } else {
-                add_dependency(id);  // of the next op
+                last = add_step(id, step, block, number, last);
             }
             ++id;
         }
         // Nothing comes after the last nops.
-        program_.edges.resize(edges);
+        if (!complete()) program_.before.resize(program_.first_before.back());
     }
-    void add_dependency(plan::OpId id) {
-        const plan::OpId before = op_of(structure_.waits_for[id]);
-        if (before != plan::kNoOp) program_.edges.push_back({before, next(), EdgeKind::Dependency});
+    void add_dependency(const MscclStructure::Block& block, const Step& step) {
+        comes_after(op_of(structure_.waits_for(block, step)), EdgeKind::Dependency);
+    }
+    /// The next op comes after that one, if it is one.
+    void comes_after(plan::OpId before, EdgeKind kind) {
+        if (before == plan::kNoOp) return;
+        if (complete()) {
+            program_.edges.push_back({before, next(), kind});
+        } else {
+            program_.before.push_back(before);
+        }
+    }
+    /// The step that the next receive of the block receives from.
+    plan::OpId next_sender(std::uint32_t number) {
+        const MscclStructure::Block& from = structure_.blocks[sending_blocks_[number]];
+        while (!sends(from.block->steps[sent_].type)) ++sent_;
+        return from.first + sent_++;
     }
     /// The number of the next op.
     [[nodiscard]] plan::OpId next() const { return static_cast<plan::OpId>(program_.ops.size()); }
 
-    void add_step(plan::OpId id, const Step& step, std::uint32_t block) {
+    /// `last`: the op before it in its thread block. Returns its op.
+    plan::OpId add_step(plan::OpId id, const Step& step, const MscclStructure::Block& block,
+                        std::uint32_t number, plan::OpId last) {
         plan::Op op;
-        op.chain = block;
-        op.message_from = op_of(senders_[id]);
+        op.chain = number;
+        if (receives(step.type)) op.message_from = op_of(next_sender(number));
         op.first_move = static_cast<std::uint32_t>(program_.moves.size());
-        if (complete() && id > structure_.blocks[block].first)
-            program_.edges.push_back({id - 1, id, EdgeKind::Order});
-        if (op.message_from != plan::kNoOp)
-            program_.edges.push_back({op.message_from, next(), EdgeKind::Message});
-        add_dependency(id);
+        comes_after(last, EdgeKind::Order);
+        comes_after(op.message_from, EdgeKind::Message);
+        add_dependency(block, step);
         if (step.type != StepType::Nop && fits(id, step)) add_move(id, step);
         op.moves = static_cast<std::uint32_t>(program_.moves.size()) - op.first_move;
         program_.ops.push_back(op);
-        if (complete()) program_.op_places.push_back(plan::op_place(structure_.place(id)));
+        if (complete()) {
+            program_.op_places.push_back(plan::op_place(structure_.place(id)));
+        } else {
+            program_.first_before.push_back(static_cast<std::uint32_t>(program_.before.size()));
+        }
+        return next() - 1;
     }
 
     [[nodiscard]] Address operand(const Step& step) const {
@@ -215,8 +245,9 @@ class Lowering {
     const PlanReading& reading_;
     ProgramUse use_;
     Findings& violations_;
-    std::vector<plan::OpId> senders_;  ///< by step
-    std::vector<plan::OpId> op_of_;    ///< by step, kNoOp: of a nop; empty: op n is step n
+    std::vector<std::uint32_t> sending_blocks_;  ///< by block
+    std::uint32_t sent_ = 0;      ///< steps of the block that this one receives from, up to its last message
+    std::optional<Marks> works_;  ///< none: op n is step n
     plan::Program program_;
     Rank gpu_{};
 };

@@ -11,10 +11,9 @@ namespace tutti::verify {
 
 /// What a program of a plan is for.
 enum class ProgramUse {
-    Keep,     ///< it has the places of its ops and all edges
-    Explain,  ///< for who has the structure, too (Program::op_places, chains_in_order); no <copy> is executed
-    /// Only for whether it is right: as before, but nops are no ops; what they wait for, the step after them
-    /// does. Steps count on in the numbers of their ops.
+    Keep,  ///< it has the places of its ops, and edges with their kinds
+    /// Only for whether it is right: it has neither, and nops are no ops; what they wait for, the step after
+    /// them does. No <copy> is executed.
     Judge
 };
 /// The plan as a program for one call mode: op n is step n of the structure; <copy> elements, where they are

@@ -92,7 +92,6 @@ class Resolver {
             block.first = steps;
             steps += static_cast<plan::OpId>(block.block->steps.size());
         }
-        structure_.waits_for.assign(steps, plan::kNoOp);
     }
 
     void check_blocks() {
@@ -175,6 +174,14 @@ std::uint32_t MscclStructure::block_of(plan::OpId step) const {
     // Of blocks that begin with the same step all but the last one are empty.
     const auto after = std::ranges::upper_bound(blocks, step, {}, &Block::first);
     return static_cast<std::uint32_t>(after - blocks.begin() - 1);
+}
+
+plan::OpId MscclStructure::waits_for(const Block& block, const plan::Step& step) const {
+    if (!step.dep_block || !step.dep_step) return plan::kNoOp;
+    const Block& on = blocks[first_block[block.gpu.index()] + (*step.dep_block).index()];
+    if (&on == &block) return plan::kNoOp;
+    const std::uint32_t named = (*step.dep_step).value();
+    return gives_signal(on.block->steps[named]) ? on.first + named : served_by.at(on.first + named);
 }
 
 plan::Place MscclStructure::place(plan::OpId step) const {

@@ -1,7 +1,7 @@
 #include "verify/plan/place_index.hpp"
 
 #include <algorithm>
-#include <span>
+#include <limits>
 #include <utility>
 
 namespace tutti::verify {
@@ -14,18 +14,19 @@ struct Touched {
     std::uint32_t range = 0;
 };
 
-/// The ranges of each memory, memory by memory, in the order of the program; `begin` gets the first of each.
-std::vector<Touched> by_memory(const plan::Program& program, std::vector<std::uint32_t>& begin) {
-    begin.assign(program.memories.size() + 1, 0);
-    for (const plan::PackedRange& range : program.ranges) ++begin[range.memory + 1];
-    for (std::size_t m = 1; m < begin.size(); ++m) begin[m] += begin[m - 1];
-    std::vector<Touched> all(program.ranges.size());
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (std::uint32_t i = 0; i < program.ranges.size(); ++i) {
-        all[next[program.ranges[i].memory]++] = {program.ranges[i].first, i};
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+/// The ranges of each memory, in the order of the program, as a list for each.
+struct RangeLists {
+    std::vector<std::uint32_t> first{};  ///< by memory
+    std::vector<std::uint32_t> next{};   ///< by range; kNone: it is the last one
+
+    explicit RangeLists(const plan::Program& program)
+        : first(program.memories.size(), kNone), next(program.ranges.size()) {
+        for (auto i = static_cast<std::uint32_t>(next.size()); i-- > 0;)
+            next[i] = std::exchange(first[program.ranges[i].memory], i);
     }
-    return all;
-}
+};
 
 }  // namespace
 
@@ -34,11 +35,13 @@ PlaceIndex::PlaceIndex(const plan::Program& program) {
     first_of_range_.resize(program.ranges.size(), 0);
     for (const plan::Move& move : program.moves)
         std::fill_n(first_of_range_.begin() + move.first_read, move.operands(), move.count);
-    std::vector<std::uint32_t> begin;
-    std::vector<Touched> touched = by_memory(program, begin);
+    const RangeLists lists(program);
+    std::vector<Touched> ranges;  // of one memory
     begin_.assign(program.memories.size() + 1, 0);
     for (std::size_t m = 0; m < program.memories.size(); ++m) {
-        const std::span ranges = std::span(touched).subspan(begin[m], begin[m + 1] - begin[m]);
+        ranges.clear();
+        for (std::uint32_t i = lists.first[m]; i != kNone; i = lists.next[i])
+            ranges.push_back({program.ranges[i].first, i});
         if (!std::ranges::is_sorted(ranges, {}, &Touched::first))
             std::ranges::sort(ranges, {}, &Touched::first);
         for (const auto& [first, range] : ranges) {

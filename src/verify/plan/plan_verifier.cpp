@@ -168,12 +168,11 @@ class MscclVerifier {
             return op < structure.steps() ? structure.words(op) : std::string("<copy>");
         };
         question.place = [&](plan::OpId op) { return structure.place(op); };
-        const bool is_told = program->ops.size() >= structure.steps();
         ProgramAnswer answer =
             programs_ == nullptr ? decide(std::move(*program), question) : decide(*program, question);
-        if (!is_told && (answer.violation_count > 0 || answer.warning_count > 0)) {
-            // What is wrong is told of steps, also of nops.
-            use_ = ProgramUse::Explain;
+        if (use_ == ProgramUse::Judge && (answer.violation_count > 0 || answer.warning_count > 0)) {
+            // What is wrong is told of all steps, and why they wait.
+            use_ = ProgramUse::Keep;
             program = program_of(structure, layout, reading_, use_, found);
             if (!program) return false;
             answer = decide(std::move(*program), question);

@@ -3,17 +3,20 @@
 #include "core/expects.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti::verify {
 namespace {
 
 /// Edges grouped by one of their ends: `first[v] … first[v + 1]` are the other ends of v's edges, weak ones
 /// last.
-template <bool kByTarget>
-void group(const plan::Program& program, std::vector<std::uint32_t>& first, std::vector<plan::OpId>& ends) {
-    first.assign(program.ops.size() + 1, 0);
+/// for_each_edge(visit) calls visit(from, to, kind) for all of them, whenever it is called.
+template <bool kByTarget, class ForEachEdge>
+void group(std::size_t ops, const ForEachEdge& for_each_edge, std::vector<std::uint32_t>& first,
+           std::vector<plan::OpId>& ends) {
+    first.assign(ops + 1, 0);
     std::size_t weak_ones = 0;
-    program.for_each_edge([&](plan::OpId from, plan::OpId to, plan::EdgeKind kind) {
+    for_each_edge([&](plan::OpId from, plan::OpId to, plan::EdgeKind kind) {
         ++first[(kByTarget ? to : from) + 1];
         if (kind == plan::EdgeKind::Weak) ++weak_ones;
     });
@@ -21,7 +24,7 @@ void group(const plan::Program& program, std::vector<std::uint32_t>& first, std:
     ends.resize(first.back());
     // Each is put where the next one of its group goes: first[v] moves on to the group's end, and back again.
     const auto put = [&](bool weak) {
-        program.for_each_edge([&](plan::OpId from, plan::OpId to, plan::EdgeKind kind) {
+        for_each_edge([&](plan::OpId from, plan::OpId to, plan::EdgeKind kind) {
             if ((kind == plan::EdgeKind::Weak) != weak) return;
             ends[first[kByTarget ? to : from]++] = kByTarget ? from : to;
         });
@@ -34,8 +37,11 @@ void group(const plan::Program& program, std::vector<std::uint32_t>& first, std:
 
 }  // namespace
 
-ProgramGraph::ProgramGraph(const plan::Program& program) : ops_(program.ops.size()) {
-    group<true>(program, first_, sources_);
+ProgramGraph::ProgramGraph(const plan::Program& program) {
+    const auto for_each_edge = [&](auto visit) {
+        for (const plan::Edge& edge : program.edges) visit(edge.from, edge.to, edge.kind);
+    };
+    group<true>(program.ops.size(), for_each_edge, first_, sources_);
     for (const plan::Edge& edge : program.edges) {
         if (edge.kind != plan::EdgeKind::Weak) continue;
         weak_.resize(program.ops.size(), 0);
@@ -43,13 +49,30 @@ ProgramGraph::ProgramGraph(const plan::Program& program) : ops_(program.ops.size
     }
     std::vector<std::uint32_t> first_after;
     std::vector<plan::OpId> after;
-    group<false>(program, first_after, after);
+    group<false>(program.ops.size(), for_each_edge, first_after, after);
+    find_order(first_after, after);
+}
 
-    // Depth first along the chains: an op's successors follow at once, so that ops which touch the same
-    // places are near each other in the order.
-    std::vector<std::uint32_t> waiting(program.ops.size());
+ProgramGraph::ProgramGraph(std::vector<std::uint32_t> first_before, std::vector<plan::OpId> before)
+    : first_(std::move(first_before)), sources_(std::move(before)) {
+    const auto for_each_edge = [&](auto visit) {
+        for (plan::OpId op = 0; op < ops(); ++op) {
+            for (const plan::OpId source : sources(op)) visit(source, op, plan::EdgeKind::Order);
+        }
+    };
+    std::vector<std::uint32_t> first_after;
+    std::vector<plan::OpId> after;
+    group<false>(ops(), for_each_edge, first_after, after);
+    find_order(first_after, after);
+}
+
+/// Depth first along the chains: an op's successors follow at once, so that ops which touch the same places
+/// are near each other in the order.
+void ProgramGraph::find_order(const std::vector<std::uint32_t>& first_after,
+                              const std::vector<plan::OpId>& after) {
+    std::vector<std::uint32_t> waiting(ops());
     for (std::size_t op = 0; op < waiting.size(); ++op) waiting[op] = first_[op + 1] - first_[op];
-    order_.reserve(program.ops.size());
+    order_.reserve(waiting.size());
     std::vector<plan::OpId> ready;
     for (std::size_t op = waiting.size(); op-- > 0;) {
         if (waiting[op] == 0) ready.push_back(static_cast<plan::OpId>(op));
@@ -62,6 +85,7 @@ ProgramGraph::ProgramGraph(const plan::Program& program) : ops_(program.ops.size
             if (--waiting[after[i]] == 0) ready.push_back(after[i]);
         }
     }
+    has_cycle_ = order_.size() < waiting.size();
 }
 
 void ProgramGraph::forget_edges() {
@@ -72,7 +96,7 @@ void ProgramGraph::forget_edges() {
 
 std::vector<plan::OpId> ProgramGraph::cycle() const {
     expects(has_cycle());
-    const std::size_t ops = first_.size() - 1;
+    const std::size_t ops = this->ops();
     std::vector<bool> stuck(ops, true);
     for (const plan::OpId op : order_) stuck[op] = false;
     // Every stuck op has a stuck predecessor, so walking back must reach a cycle.

@@ -13,6 +13,8 @@ namespace tutti::verify {
 class ProgramGraph {
   public:
     explicit ProgramGraph(const plan::Program& program);
+    /// The same of Program::first_before and Program::before.
+    ProgramGraph(std::vector<std::uint32_t> first_before, std::vector<plan::OpId> before);
 
     /// Over all edges that order memory, so without weak ones.
     [[nodiscard]] std::span<const plan::OpId> before(plan::OpId op) const {
@@ -22,7 +24,7 @@ class ProgramGraph {
     /// Every op once, each after all that happens before it; shorter than the program if there is a cycle.
     /// Ties are broken by number, so the order is the same in every run.
     [[nodiscard]] const std::vector<plan::OpId>& order() const { return order_; }
-    [[nodiscard]] bool has_cycle() const { return order_.size() < ops_; }
+    [[nodiscard]] bool has_cycle() const { return has_cycle_; }
     /// Ops that wait for each other, each for the next one and the last for the first: the shortest cycle
     /// through one of them. Precondition: has_cycle().
     [[nodiscard]] std::vector<plan::OpId> cycle() const;
@@ -32,11 +34,13 @@ class ProgramGraph {
     void forget_edges();
 
   private:
+    void find_order(const std::vector<std::uint32_t>& first_after, const std::vector<plan::OpId>& after);
+    [[nodiscard]] std::size_t ops() const { return first_.size() - 1; }
     [[nodiscard]] std::span<const plan::OpId> sources(plan::OpId op) const {
         return std::span(sources_).subspan(first_[op], first_[op + 1] - first_[op]);
     }
 
-    std::size_t ops_;
+    bool has_cycle_ = false;
     std::vector<std::uint32_t> first_;  ///< of each op's predecessors in sources_
     std::vector<plan::OpId> sources_;
     std::vector<std::uint32_t> weak_;  ///< how many of them, the last ones, are weak; empty: none is

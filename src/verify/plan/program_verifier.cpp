@@ -32,7 +32,7 @@ class Decision {
   public:
     /// `spare`: the program again, if parts of it may be freed.
     Decision(const plan::Program& program, plan::Program* spare, const ProgramQuestion& question)
-        : program_(program), spare_(spare), question_(question), places_(program), graph_(without_ranges()) {}
+        : program_(program), spare_(spare), question_(question), places_(program), graph_(graph()) {}
 
     ProgramAnswer run() {
         if (graph_.has_cycle()) {
@@ -65,11 +65,13 @@ class Decision {
     }
 
   private:
-    /// Once the places are numbered, only who asks for packets looks at ranges.
-    const plan::Program& without_ranges() {
+    ProgramGraph graph() {
+        // Once the places are numbered, only who asks for packets looks at ranges.
         const bool any_packets = std::ranges::any_of(program_.memories, &plan::Memory::packets);
         if (spare_ != nullptr && !any_packets) spare_->ranges = std::vector<plan::PackedRange>();
-        return program_;
+        if (program_.first_before.empty()) return ProgramGraph(program_);
+        if (spare_ == nullptr) return {program_.first_before, program_.before};
+        return {std::move(spare_->first_before), std::move(spare_->before)};
     }
     [[nodiscard]] std::int64_t outputs() const { return std::ssize(program_.outputs); }
     [[nodiscard]] bool is_rank(Rank rank) const { return rank.index() < program_.outputs.size(); }

@@ -348,7 +348,16 @@ class RaceSearch {
     std::vector<Race> live_, dead_;
 };
 
-/// The pairs of neighbouring accesses that are in different chains.
+/// Whether an edge of the graph answers at once that `from` comes before `to`, as in plans that order their
+/// buffers by explicit dependencies: such questions need no room. Where many edges come together it is not
+/// looked for.
+bool is_edge(const ProgramGraph& graph, plan::OpId from, plan::OpId to) {
+    constexpr std::size_t kMostLookedAt = 64;
+    const auto before = graph.before(to);
+    return before.size() <= kMostLookedAt && std::ranges::find(before, from) != before.end();
+}
+
+/// The pairs of neighbouring accesses that are in different chains and that no edge orders.
 std::vector<OrderQuestion> neighbours_of(const plan::Program& program, const ProgramGraph& graph,
                                          const PlaceIndex& places) {
     std::vector<OrderQuestion> questions;
@@ -368,6 +377,7 @@ std::vector<OrderQuestion> neighbours_of(const plan::Program& program, const Pro
             current = to;
         }
         if (questions.size() > begin && questions.back().from == from) return;
+        if (is_edge(graph, from, to)) return;
         questions.push_back({from, to});
     });
     close();

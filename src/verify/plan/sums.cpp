@@ -16,10 +16,9 @@ std::uint64_t mixed(std::uint64_t x) {
 std::uint64_t hash_of(std::span<const SumRun> runs) {
     std::uint64_t hash = runs.size();
     for (const SumRun& run : runs) {
-        hash = mixed(hash + static_cast<std::uint64_t>(run.chunk));
+        hash = mixed(hash + static_cast<std::uint64_t>(run.chunk) + (std::uint64_t{run.times} << 40U));
         hash = mixed(hash + (std::uint64_t{static_cast<std::uint32_t>(run.first)} << 32U) +
                      static_cast<std::uint32_t>(run.last));
-        hash = mixed(hash + run.times);
     }
     return hash;
 }
@@ -72,10 +71,8 @@ void add(std::span<const SumRun> left, std::span<const SumRun> right, std::vecto
 
 }  // namespace
 
-Sums::Sums(std::size_t most_runs)
-    : most_runs_(most_runs), begin_{0, 0, 0}, hashes_{0, 0}, table_(std::size_t{1} << 10U, 0) {
+Sums::Sums(std::size_t most_runs) : most_runs_(most_runs), begin_{0, 0, 0}, table_(std::size_t{1} << 10U, 0) {
     begin_.reserve(table_.size());
-    hashes_.reserve(table_.size());
 }
 
 SumId Sums::interned(std::span<const SumRun> runs) {
@@ -86,29 +83,26 @@ SumId Sums::interned(std::span<const SumRun> runs) {
                               run.first < ranks_ && run.chunk >= 0 && run.chunk < chunks_;
         if (numbered) return kFirstSingle + static_cast<SumId>(run.first * chunks_ + run.chunk);
     }
-    const auto hash = static_cast<std::uint32_t>(hash_of(runs));
     const std::size_t mask = table_.size() - 1;
-    std::size_t at = hash & mask;
+    std::size_t at = hash_of(runs) & mask;
     for (; table_[at] != 0; at = (at + 1) & mask) {
-        const SumId id = table_[at];
-        if (hashes_[id] == hash && std::ranges::equal(this->runs(id), runs)) return id;
+        if (std::ranges::equal(this->runs(table_[at]), runs)) return table_[at];
     }
     std::ranges::copy(runs, room_for(runs.size()));
-    const auto id = static_cast<SumId>(hashes_.size());
+    const SumId id = values();
     begin_.push_back(begin_.back() + static_cast<std::uint32_t>(runs.size()));
-    hashes_.push_back(hash);
     table_[at] = id;
-    if (hashes_.size() * 2 > table_.size()) grow();
+    if (std::size_t{values()} * 2 > table_.size()) grow();
     return id;
 }
 
 SumRun* Sums::room_for(std::size_t runs) {
     const std::size_t end = units_.size() * kUnit;
     if (begin_.back() + runs > end) {
-        // What is left of the unit becomes a value that nobody asks for.
+        // What is left of the unit becomes a value that nobody asks for and that no other equals.
         if (begin_.back() < end) {
+            std::fill(units_.back() + begin_.back() % kUnit, units_.back() + kUnit, SumRun{.times = 0});
             begin_.push_back(static_cast<std::uint32_t>(end));
-            hashes_.push_back(0);
         }
         const std::size_t units = (runs + kUnit - 1) / kUnit;
         pool_.push_back(std::make_unique_for_overwrite<SumRun[]>(units * kUnit));
@@ -128,8 +122,8 @@ void Sums::grow() {
     table_ = std::vector<SumId>();
     table_.assign(size, 0);
     const std::size_t mask = table_.size() - 1;
-    for (SumId id = 2; id < hashes_.size(); ++id) {
-        std::size_t at = hashes_[id] & mask;
+    for (SumId id = 2; id < values(); ++id) {
+        std::size_t at = hash_of(runs(id)) & mask;
         while (table_[at] != 0) at = (at + 1) & mask;
         table_[at] = id;
     }

@@ -80,6 +80,8 @@ class Sums {
     /// Room for so many runs, next to each other, behind those of the last value.
     [[nodiscard]] SumRun* room_for(std::size_t runs);
     void grow();
+    /// Their numbers are below this.
+    [[nodiscard]] SumId values() const { return static_cast<SumId>(begin_.size() - 1); }
 
     /// Runs never move, as growing arrays do, which need three times their size meanwhile.
     static constexpr std::size_t kUnit = 1024;
@@ -88,10 +90,9 @@ class Sums {
     std::size_t most_runs_;
     std::int64_t ranks_ = 0, chunks_ = 0;  ///< whose single contributions are numbers
     std::vector<std::unique_ptr<SumRun[]>> pool_;
-    std::vector<SumRun*> units_;         ///< of the pool, kUnit runs each
-    std::vector<std::uint32_t> begin_;   ///< by value: its first run, in all units; and the end
-    std::vector<std::uint32_t> hashes_;  ///< the lower half of each
-    std::vector<SumId> table_;           ///< open addressing by hash; 0: free
+    std::vector<SumRun*> units_;        ///< of the pool, kUnit runs each
+    std::vector<std::uint32_t> begin_;  ///< by value: its first run, in all units; and the end
+    std::vector<SumId> table_;          ///< open addressing by hash; 0: free
     std::unordered_map<std::uint64_t, SumId> added_;
     std::vector<SumRun> scratch_;
 };

@@ -527,10 +527,9 @@ TEST_CASE("nops that the runtimes mishandle are warned of") {
     CHECK(verdict.verdict == PlanClass::Valid);
     CHECK(has_code(verdict.warnings, "nop-dependency"));
     trailing.plan().gpus[0].blocks[2].steps.push_back(
-        {plan::StepId(2), plan::StepType::Nop, {}, {}, 0, plan::BlockId(1), plan::StepId(0), false});
+        {.number = plan::StepId(2), .count = 0, .dep_block = plan::BlockId(1), .dep_step = plan::StepId(0)});
     CHECK(has_code(verify::verify(trailing).warnings, "trailing-nop"));
-    idle.plan().gpus[0].blocks[2].steps.push_back(
-        {plan::StepId(2), plan::StepType::Nop, {}, {}, 0, {}, {}, false});
+    idle.plan().gpus[0].blocks[2].steps.push_back({.number = plan::StepId(2), .count = 0});
     CHECK(has_code(verify::verify(idle).warnings, "idle-nop"));
 }
 
