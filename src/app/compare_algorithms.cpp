@@ -116,7 +116,8 @@ class Tuning {
 /// Times the plans again, with all that is said of a cost, and holds them against the bound of each size.
 void enter_costs(ComparedAlgorithms& compared, const Stop& stop) {
     auto& plans = compared.plans.compared;
-    for (JudgedPlan& judged : plans) time_at_sizes(judged, compared.network, {}, stop);
+    KnownBounds known;
+    for (JudgedPlan& judged : plans) time_at_sizes(judged, compared.network, {}, stop, &known);
     for (std::size_t s = 0; s < compared.network.sizes.size(); ++s) {
         std::optional<Bound> least;
         for (const JudgedPlan& judged : plans) {

@@ -44,9 +44,19 @@ std::string why_no_instance(std::span<const BoundJob> jobs) {
     return "too many chunks, or a share that is not whole";
 }
 
+void hold_against(const Bound& bound, PlanCost& cost, const CostJob& first) {
+    cost.bound = bound;
+    if (cost.timing.makespan < bound.value) {
+        throw InternalError(fmt::format("the plan '{}' takes {} ticks, below the lower bound {} ({})",
+                                        first.verdict.name, cost.timing.makespan.count(), bound.value.count(),
+                                        bound.kind));
+    }
+    cost.gap = gap(cost.timing.makespan, bound.value);
+}
+
 /// Computes bound and gap, where the collectives of all plans are known.
 void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Topology& topology,
-                        const Stop& stop) {
+                        const Stop& stop, KnownBounds* known) {
     std::vector<BoundJob> asked;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const plan::PlanVerdict& verdict = jobs[i].verdict;
@@ -64,22 +74,19 @@ void hold_against_bound(PlanCost& cost, std::span<const CostJob> jobs, const Top
         cost.no_bound = why_no_instance(asked);
         return;
     }
+    const std::pair key(cost.timing.jobs.front().chunks, cost.timing.jobs.front().chunk);
     with_instance(*instance, [&] {
+        if (known != nullptr && known->contains(key)) return hold_against(known->at(key), cost, jobs.front());
         if (synth::unreachable(*instance)) {
             cost.no_bound = "a rank cannot be reached";
             return;
         }
         const synth::Bounding bounding = synth::bounds_of(*instance, cost.timing.makespan, stop);
-        cost.bound = bounding.best();
         cost.skipped = bounding.skipped();
-        if (cost.timing.makespan < cost.bound->value) {
-            throw InternalError(fmt::format("the plan '{}' takes {} ticks, below the lower bound {} ({})",
-                                            jobs.front().verdict.name, cost.timing.makespan.count(),
-                                            cost.bound->value.count(), cost.bound->kind));
-        }
-        cost.gap = gap(cost.timing.makespan, cost.bound->value);
+        hold_against(bounding.best(), cost, jobs.front());
+        if (known != nullptr) known->emplace(key, bounding.best());
     });
-    if (cost.bound) ask_finer(cost, asked, topology, stop);
+    if (cost.bound && known == nullptr) ask_finer(cost, asked, topology, stop);
 }
 
 template <class Value>
@@ -124,7 +131,8 @@ timing::PlanTiming timing_of(std::span<const CostJob> jobs, const Topology& topo
     return timing::time_plans(timed, topology, false, stop);
 }
 
-PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop) {
+PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop,
+                 KnownBounds* known) {
     PlanCost cost;
     for (const CostJob& job : jobs) {
         cost.labels.push_back(job.label.empty() ? fmt::format("plan {}", cost.labels.size() + 1) : job.label);
@@ -146,7 +154,7 @@ PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const 
         for (const std::string& note : notes)
             cost.notes.push_back(jobs.size() > 1 ? fmt::format("{}: {}", cost.labels[i], note) : note);
     }
-    hold_against_bound(cost, jobs, topology, stop);
+    hold_against_bound(cost, jobs, topology, stop, known);
     return cost;
 }
 

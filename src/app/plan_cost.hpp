@@ -7,6 +7,7 @@
 #include "plan/plan_verdict.hpp"
 #include "timing/plan_timing.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +45,10 @@ struct CostJob {
     std::string label{};                                 ///< what it is called among several
 };
 
+/// The bounds of one collective among the same NPUs of a network that were computed before: by number and
+/// bytes of the chunks that its data is cut into. No plan of the collective has another.
+using KnownBounds = std::map<std::pair<std::uint64_t, Bytes>, Bound>;
+
 /// The collective that the verdict is on; Custom where it is none with a name.
 [[nodiscard]] CollectiveKind goal_of(const plan::PlanVerdict& verdict);
 
@@ -55,11 +60,13 @@ struct CostJob {
 /// The cost of plans that start together and share the links of the topology. The verdicts must be
 /// acceptable; one that only holds with deeper FIFOs is timed with those. Throws InputError if a plan does
 /// not fit the topology (its message names the ranks), LimitError when stopped, InternalError (with a
-/// reproducer) if a makespan is below its bound.
-[[nodiscard]] PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology,
-                               const Stop& stop = {});
-[[nodiscard]] inline PlanCost cost_of(const CostJob& job, const Topology& topology, const Stop& stop = {}) {
-    return cost_of({&job, 1}, topology, stop);
+/// reproducer) if a makespan is below its bound. `known`, of a plan alone: bounds are taken from there or
+/// added, and none is computed for finer chunks.
+[[nodiscard]] PlanCost cost_of(std::span<const CostJob> jobs, const Topology& topology, const Stop& stop = {},
+                               KnownBounds* known = nullptr);
+[[nodiscard]] inline PlanCost cost_of(const CostJob& job, const Topology& topology, const Stop& stop = {},
+                                      KnownBounds* known = nullptr) {
+    return cost_of({&job, 1}, topology, stop, known);
 }
 
 /// The part of the makespan in which the link is busy.

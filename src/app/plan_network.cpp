@@ -94,12 +94,12 @@ void time_plan(JudgedPlan& judged, const PlanNetwork& network, std::span<const s
 }
 
 void time_at_sizes(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
-                   const Stop& stop) {
+                   const Stop& stop, KnownBounds* known) {
     expects(judged.plan.has_value());
     for (const Bytes bytes : network.sizes) {
         SizedCost& at = judged.sizes.emplace_back(SizedCost{bytes});
         try {
-            at.cost = cost_of(job_of(judged, bytes, group), network.topology, stop);
+            at.cost = cost_of(job_of(judged, bytes, group), network.topology, stop, known);
         } catch (const InputError& error) {
             at.not_timed = error.message();
         }

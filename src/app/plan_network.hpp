@@ -29,9 +29,9 @@ struct PlanNetwork {
 void time_plan(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
                const Stop& stop);
 
-/// Times it at each of the network's sizes.
+/// Times it at each of the network's sizes. `known`: as of cost_of.
 void time_at_sizes(JudgedPlan& judged, const PlanNetwork& network, std::span<const std::int32_t> group,
-                   const Stop& stop);
+                   const Stop& stop, KnownBounds* known = nullptr);
 
 /// What it takes at a size, without a bound. Precondition: it could be timed at another one. Throws
 /// InputError where it cannot be at this one, LimitError when stopped.

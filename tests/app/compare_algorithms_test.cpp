@@ -57,6 +57,23 @@ TEST_CASE("all algorithms are held against one bound at a size, which none is be
     CHECK(bounds.size() == 1);
 }
 
+TEST_CASE("the bound that algorithms are held against is the least of those that their plans have alone") {
+    AlgorithmsOptions options = on(kRing6, {1 << 14, 1 << 20}, CollectiveKind::AllGather);
+    options.name = "ring";
+    const ComparedAlgorithms compared = compare_algorithms(options);
+    REQUIRE(compared.plans.compared.size() > 1);
+    std::vector<Ticks> least(2, Ticks::max());
+    for (const JudgedPlan& judged : compared.plans.compared) {
+        JudgedPlan alone = judged;
+        alone.sizes.clear();
+        time_at_sizes(alone, compared.network, {}, {});
+        for (std::size_t s = 0; s < 2; ++s) least[s] = std::min(least[s], alone.sizes[s].cost->bound->value);
+    }
+    for (const JudgedPlan& judged : compared.plans.compared) {
+        for (std::size_t s = 0; s < 2; ++s) CHECK(judged.sizes[s].cost->bound->value == least[s]);
+    }
+}
+
 TEST_CASE("algorithms that cannot be used are named with the reason") {
     const ComparedAlgorithms compared = compare_algorithms(on(kRing6, {1 << 10}, CollectiveKind::AllGather));
     const auto bine = std::ranges::find(compared.left_out, "bine", &ComparedAlgorithms::LeftOut::algorithm);
