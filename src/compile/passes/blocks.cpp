@@ -134,16 +134,16 @@ class Manual {
         Block& made = layout_.blocks[number];
         std::uint32_t& end = sends ? made.out : made.in;
         std::uint32_t& who = sends ? known.sends : known.receives;
-        const std::string name = fmt::format("thread block {} of rank {}", wanted, one.rank);
+        const auto name = [&] { return fmt::format("thread block {} of rank {}", wanted, one.rank); };
         if (end != kNone && end != lane) {
             const Lane& a = layout_.lanes[end];
             const Lane& b = layout_.lanes[lane];
             if (a.wanted_channel != b.wanted_channel) {
-                refuse(fmt::format("{} uses channel {} and channel {}", name, a.wanted_channel,
+                refuse(fmt::format("{} uses channel {} and channel {}", name(), a.wanted_channel,
                                    b.wanted_channel),
                        who, i);
             }
-            refuse(fmt::format("{} {} rank {} and rank {}", name, sends ? "sends to" : "receives from",
+            refuse(fmt::format("{} {} rank {} and rank {}", name(), sends ? "sends to" : "receives from",
                                sends ? a.to : a.from, sends ? b.to : b.from),
                    who, i);
         }
@@ -153,7 +153,7 @@ class Manual {
         if (known.channel == kNone) known.channel = i;
         const std::int32_t first_channel = layout_.lanes[layout_.lane_of[known.channel]].wanted_channel;
         if (first_channel != channel) {
-            refuse(fmt::format("{} uses channel {} and channel {}", name, first_channel, channel),
+            refuse(fmt::format("{} uses channel {} and channel {}", name(), first_channel, channel),
                    known.channel, i);
         }
         // The connection has one thread block at each end.
