@@ -14,6 +14,12 @@ namespace tutti::emit {
 using tensor::DType, tensor::Layout, tensor::Op, tensor::Program, tensor::Type, tensor::Value,
     tensor::ValueId;
 
+namespace {
+
+bool is_half(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
+
+}  // namespace
+
 std::string cpp_dtype(DType dtype) { return dtype == DType::Bool ? "truth" : std::string(name_of(dtype)); }
 
 std::string cpp_shape(std::span<const std::int64_t> shape) {
@@ -46,17 +52,45 @@ std::string cpp_constant(const Value& constant) {
     const std::string type = cpp_dtype(constant.type.dtype);
     if (!is_floating(constant.type.dtype)) return fmt::format("{}({:.0f}LL)", type, constant.number);
     const std::string text = fmt::format("{}({})", type, cpp_number(constant.number));
-    return constant.type.dtype == DType::F16 || constant.type.dtype == DType::BF16
-               ? fmt::format("rounded_{}({})", type, text)
-               : text;
+    return is_half(constant.type.dtype) ? fmt::format("rounded_{}({})", type, text) : text;
 }
 
 namespace {
 
+/// Of truth values, which are 0 and 1: what is not 0 is true. Nothing for what is no arithmetic.
+std::string truth_expression(const Value& value, std::span<const std::string> args) {
+    switch (value.op) {
+        case Op::Add:
+        case Op::Max:
+        case Op::Or:
+            return fmt::format("{} || {}", args[0], args[1]);
+        case Op::Mul:
+        case Op::Min:
+        case Op::And:
+            return fmt::format("{} && {}", args[0], args[1]);
+        case Op::Sub:
+            return fmt::format("{} != {}", args[0], args[1]);
+        case Op::Div:
+        case Op::Pow:
+            return fmt::format("{} || !{}", args[0], args[1]);
+        case Op::Neg:
+        case Op::Abs:
+            return args[0];
+        default:
+            return {};
+    }
+}
+
 std::string expression(const Value& value, std::span<const std::string> args) {
+    const DType dtype = value.type.dtype;
+    if (dtype == DType::Bool) {
+        if (const std::string text = truth_expression(value, args); !text.empty()) return text;
+    }
+    if (value.op == Op::Div && !is_floating(dtype)) return fmt::format("quotient({}, {})", args[0], args[1]);
+    if (value.op == Op::Abs && (dtype == DType::U32 || dtype == DType::U8)) return args[0];
     static const std::map<Op, std::string_view> kSymbols{
-        {Op::Add, "+"}, {Op::Sub, "-"}, {Op::Mul, "*"}, {Op::Div, "/"}, {Op::Lt, "<"},   {Op::Le, "<="},
-        {Op::Gt, ">"},  {Op::Ge, ">="}, {Op::Eq, "=="}, {Op::Ne, "!="}, {Op::And, "&&"}, {Op::Or, "||"}};
+        {Op::Add, "+"}, {Op::Sub, "-"}, {Op::Mul, "*"}, {Op::Div, "/"}, {Op::Lt, "<"},
+        {Op::Le, "<="}, {Op::Gt, ">"},  {Op::Ge, ">="}, {Op::Eq, "=="}, {Op::Ne, "!="}};
     if (const auto symbol = kSymbols.find(value.op); symbol != kSymbols.end())
         return fmt::format("{} {} {}", args[0], symbol->second, args[1]);
     switch (value.op) {
@@ -75,7 +109,8 @@ std::string expression(const Value& value, std::span<const std::string> args) {
         case Op::Select:
             return fmt::format("{} ? {} : {}", args[0], args[1], args[2]);
         case Op::Cast:
-            return value.type.dtype == DType::Bool ? args[0] + " != 0" : args[0];
+            if (dtype == DType::Bool) return args[0] + " != 0";
+            return is_half(dtype) ? fmt::format("{}({})", cpp_dtype(dtype), args[0]) : args[0];
         default:
             return fmt::format("std::{}({})", name_of(value.op), fmt::join(args, ", "));
     }
@@ -86,11 +121,17 @@ std::string expression(const Value& value, std::span<const std::string> args) {
 std::string cpp_element(const Value& value, std::span<const std::string> args) {
     const DType dtype = value.type.dtype;
     const std::string type = cpp_dtype(dtype), text = expression(value, args);
-    if (dtype == DType::F16 || dtype == DType::BF16) return fmt::format("rounded_{}({})", type, text);
-    return fmt::format("{}({})", type, text);
+    return is_half(dtype) ? fmt::format("rounded_{}({})", type, text) : fmt::format("{}({})", type, text);
 }
 
 bool is_scalar_constant(const Value& value) { return value.op == Op::Constant && value.type.rank() == 0; }
+
+bool is_read(const Program& program, const tensor::Users& users, ValueId input) {
+    return std::ranges::find(program.outputs(), input) != program.outputs().end() ||
+           std::ranges::any_of(users[input], [&](ValueId user) {
+               return program[user].op != Op::Update || program[user].args[1] == input;
+           });
+}
 
 bool same_elements(const Type& a, const Type& b) { return a.shape == b.shape && a.layout == b.layout; }
 

@@ -43,7 +43,7 @@ class CppStep {
 
     std::string text() {
         for (const ValueId id : program_.order()) {
-            if (program_[id].op == Op::Input)
+            if (program_[id].op == Op::Input && is_read(program_, users_, id))
                 line(fmt::format("const auto& {} = in.{};", name(id), name(id)));
         }
         for (const Kernel& kernel : kernels_.all()) write(kernel);

@@ -39,6 +39,8 @@ std::string neutral_text(DType dtype, Reduction kind) {
             return is_max ? "0U" : "4294967295U";
         case DType::I8:
             return is_max ? "i8(-128)" : "i8(127)";
+        case DType::Bool:
+            return fmt::format("{}({})", type, is_max ? 0 : 1);
         default:
             return fmt::format("{}({})", type, is_max ? 0 : 255);
     }

@@ -46,7 +46,8 @@ CudaStep::CudaStep(const Program& program)
 std::string CudaStep::text() {
     for (const ValueId id : program_.order()) {
         check(id);
-        if (program_[id].op == Op::Input) line(fmt::format("const auto& {0} = in.{0};", name(id)));
+        if (program_[id].op == Op::Input && is_read(program_, users_, id))
+            line(fmt::format("const auto& {0} = in.{0};", name(id)));
     }
     for (std::size_t i = 0; i < kernels_.all().size(); ++i) write_kernel(KernelId(i));
     return std::move(text_);
@@ -113,7 +114,13 @@ void CudaStep::write_values(std::span<const ValueId> values, const std::string& 
         }
         flush();
         std::size_t end = i;
-        while (end < values.size() && is_collective(program_[values[end]].op)) ++end;
+        const auto reads_group = [&](ValueId arg) {
+            const auto group = values.subspan(i, end - i);
+            return std::ranges::find(group, arg) != group.end();
+        };
+        while (end < values.size() && is_collective(program_[values[end]].op) &&
+               std::ranges::none_of(program_[values[end]].args, reads_group))
+            ++end;
         if (end > i + 1) {
             line("rank.begin_group();");
             for (const ValueId id : values.subspan(i, end - i)) write_value(id);

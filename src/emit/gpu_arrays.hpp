@@ -22,8 +22,8 @@ using ranks::bf16, ranks::f16, ranks::f32, ranks::f64, ranks::i32, ranks::i64, r
     ranks::u32, ranks::u8;
 using ranks::Box, ranks::Files, ranks::Interval, ranks::Mesh, ranks::Reduction, ranks::Shape, ranks::Size,
     ranks::Type;
-using ranks::kLocal, ranks::kReplicated, ranks::philox, ranks::product, ranks::reduced, ranks::root,
-    ranks::strides_of;
+using ranks::kLocal, ranks::kReplicated, ranks::philox, ranks::product, ranks::quotient, ranks::reduced,
+    ranks::root, ranks::strides_of;
 
 /// Halves are stored as such and computed in float; all other types are stored as they are computed.
 #ifdef TUTTI_F64
@@ -199,7 +199,10 @@ constexpr ncclDataType_t nccl_type() {
     if (std::is_same_v<T, std::uint32_t>) return ncclUint32;
     return std::is_same_v<T, std::int8_t> ? ncclInt8 : ncclUint8;
 }
-inline ncclRedOp_t nccl_op(Reduction kind) {
+template <class T>
+ncclRedOp_t nccl_op(Reduction kind) {
+    if (std::is_same_v<T, truth>)  // as ranks::reduced has them
+        return kind == Reduction::sum || kind == Reduction::max ? ncclMax : ncclMin;
     return kind == Reduction::prod  ? ncclProd
            : kind == Reduction::max ? ncclMax
            : kind == Reduction::min ? ncclMin

@@ -25,7 +25,7 @@ __global__ void contract_elements(Size n, T* to, Contraction<T> in) {
             Number<T> term = number(in.data[0][in.outer[0].at(i) + in.inner[0].at(k)]);
             for (int o = 1; o < in.operands; ++o)
                 term *= number(in.data[o][in.outer[o].at(i) + in.inner[o].at(k)]);
-            sum += term;
+            sum = ranks::reduced(Reduction::sum, sum, term);
         }
         to[i] = T(sum);
     }

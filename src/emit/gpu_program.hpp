@@ -96,7 +96,7 @@ class Rank : public Streams {
         const Array<T> from = packed(in);
         Array<T> out = made<T>(in.shape);
         begin_group();
-        check(ncclAllReduce(from.data, out.data, count(out), nccl_type<T>(), nccl_op(kind), comm(axes),
+        check(ncclAllReduce(from.data, out.data, count(out), nccl_type<T>(), nccl_op<T>(kind), comm(axes),
                             streams_[kNetwork]));
         return ended(out);
     }
@@ -106,7 +106,7 @@ class Rank : public Streams {
         const Array<T> from = packed(in);
         Array<T> out = made<T>(in.shape);
         begin_group();
-        check(ncclReduce(from.data, out.data, count(out), nccl_type<T>(), nccl_op(kind), at(axes, root),
+        check(ncclReduce(from.data, out.data, count(out), nccl_type<T>(), nccl_op<T>(kind), at(axes, root),
                          comm(axes), streams_[kNetwork]));
         return ended(out);
     }
@@ -135,7 +135,7 @@ class Rank : public Streams {
         Array<T> out{memory<T>(parts.largest), shape, strides_of(shape)};
         begin_group();
         check(ncclReduceScatter(send, out.data, static_cast<std::size_t>(parts.largest), nccl_type<T>(),
-                                nccl_op(kind), comm(axes), streams_[kNetwork]));
+                                nccl_op<T>(kind), comm(axes), streams_[kNetwork]));
         return ended(out);
     }
     template <class T>

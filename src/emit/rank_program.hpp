@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,7 +54,7 @@ using i32 = std::int32_t;
 using u32 = std::uint32_t;
 using i8 = std::int8_t;
 using u8 = std::uint8_t;
-using truth = unsigned char;
+using truth = char8_t;  // 0 or 1; a type of its own, so that functions can tell it from u8
 
 /// The nearest number with so many digits (ties to even), whose smallest step is 2^least.
 inline float nearest(float x, int digits, int least, float largest) {
@@ -149,6 +150,8 @@ class Rows {
 enum class Reduction { sum, prod, max, min };
 template <class T>
 TUTTI_ON_GPU T reduced(Reduction kind, T a, T b) {
+    if constexpr (std::is_same_v<T, truth>)  // a sum is true if one of both is
+        return static_cast<T>(kind == Reduction::sum || kind == Reduction::max ? a | b : a & b);
     switch (kind) {
         case Reduction::prod:
             return static_cast<T>(a * b);
@@ -163,9 +166,18 @@ TUTTI_ON_GPU T reduced(Reduction kind, T a, T b) {
 template <class T>
 T neutral(Reduction kind) {
     using Limits = std::numeric_limits<T>;
+    if (std::is_same_v<T, truth>) return static_cast<T>(kind == Reduction::prod || kind == Reduction::min);
     if (kind == Reduction::max) return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
     if (kind == Reduction::min) return Limits::has_infinity ? Limits::infinity() : Limits::max();
     return static_cast<T>(kind == Reduction::prod ? 1 : 0);
+}
+/// Of whole numbers, rounded towards zero; what is divided by 0 has no meaning, and is 0.
+template <class T>
+TUTTI_ON_GPU T quotient(T a, T b) {
+    if (b == 0) return 0;
+    if (std::is_signed_v<T> && b == static_cast<T>(-1))
+        return static_cast<T>(0 - static_cast<std::uint64_t>(a));
+    return static_cast<T>(a / b);
 }
 
 /// Philox4x32-10: counter = number / 4, word = number mod 4, key = seed.
@@ -452,7 +464,8 @@ Array<T> einsum(const std::string& spec, const Arrays&... in) {
             T factor = *operands[0]->at(rows.begin(1) + j * rows.step(1));
             for (std::size_t i = 1; i < operands.size(); ++i)
                 factor *= *operands[i]->at(rows.begin(i + 1) + j * rows.step(i + 1));
-            *out.at(rows.begin(0) + j * rows.step(0)) += factor;
+            T& element = *out.at(rows.begin(0) + j * rows.step(0));
+            element = reduced(Reduction::sum, element, factor);
         }
     }
     return out;

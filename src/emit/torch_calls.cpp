@@ -16,6 +16,9 @@ using tensor::AxisId, tensor::DType, tensor::Op, tensor::Type, tensor::Value, te
 namespace {
 
 std::string_view reduction_text(const Value& value) {
+    using enum tensor::Reduction;
+    if (value.type.dtype == DType::Bool)
+        return value.reduction == Sum || value.reduction == Max ? "max" : "min";
     return value.reduction == tensor::Reduction::Prod ? "product" : name_of(value.reduction);
 }
 
@@ -150,7 +153,10 @@ std::string TorchStep::finished(ValueId id, const std::string& raw, bool togethe
         default:
             if (together) text += "[0]";
     }
-    return operand.dtype == DType::Bool ? text + ".to(torch.bool)" : text;
+    if (operand.dtype == DType::Bool) return text + ".to(torch.bool)";
+    const bool adds_up =
+        value.op == Op::ReduceScatter || value.op == Op::AllReduce || value.op == Op::ReduceTo;
+    return adds_up ? word(value, text) : text;
 }
 
 }  // namespace tutti::emit

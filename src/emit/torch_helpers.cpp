@@ -11,7 +11,7 @@ struct Helper {
 };
 
 /// Each after those that it calls.
-constexpr std::array<Helper, 18> kHelpers{{
+constexpr std::array<Helper, 19> kHelpers{{
     {"_part(", R"(def _part(size, cuts):
     """The elements that this rank has of a dimension; each cut has the size of its parts and the rank's place."""
     begin, end = 0, size
@@ -105,11 +105,15 @@ constexpr std::array<Helper, 18> kHelpers{{
             x = x.prod(dim, keepdim=keepdims, dtype=x.dtype)
         return x
     if x.numel() == 0:  # a part without elements, which loses against any other
-        ends = torch.finfo(x.dtype) if x.is_floating_point() else torch.iinfo(x.dtype)
-        end = (-math.inf if kind == "max" else math.inf) if x.is_floating_point() else (ends.min if kind == "max" else ends.max)
+        least, most = (-math.inf, math.inf) if x.is_floating_point() else (False, True) if x.dtype == torch.bool else (torch.iinfo(x.dtype).min, torch.iinfo(x.dtype).max)
+        end = least if kind == "max" else most
         shape = [1 if dim in dims else size for dim, size in enumerate(x.shape) if keepdims or dim not in dims]
         return torch.full(shape, end, dtype=x.dtype, device=x.device)
     return x.amax(dims, keepdim=keepdims) if kind == "max" else x.amin(dims, keepdim=keepdims)
+)"},
+    {"_quotient(", R"(def _quotient(x, y):
+    """Of whole numbers, rounded towards zero; what is divided by 0 has no meaning, and is 0."""
+    return torch.where(y == 0, 0, torch.div(x, torch.where(y == 0, 1, y), rounding_mode="trunc"))
 )"},
     {"_uniform(", R"(def _uniform(seed, shape, own, dtype, device):
     """Philox4x32-10: a number in [0, 1) for each element, by its row-major number in the whole shape."""

@@ -74,6 +74,28 @@ std::string function_text(Op op) {
     }
 }
 
+/// Arithmetic with truth values: what is not 0 is true. Nothing for what is no arithmetic.
+std::string truth_text(Op op, std::span<const std::string> args) {
+    switch (op) {
+        case Op::Add:
+        case Op::Max:
+            return fmt::format("{} | {}", args[0], args[1]);
+        case Op::Mul:
+        case Op::Min:
+            return fmt::format("{} & {}", args[0], args[1]);
+        case Op::Sub:
+            return fmt::format("{} ^ {}", args[0], args[1]);
+        case Op::Div:
+        case Op::Pow:
+            return fmt::format("{} | ~{}", args[0], args[1]);
+        case Op::Neg:
+        case Op::Abs:
+            return args[0];
+        default:
+            return {};
+    }
+}
+
 std::string list_text(std::span<const std::int64_t> numbers) {
     return fmt::format("[{}]", fmt::join(numbers, ", "));
 }
@@ -156,13 +178,15 @@ void TorchStep::write_results() {
         if (program_[id].op == Op::Update && std::ranges::find(results, id) == results.end())
             results.push_back(id);
     }
-    line("return {");
+    std::vector<std::string> items;  // complete before the first is written: some make lines of their own
     for (const ValueId id : results) {
         const Value& value = program_[id];
         const std::string has = holder(value.type);
-        line(fmt::format("    {}: _done({}){},", python_string(value.name), whole(id, value.type),
-                         has.empty() ? "" : fmt::format(" if {} else None", has)));
+        items.push_back(fmt::format("    {}: _done({}){},", python_string(value.name), whole(id, value.type),
+                                    has.empty() ? "" : fmt::format(" if {} else None", has)));
     }
+    line("return {");
+    for (const std::string& item : items) line(item);
     line("}");
 }
 
@@ -222,10 +246,16 @@ std::string TorchStep::compute(ValueId id) {
     for (std::size_t k = 0; k < value.args.size(); ++k) args.push_back(read(id, k));
     switch (value.op) {
         case Op::Einsum:
-            return fmt::format("torch.einsum({}, {})", python_string(value.spec), fmt::join(args, ", "));
+            if (value.type.dtype == DType::Bool) {  // of which there is no product of matrices
+                for (std::string& arg : args) arg += ".to(torch.int32)";
+                return fmt::format("torch.einsum({}, {}) != 0", python_string(value.spec),
+                                   fmt::join(args, ", "));
+            }
+            return word(
+                value, fmt::format("torch.einsum({}, {})", python_string(value.spec), fmt::join(args, ", ")));
         case Op::Reduce:
-            return fmt::format("_reduced({}, \"{}\", {}, {})", args[0], name_of(value.reduction),
-                               list_text(value.dims), value.keepdims ? "True" : "False");
+            return word(value, fmt::format("_reduced({}, \"{}\", {}, {})", args[0], name_of(value.reduction),
+                                           list_text(value.dims), value.keepdims ? "True" : "False"));
         case Op::Transpose:
             return fmt::format("{}.permute({})", args[0], list_text(value.perm));
         case Op::Broadcast:
@@ -241,21 +271,24 @@ std::string TorchStep::compute(ValueId id) {
     }
 }
 
+std::string TorchStep::word(const Value& value, const std::string& text) {
+    return value.type.dtype == DType::U32 ? fmt::format("({}) & 0xFFFFFFFF", text) : text;
+}
+
 std::string TorchStep::pointwise(const Value& value, std::span<const std::string> args) const {
-    const bool is_word = value.type.dtype == DType::U32;
-    std::string text;
+    std::string text = value.type.dtype == DType::Bool ? truth_text(value.op, args) : std::string();
+    if (!text.empty()) return text;
     if (value.op == Op::Cast) {
         text = fmt::format("{}.to({})", args[0], torch_dtype(value.dtype));
     } else if (value.op == Op::Div) {
-        text = is_floating(value.type.dtype)
-                   ? fmt::format("{} / {}", args[0], args[1])
-                   : fmt::format("torch.div({}, {}, rounding_mode=\"trunc\")", args[0], args[1]);
+        text = is_floating(value.type.dtype) ? fmt::format("{} / {}", args[0], args[1])
+                                             : fmt::format("_quotient({}, {})", args[0], args[1]);
     } else if (const std::string symbol = operator_text(value.op); !symbol.empty()) {
         text = fmt::format("{} {} {}", args[0], symbol, args[1]);
     } else {
         text = fmt::format("{}({})", function_text(value.op), fmt::join(args, ", "));
     }
-    return is_word ? fmt::format("({}) & 0xFFFFFFFF", text) : text;
+    return word(value, text);
 }
 
 std::string TorchStep::broadcast(ValueId id, const std::string& arg) {

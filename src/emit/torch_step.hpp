@@ -61,6 +61,8 @@ class TorchStep {
 
     [[nodiscard]] std::string compute(tensor::ValueId id);
     [[nodiscard]] std::string pointwise(const tensor::Value& value, std::span<const std::string> args) const;
+    /// What was computed in 64 bits, in those that the value's type has.
+    [[nodiscard]] static std::string word(const tensor::Value& value, const std::string& text);
     [[nodiscard]] std::string broadcast(tensor::ValueId id, const std::string& arg);
 
     // torch_calls.cpp. A collective: what goes into the call, the call, and what its result becomes;

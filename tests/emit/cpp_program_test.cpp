@@ -51,6 +51,32 @@ TEST_CASE("names are what C++ takes, each its own, and nothing in them is code")
     CHECK(emit::cpp_number(3) == "3.0");
 }
 
+TEST_CASE("a state that is not read is no name in the step") {
+    Builder b("states", {{"data", 2}});
+    const Expr x = b.input("x", {2});
+    b.update(b.state("s", {2}), x * 2.0);
+    const std::string text = emit::cpp_program(b.program());
+    CHECK(has(text, "const auto& x = in.x;"));
+    CHECK_FALSE(has(text, "const auto& s = in.s;"));
+    CHECK(has(text, "Array<f32> s;"));
+}
+
+TEST_CASE("truth values, whole numbers and casts to halves are what their types say") {
+    Builder b("types", {{"data", 2}});
+    const Expr x = b.input("x", {2}, DType::Bool), i = b.input("i", {2}, DType::I32);
+    const Expr w = b.input("w", {2}, DType::U32), d = b.input("d", {2}, DType::F64);
+    b.output((-x + x).named("either"));
+    b.output((i / i).named("one"));
+    b.output(b.apply(Op::Abs, {w}).named("same"));
+    b.output(d.cast(DType::BF16).named("rounded"));
+    const std::string text = emit::cpp_program(b.program());
+    CHECK(has(text, " = truth(x0_[j_ * s0_]);"));
+    CHECK(has(text, "const truth either = truth(x0_[j_ * s0_] || x1_[j_ * s1_]);"));
+    CHECK(has(text, "const i32 one = i32(quotient(x0_[j_ * s0_], x0_[j_ * s0_]));"));
+    CHECK(has(text, "const u32 same = u32(x0_[j_ * s0_]);"));
+    CHECK(has(text, "const bf16 rounded = rounded_bf16(bf16(x0_[j_ * s0_]));"));
+}
+
 TEST_CASE("what the text itself names is no value's name, and a constant can be an output") {
     Builder b("names", {{"data", 2}});
     const Expr x = b.input("x", {2}), y = (x * x).named("x0"), z = (y + x).named("j"), c = b.constant(0.25);

@@ -63,6 +63,26 @@ TEST_CASE("an overlap is a loop over pieces in which a later kernel works on an 
     CHECK(has(text, "rank.put(y, y_pieces_[p_], Type{{24, 4}, {kReplicated}}, 0, cut_, p_);"));
 }
 
+TEST_CASE("a collective that needs another is not in one call with it") {
+    Builder b("step", {{"data", 2}});
+    const Expr x = b.input("x", {4}, DType::F32, {{"data", Layout::local()}});
+    const Expr y = b.input("y", {4}, DType::F32, {{"data", Layout::local()}});
+    const Expr mine = x.reduce_scatter({"data"}, 0).named("mine"), sum = y.all_reduce("data").named("sum");
+    b.output(mine.all_gather({"data"}).named("all"));
+    b.output(sum);
+    ProgramParts parts = b.program().parts();
+    parts.fused = {{"both", {}}};
+    for (const char* name : {"mine", "sum", "all"})
+        parts.fused.front().values.push_back(*b.program().find(name));
+    const std::string text = emit::cuda_program(Program(parts));
+    const auto at = [&](const char* words) { return text.find(words); };
+    CHECK(at("rank.begin_group();") < at("rank.reduce_scatter("));
+    CHECK(at("rank.reduce_scatter(") < at("rank.all_reduce("));
+    CHECK(at("rank.all_reduce(") < at("rank.end_group();"));
+    CHECK(at("rank.end_group();") < at("rank.all_gather("));
+    CHECK(at("rank.all_gather(") != std::string::npos);
+}
+
 TEST_CASE("what CUDA programs cannot express is refused by name") {
     Builder wide("wide", {{"data", 1}});
     wide.output((wide.input("x", {1, 1, 1, 1, 1, 1, 1, 1, 2}) * 2.0).named("nine"));

@@ -88,6 +88,35 @@ TEST_CASE("nothing is padded where sizes divide, and everything is where they do
     CHECK(has(module(1003), "_unspread("));
 }
 
+TEST_CASE("an output that is made where it is read is made before the results are listed") {
+    Builder b("ones", {{"data", 2}});
+    Value ones;
+    ones.name = "ones";
+    ones.op = Op::Constant;
+    ones.shape = {{3, {}}};
+    ones.number = 1;
+    b.output(b.add(ones));
+    const std::string text = emit::torch_module(b.program());
+    CHECK(has(text,
+              "    ones = torch.full((3,), 1, dtype=f32, device=device)\n    return {\n        \"ones\": "
+              "_done(ones),\n"));
+}
+
+TEST_CASE("truth values and words are computed as their types are, which PyTorch does otherwise") {
+    Builder b("types", {{"data", 2}});
+    const Expr x = b.input("x", {4}, DType::Bool, {{"data", Layout::local()}});
+    const Expr w = b.input("w", {4}, DType::U32, {{"data", Layout::local()}});
+    const Expr i = b.input("i", {4}, DType::I32);
+    b.output((-x - x).named("other").all_reduce("data").named("any"));
+    b.output(w.all_reduce("data").named("sum"));
+    b.output((i / i).named("one"));
+    const std::string text = emit::torch_module(b.program());
+    CHECK(has(text, " ^ x\n"));
+    CHECK(has(text, "funcol.all_reduce(other.to(torch.uint8), \"max\", groups[\"data\"]).to(torch.bool)"));
+    CHECK(has(text, "sum = (funcol.all_reduce(w, \"sum\", groups[\"data\"])) & 0xFFFFFFFF"));
+    CHECK(has(text, "one = _quotient(i, i)"));
+}
+
 TEST_CASE("names are what Python takes, each its own, and nothing in them is code") {
     Builder b("name\"\"\"\nimport os", {{"a\"b", 2}});
     const Expr x = b.input("lambda", {2}), y = b.input("x.1", {2}), z = b.input("x-1", {2});
