@@ -66,9 +66,13 @@ void become_source(Value& value, Rng& rng) {
 }
 
 void become_pointwise(Value& value, ValueId second, ValueId third, Rng& rng) {
-    static constexpr std::array kUnary{Op::Neg, Op::Tanh, Op::Sqrt, Op::Abs, Op::Exp, Op::Sigmoid, Op::Not};
+    using enum tensor::DType;
+    static constexpr std::array kUnary{Op::Neg, Op::Neg, Op::Abs,     Op::Abs, Op::Tanh,  Op::Tanh, Op::Sqrt,
+                                       Op::Exp, Op::Erf, Op::Sigmoid, Op::Not, Op::Rsqrt, Op::Log};
     static constexpr std::array kBinary{Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max, Op::Min, Op::Pow};
-    static constexpr std::array kBool{Op::Lt, Op::Ge, Op::Eq, Op::And, Op::Or};
+    static constexpr std::array kBool{Op::Lt, Op::Ge, Op::Eq, Op::Le, Op::Gt, Op::Ne, Op::And, Op::Or};
+    static constexpr std::array kTypes{BF16, F32, F32, I32, I32, I32,  I32, F16,
+                                       F64,  I64, U32, I8,  U8,  Bool, Bool};
     const std::uint64_t kind = rng.below(10);
     if (kind < 2) {
         value.op = one_of(kUnary, rng);
@@ -83,7 +87,7 @@ void become_pointwise(Value& value, ValueId second, ValueId third, Rng& rng) {
         value.args.insert(value.args.end(), {second, third});
     } else {
         value.op = Op::Cast;
-        value.dtype = one_of(std::array{tensor::DType::BF16, tensor::DType::F32, tensor::DType::I32}, rng);
+        value.dtype = one_of(kTypes, rng);
     }
 }
 

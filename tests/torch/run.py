@@ -2,9 +2,9 @@
 """Emitted PyTorch modules give the reference numbers on every rank: each program of tests/data/tensor, as written and under its legal
 schedules, and the examples, as written and by their schedules and in pieces, on gloo with 1 to 4 ranks, in f64 within 1e-12; and overlaps
 compute while their collectives are under way. Skipped (77) where PyTorch is not installed; never a dependency. --parse only looks whether
-they are Python.
+they are Python. --cases runs programs of tutti_random_programs (tests/emit/random_programs.cpp) instead.
 
-    python3 tests/torch/run.py build/release/tutti [--parse] [--programs adam,moe] [--ranks 4] [--compile BACKEND] [--legal FILE]
+    python3 tests/torch/run.py build/release/tutti [--parse] [--programs adam,moe] [--ranks 4] [--compile BACKEND] [--legal FILE] [--cases FILE]
 """
 
 from __future__ import annotations
@@ -46,6 +46,13 @@ def cases(programs: list[str] | None, ranks: int, legal: Path):
         for schedule in schedules:
             if schedule["program"] == numbers["program"] and schedule["steps"]:
                 yield f"{path.stem}, {schedule['name']}", program, schedule["steps"], numbers
+
+
+def given_cases(path: Path, ranks: int):
+    for line in path.read_text().splitlines():
+        case = json.loads(line)
+        if math.prod(case["numbers"]["mesh"].values()) <= ranks:
+            yield case["name"], case["program"], case["steps"], case["numbers"]
 
 
 # More than their schedules, for the examples: what else tuning finds for them, and overlaps.
@@ -173,57 +180,65 @@ def pieces_of(path: Path) -> int:
     return sum(int(found) - 1 for found in re.findall(r"# overlapped: .*\n(?:(?! +for turn).*\n)*? +for turn in range\(\d+\):\n +if turn < (\d+):", text))
 
 
-def check(module, numbers, compiled: str) -> float:
-    """The largest error of this rank's outputs, relative to the largest element."""
+def check(module, numbers, compiled: str, watch: bool) -> float:
+    """The largest error of this rank's outputs, relative to the largest element; with `watch` pieces of overlaps must compute while collectives are under way."""
     groups, coords = module.make_groups(), module.coordinates()
     inputs = {name: own_part(module, name, array, coords) for name, array in numbers["inputs"].items()}
     step = torch.compile(module.step, backend=compiled) if compiled else module.step
     pieces = pieces_of(Path(module.__file__))
-    if pieces and not compiled and dist.get_world_size() > 1:
+    if watch and pieces and not compiled and dist.get_world_size() > 1:
         hidden = overlapped(module, inputs, groups, coords)
         if hidden < pieces:
             raise AssertionError(f"{hidden} collectives are under way while something is computed, expected {pieces}")
     outputs = step(inputs, groups, coords, floats=torch.float64)
     worst = 0.0
     for array, (name, output) in zip(numbers["outputs"].values(), outputs.items()):  # a schedule may rename outputs: out, out.ag
-        if output is None:
+        layout = module.OUTPUTS[name][2]
+        elsewhere = any(str(on).startswith("root") and int(on.split()[1]) != coords[axis] for axis, on in layout.items())
+        if (output is None) != elsewhere:
+            raise AssertionError(f"{name} is {output} where its layout is {layout}")
+        if elsewhere:
             continue
         expected = own_part(module, name, array, coords)
         if output.shape != expected.shape:
             raise AssertionError(f"{name} has shape {tuple(output.shape)}, expected {tuple(expected.shape)}")
         if expected.numel():
             scale = max(1.0, torch.tensor(array, dtype=torch.float64).abs().max().item())
-            worst = max(worst, (output - expected).abs().max().item() / scale)
+            worst = max(worst, (output.double() - expected).abs().max().item() / scale)
     module.store(inputs, outputs)
     return worst
 
 
-def rank_main(rank: int, size: int, folder: Path, modules, compiled: str) -> int:
+def rank_main(rank: int, size: int, folder: Path, modules, compiled: str, watch: bool) -> int:
     """All modules for this many ranks, in one process for each rank."""
+    failed = False
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meet{size}", rank=rank, world_size=size, timeout=timedelta(seconds=120))
     made, new_group = {}, dist.new_group
     dist.new_group = lambda members: made.get(tuple(members)) or made.setdefault(tuple(members), new_group(members))  # connecting takes long
     for name, path, numbers in modules:
+        words = ""
         try:
-            error = check(load(path), numbers, compiled)
+            error = check(load(path), numbers, compiled, watch)
             if not error <= TOLERANCE:
                 raise AssertionError(f"off by {error}")
         except Exception:
-            traceback.print_exc()
-            print(f"FAILED on rank {rank} of {size}: {name} ({path})", flush=True)
-            return 1
+            words = traceback.format_exc()
+            print(f"FAILED on rank {rank} of {size}: {name} ({path}): {words}", flush=True)
+        on_all = [""] * size
+        dist.all_gather_object(on_all, words)  # the next only together
+        failed = failed or any(on_all)
     dist.destroy_process_group()
-    return 0
+    return 1 if failed else 0
 
 
-def run_ranks(size: int, folder: Path, modules, compiled: str) -> bool:
+def run_ranks(size: int, folder: Path, modules, compiled: str, watch: bool) -> bool:
     children = []
     (folder / f"meet{size}").unlink(missing_ok=True)  # of a run before
     for rank in range(size):
         child = os.fork()
         if child == 0:
-            os._exit(rank_main(rank, size, folder, modules, compiled))
+            os._exit(rank_main(rank, size, folder, modules, compiled, watch))
         children.append(child)
     failed = False
     for _ in range(size):
@@ -243,6 +258,7 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--compile", default="", metavar="BACKEND", help="through torch.compile: eager, aot_eager or inductor")
     parser.add_argument("--legal", type=Path, default=DATA / "legal.jsonl", help="schedules of the programs of tests/data/tensor")
+    parser.add_argument("--cases", type=Path, help="programs with schedules and numbers, instead of those of tests/data/tensor and the examples")
     parser.add_argument("--match", default="", help="only cases with this in their name")
     parser.add_argument("--examples", action="store_true", help="only the examples")
     parser.add_argument("--parse", action="store_true", help="without PyTorch")
@@ -253,27 +269,29 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         folder.mkdir(exist_ok=True)
-        by_size: dict[int, list] = {}
-        for number, (name, program, steps, numbers) in enumerate(itertools.chain([] if options.examples else cases(options.programs, options.ranks, options.legal),
-                                                                                       [] if options.parse else example_cases(options.programs, options.ranks))):
+        failed, by_size = False, {}
+        all_cases = itertools.chain([] if options.examples else cases(options.programs, options.ranks, options.legal), [] if options.parse else example_cases(options.programs, options.ranks))
+        for number, (name, program, steps, numbers) in enumerate(given_cases(options.cases, options.ranks) if options.cases else all_cases):
             if options.match not in name:
                 continue
             module, words = convert(options.tutti, folder, number, program, steps)
             if module is None:
                 print(f"FAILED: {name} is not converted: {words}")
-                return 1
+                failed = True
+                continue
             if options.parse:
                 ast.parse(module.read_text())
             by_size.setdefault(math.prod(numbers["mesh"].values()), []).append((name, module, numbers))
         for size, modules in sorted(by_size.items()):
             if options.parse:
                 continue
-            if not run_ranks(size, folder, modules, options.compile):
-                return 1
+            if not run_ranks(size, folder, modules, options.compile, watch=not options.cases):
+                failed = True
+                continue
             print(f"{size} ranks: {len(modules)} modules within {TOLERANCE}")
     if options.parse:
         print(f"{sum(map(len, by_size.values()))} modules are Python")
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Emitted C++ programs (convert --to cpp) are compiled, run, and give the reference numbers on every rank within 1e-9: programs of tests/data/tensor, as written and by
-schedules that split, slice, fuse and overlap them.
+schedules that split, slice, fuse and overlap them. With --cases also those of tutti_random_programs (tests/emit/random_programs.cpp), many compiled in one go.
 
-    python3 tests/emit/cpp/run.py build/release/tutti [--include src] [--compiler g++] [--all] [--only adam]
+    python3 tests/emit/cpp/run.py build/release/tutti [--include src] [--compiler g++] [--all] [--only adam] [--cases FILE]
 """
 
 from __future__ import annotations
@@ -109,6 +109,11 @@ def converted(options, folder: Path, files: list[Path], suffix: str) -> str:
     return ""
 
 
+def write_inputs(folder: Path, numbers) -> None:
+    for name, numbers_of in numbers["inputs"].items():
+        (folder / f"{name}.f64").write_bytes(array.array("d", flat(numbers_of)).tobytes())
+
+
 FLAGS = ["-std=c++20", "-O0", "-DTUTTI_F64", "-Wall", "-Wextra", "-pthread"]
 
 
@@ -124,24 +129,25 @@ def wrong(options, folder: Path, includes: list[str], program, steps, numbers) -
     done = subprocess.run([options.compiler, *FLAGS, "-Werror", *includes, folder / "step.cpp", "-o", folder / "step"], capture_output=True, text=True)
     if done.returncode != 0:
         return done.stderr[:3000]
-    for name, numbers_of in numbers["inputs"].items():
-        (folder / f"{name}.f64").write_bytes(array.array("d", flat(numbers_of)).tobytes())
+    write_inputs(folder, numbers)
     done = subprocess.run([folder / "step", folder, "2"], capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         return done.stderr
     return difference(folder, json.loads((folder / "step.program").read_text()), numbers)
 
 
-def difference(folder: Path, after, numbers) -> str:
+def difference(folder: Path, after, numbers, layouts=()) -> str:
+    """What is wrong with the numbers in a folder. `layouts`: of the outputs, where they are known."""
     axes = [tuple(axis) for axis in after["mesh"]["axes"]]
-    layouts = json.loads((folder / "layouts.json").read_text()) if (folder / "layouts.json").exists() else {}
     for rank, at in enumerate(itertools.product(*(range(size) for _, size in axes))):
         place = dict(zip((axis for axis, _ in axes), at))
-        for name, whole in zip(after["outputs"], numbers["outputs"].values()):
+        for name, whole, layout in itertools.zip_longest(after["outputs"], numbers["outputs"].values(), layouts):
+            if any("root" in on and place[axis] != on["root"] for axis, on in (layout or {}).items() if isinstance(on, dict)):
+                continue  # others have it
             path = folder / f"{name}.{rank}.f64"
             found = array.array("d")
             found.frombytes(path.read_bytes())
-            candidates = [layouts[name]] if name in layouts else possible(after, name)
+            candidates = possible(after, name) if layout is None else [layout]
             expected = [part(whole, shape_of(whole, len(axes)), layout, axes, place) for layout in candidates]
             scale = max(1.0, max(map(abs, flat(whole)), default=0))
             fits = [one for one in expected if len(one) == len(found) and all(abs(a - b) <= 1e-9 * scale for a, b in zip(one, found))]
@@ -160,6 +166,68 @@ def possible(after, name):
     return [{}, *({axis: {"sliced": dim}} for axis, _ in after["mesh"]["axes"] for dim in range(3))]
 
 
+TOGETHER = 24  # programs that are compiled as one
+
+
+def wrong_of_given(options, suffix: str, compiler: list, includes: list[str], run):
+    """What is wrong with each case of the file that --cases names; programs are compiled together, each in a namespace of its own. `run(program, folder, case)` says what is wrong with a run."""
+    cases = [json.loads(line) for line in Path(options.cases).read_text().splitlines()]
+    cases = [case for case in cases if options.only in case["name"]]
+    for begin in range(0, len(cases), TOGETHER):
+        with tempfile.TemporaryDirectory() as temporary:
+            written_to = {}
+            for number, case in enumerate(cases[begin:begin + TOGETHER]):
+                folder = Path(temporary) / str(number)
+                folder.mkdir()
+                words = converted(options, folder, written(folder, case["program"], case["steps"]), suffix)
+                if words:
+                    yield case["name"], words
+                    continue
+                write_inputs(folder, case["numbers"])
+                written_to[folder] = case
+            program = Path(temporary) / "all"
+            is_one = not compiled_together(program, list(written_to), suffix, compiler, includes)
+            for folder, case in written_to.items():
+                words = ""
+                if not is_one:  # which of them?
+                    program = folder / "all"
+                    words = compiled_together(program, [folder], suffix, compiler, includes)
+                words = words or run([program, folder.name, folder], folder, case)
+                yield case["name"], words or difference(folder, json.loads((folder / "step.program").read_text()), case["numbers"], case["layouts"])
+
+
+def compiled_together(program: Path, cases: list[Path], suffix: str, compiler: list, includes: list[str]) -> str:
+    """Makes a program whose first argument says which case to run."""
+    text = {"cpp": '#include "emit/rank_program.hpp"\n', "cu": '#include "emit/gpu_program.hpp"\n'}[suffix] + "#include <cstdlib>\n"
+    for case in cases:
+        text += f'namespace case_{case.name} {{\n#include "{case}/step.{suffix}"\n}}\n'
+    text += "int main(int count, char** words) {\n    switch (std::atoi(words[1])) {\n"
+    for case in cases:
+        text += f"        case {case.name}: return case_{case.name}::main(count - 1, words + 1);\n"
+    program.with_suffix(".cpp").write_text(text + "    }\n}\n")
+    done = subprocess.run([*compiler, "-Werror", "-Wno-tautological-compare", *includes, program.with_suffix(".cpp"), "-o", program], capture_output=True, text=True)
+    return done.stderr[:3000]
+
+
+def ran(command: list, folder: Path, case) -> str:
+    try:
+        done = subprocess.run([*command, "2"], capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "not over in 60 s"
+    return done.stderr or (f"exit code {done.returncode}" if done.returncode else "")
+
+
+def report(results) -> int:
+    count = failed = 0
+    for name, words in results:
+        count += 1
+        failed += bool(words)
+        if words:
+            print(f"FAILED: {name}: {words}", flush=True)
+    print(f"{count - failed} of {count} programs are compiled, run, and right")
+    return 1 if failed or not count else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tutti")
@@ -167,19 +235,17 @@ def main() -> int:
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--only", default="")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--cases")
     options = parser.parse_args()
-    count = failed = 0
-    with tempfile.TemporaryDirectory() as once:
-        includes = compiled_once(options, Path(once), ["rank_program.hpp"], FLAGS)
+
+    def results(includes):
         for name, program, steps, numbers in cases(options.all, options.only):
             with tempfile.TemporaryDirectory() as folder:
-                words = wrong(options, Path(folder), includes, program, steps, numbers)
-            count += 1
-            failed += bool(words)
-            if words:
-                print(f"FAILED: {name}: {words}", flush=True)
-    print(f"{count - failed} of {count} programs are compiled, run, and right")
-    return 1 if failed or not count else 0
+                yield name, wrong(options, Path(folder), includes, program, steps, numbers)
+    with tempfile.TemporaryDirectory() as once:
+        includes = compiled_once(options, Path(once), ["rank_program.hpp"], FLAGS)
+        given = wrong_of_given(options, "cpp", [options.compiler, *FLAGS], includes, ran) if options.cases else []
+        return report(itertools.chain(results(includes), given))
 
 
 if __name__ == "__main__":
