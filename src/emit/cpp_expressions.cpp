@@ -126,22 +126,6 @@ std::string cpp_element(const Value& value, std::span<const std::string> args) {
 
 bool is_scalar_constant(const Value& value) { return value.op == Op::Constant && value.type.rank() == 0; }
 
-bool is_read(const Program& program, const tensor::Users& users, ValueId input) {
-    return std::ranges::find(program.outputs(), input) != program.outputs().end() ||
-           std::ranges::any_of(users[input], [&](ValueId user) {
-               return program[user].op != Op::Update || program[user].args[1] == input;
-           });
-}
-
 bool same_elements(const Type& a, const Type& b) { return a.shape == b.shape && a.layout == b.layout; }
-
-std::vector<ValueId> cpp_results(const Program& program) {
-    std::vector<ValueId> results = program.outputs();
-    for (const ValueId id : program.order()) {
-        if (program[id].op == Op::Update && std::ranges::find(results, id) == results.end())
-            results.push_back(id);
-    }
-    return results;
-}
 
 }  // namespace tutti::emit

@@ -27,11 +27,7 @@ namespace tutti::emit {
 
 /// A constant without dimensions, which stands in the text where it is used.
 [[nodiscard]] bool is_scalar_constant(const tensor::Value& value);
-/// Whether a step needs this input: not where it is only a state that takes its next value.
-[[nodiscard]] bool is_read(const tensor::Program& program, const tensor::Users& users, tensor::ValueId input);
 /// Whether values of these types can be made by one loop.
 [[nodiscard]] bool same_elements(const tensor::Type& a, const tensor::Type& b);
-/// What a step returns: the outputs, and the next values of all states.
-[[nodiscard]] std::vector<tensor::ValueId> cpp_results(const tensor::Program& program);
 
 }  // namespace tutti::emit

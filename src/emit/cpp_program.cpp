@@ -15,15 +15,16 @@
 
 #include "emit/cpp_expressions.hpp"
 #include "emit/cpp_names.hpp"
+#include "emit/step_writer.hpp"
 #include "tensor/dimensions.hpp"
 #include "tensor/infer.hpp"
-#include "tensor/kernels.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -34,19 +35,18 @@ namespace {
 
 using tensor::Kernel, tensor::Op, tensor::Program, tensor::Type, tensor::Value, tensor::ValueId;
 
-class CppStep {
+class CppStep final : StepWriter {
   public:
-    explicit CppStep(const Program& program)
-        : program_(program), kernels_(program), users_(program), names_(program.slots()) {
+    explicit CppStep(const Program& program) : StepWriter(program), names_(program.slots()) {
         for (const ValueId id : program.order()) names_[id.index()] = unique_.unique(program[id].name);
     }
 
     std::string text() {
         for (const ValueId id : program_.order()) {
-            if (program_[id].op == Op::Input && is_read(program_, users_, id))
+            if (program_[id].op == Op::Input && is_read(id))
                 line(fmt::format("const auto& {} = in.{};", name(id), name(id)));
         }
-        for (const Kernel& kernel : kernels_.all()) write(kernel);
+        write_kernels();
         return std::move(text_);
     }
 
@@ -55,7 +55,12 @@ class CppStep {
   private:
     void line(const std::string& text) { text_ += "    " + text + "\n"; }
 
-    void write(const Kernel& kernel) {
+    void write(const tensor::Overlap&, std::span<const tensor::KernelId> chain,
+               const std::optional<PiecePlan>&) override {
+        for (const tensor::KernelId kernel : chain) write(kernels_[kernel]);
+    }
+
+    void write(const Kernel& kernel) override {
         if (kernel.fused) line(fmt::format("// one kernel: {}", cpp_comment(kernel.name)));
         std::vector<ValueId> loop;
         for (const ValueId id : kernel.values) {
@@ -70,11 +75,6 @@ class CppStep {
             }
         }
         write_loop(loop);
-    }
-
-    [[nodiscard]] bool leaves(ValueId id, const std::set<ValueId>& loop) const {
-        return std::ranges::find(program_.outputs(), id) != program_.outputs().end() ||
-               std::ranges::any_of(users_[id], [&](ValueId user) { return !loop.contains(user); });
     }
 
     /// The operand's part, as this value reads it.
@@ -225,9 +225,6 @@ class CppStep {
         }
     }
 
-    const Program& program_;
-    tensor::Kernels kernels_;
-    tensor::Users users_;
     CppNames unique_;
     std::vector<std::string> names_;
     std::string text_;
@@ -249,7 +246,7 @@ std::string cpp_program(const Program& program) {
         read += fmt::format("        in.{} = files.input<{}>(rank, {}, {});\n", step.name(id), dtype,
                             cpp_string(value.name), cpp_type(value.type));
     }
-    for (const ValueId id : cpp_results(program)) {
+    for (const ValueId id : results_of(program)) {
         const Value& value = program[id];
         outputs += fmt::format("    Array<{}> {};\n", cpp_dtype(value.type.dtype), step.name(id));
         returned += is_scalar_constant(value)

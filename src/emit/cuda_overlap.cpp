@@ -18,25 +18,11 @@ namespace tutti::emit {
 
 using tensor::KernelId, tensor::Op, tensor::ValueId;
 
-bool CudaStep::is_read_behind(ValueId id) const {
-    return std::ranges::find(program_.outputs(), id) != program_.outputs().end() ||
-           program_[id].op == Op::Update ||
-           std::ranges::any_of(users_[id], [&](ValueId user) { return !pieces_->has(user); });
-}
-
-void CudaStep::write_overlap(const tensor::Overlap& overlap) {
-    std::vector<KernelId> chain;
-    for (const std::string& name : overlap.chain) chain.push_back(*kernels_.find(name));
-    for (const KernelId kernel : chain) written_[kernel.index()] = true;
-    for (const KernelId kernel : chain) {
-        for (const ValueId id : kernels_[kernel].values) {
-            for (const ValueId arg : program_[id].args) write_kernel(kernels_.of(arg));
-        }
-    }
+void CudaStep::write(const tensor::Overlap& overlap, std::span<const KernelId> chain,
+                     const std::optional<PiecePlan>& plan) {
     std::vector<std::string> names;
     for (const std::string& name : overlap.chain) names.push_back(cpp_comment(name));
     line(fmt::format("// overlapped: {}, in {} pieces", fmt::join(names, ", "), overlap.pieces));
-    const std::optional<PiecePlan> plan = piece_plan(program_, kernels_, overlap);
     if (!plan) {
         line("// (in one: no dimension goes through all of them)");
         for (const KernelId kernel : chain) write_values(kernels_[kernel].values, kernels_[kernel].name);
@@ -47,7 +33,7 @@ void CudaStep::write_overlap(const tensor::Overlap& overlap) {
     for (const auto& [id, level] : plan->level) {
         const std::string dtype = cuda_stored(program_[id].type.dtype);
         line(fmt::format("std::vector<Array<{}>> {}_pieces_({});", dtype, name(id), plan->pieces));
-        if (is_read_behind(id))
+        if (leaves(id, *pieces_))
             line(fmt::format("Array<{}> {} = rank.made<{}>(rank.local({}));", dtype, name(id), dtype,
                              cpp_type(program_[id].type)));
     }
@@ -80,7 +66,7 @@ void CudaStep::write_level(std::size_t level) {
         const std::span<const ValueId> run(values.data() + i, end - i);
         write_values(run, kernels_[kernel].name);
         for (const ValueId id : run) {
-            if (is_read_behind(id))
+            if (leaves(id, *pieces_))
                 line(fmt::format("rank.put({}, {}, {}, {}, cut_, p_);", name(id), array(id),
                                  cpp_type(program_[id].type), pieces_->dim.at(id)));
         }

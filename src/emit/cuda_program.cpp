@@ -25,7 +25,7 @@ std::string cuda_program(const Program& program) {
         read += fmt::format("        in.{} = rank.input<{}>(files, {}, {});\n", step.name(id), dtype,
                             cpp_string(value.name), cpp_type(value.type));
     }
-    for (const ValueId id : cpp_results(program)) {
+    for (const ValueId id : results_of(program)) {
         const Value& value = program[id];
         const std::string dtype = cuda_stored(value.type.dtype), type = cpp_type(value.type);
         outputs += fmt::format("    Array<{}> {};\n", dtype, step.name(id));

@@ -17,8 +17,8 @@
 
 namespace tutti::emit {
 
-using tensor::DType, tensor::Kernel, tensor::KernelId, tensor::Op, tensor::Program, tensor::Type,
-    tensor::Value, tensor::ValueId;
+using tensor::DType, tensor::Kernel, tensor::Op, tensor::Program, tensor::Type, tensor::Value,
+    tensor::ValueId;
 
 namespace {
 
@@ -32,24 +32,17 @@ std::string cuda_stored(DType dtype) {
     return dtype == DType::F16 || dtype == DType::BF16 ? "stored_" + cpp_dtype(dtype) : cpp_dtype(dtype);
 }
 
-CudaStep::CudaStep(const Program& program)
-    : program_(program),
-      kernels_(program),
-      users_(program),
-      names_(program.slots()),
-      written_(kernels_.all().size()) {
+CudaStep::CudaStep(const Program& program) : StepWriter(program), names_(program.slots()) {
     for (const ValueId id : program.order()) names_[id.index()] = unique_.unique(program[id].name);
-    for (const tensor::Overlap& overlap : program.overlaps())
-        for (const std::string& kernel : overlap.chain) chain_.emplace(kernel, &overlap);
 }
 
 std::string CudaStep::text() {
     for (const ValueId id : program_.order()) {
         check(id);
-        if (program_[id].op == Op::Input && is_read(program_, users_, id))
+        if (program_[id].op == Op::Input && is_read(id))
             line(fmt::format("const auto& {0} = in.{0};", name(id)));
     }
-    for (std::size_t i = 0; i < kernels_.all().size(); ++i) write_kernel(KernelId(i));
+    write_kernels();
     return std::move(text_);
 }
 
@@ -72,16 +65,7 @@ void CudaStep::check(ValueId id) const {
                                      terms.size(), kMostDims));
 }
 
-void CudaStep::write_kernel(KernelId id) {
-    if (written_[id.index()]) return;
-    const Kernel& kernel = kernels_[id];
-    if (const auto found = chain_.find(kernel.name); found != chain_.end()) {
-        write_overlap(*found->second);
-        return;
-    }
-    written_[id.index()] = true;
-    for (const ValueId value : kernel.values)
-        for (const ValueId arg : program_[value].args) write_kernel(kernels_.of(arg));
+void CudaStep::write(const Kernel& kernel) {
     if (kernel.fused) line(fmt::format("// one kernel: {}", cpp_comment(kernel.name)));
     write_values(kernel.values, kernel.name);
 }
@@ -143,8 +127,7 @@ void CudaStep::write_value(ValueId id) {
                 if (reader.args[k] == id && !is_made_in_loop(user, k)) return true;
             return false;
         };
-        const bool is_output = std::ranges::find(program_.outputs(), id) != program_.outputs().end();
-        if (!is_output && std::ranges::none_of(users_[id], needs_array)) return;
+        if (!is_output(id) && std::ranges::none_of(users_[id], needs_array)) return;
     }
     if (is_in_chain(id)) {
         line(fmt::format("{} = {};", array(id), made(value, id)));
@@ -153,16 +136,11 @@ void CudaStep::write_value(ValueId id) {
     }
 }
 
-bool CudaStep::leaves(ValueId id, const std::set<ValueId>& among) const {
-    return std::ranges::find(program_.outputs(), id) != program_.outputs().end() ||
-           std::ranges::any_of(users_[id], [&](ValueId user) { return !among.contains(user); });
-}
-
 bool CudaStep::is_made_in_loop(ValueId user, std::size_t arg) const {
     const Value& value = program_[user];
     const Value& source = program_[value.args[arg]];
     return (source.op == Op::Uniform || source.op == Op::Iota) && is_pointwise(value.op) &&
-           source.type.shape == value.type.shape && !chain_.contains(kernels_[kernels_.of(user)].name);
+           source.type.shape == value.type.shape && !is_in_overlap(kernels_.of(user));
 }
 
 std::string CudaStep::array(ValueId id) const {

@@ -1,16 +1,14 @@
 #pragma once
 
 #include "emit/cpp_names.hpp"
-#include "emit/pieces.hpp"
-#include "tensor/kernels.hpp"
+#include "emit/step_writer.hpp"
 #include "tensor/program.hpp"
 
 #include <cstddef>
-#include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace tutti::emit {
@@ -19,7 +17,7 @@ namespace tutti::emit {
 [[nodiscard]] std::string cuda_stored(tensor::DType dtype);
 
 /// Writes the body of `step`, and the kernels that it calls.
-class CudaStep {
+class CudaStep final : StepWriter {
   public:
     explicit CudaStep(const tensor::Program& program);
 
@@ -33,7 +31,7 @@ class CudaStep {
   private:
     void line(const std::string& text) { text_ += indent_ + text + "\n"; }
 
-    void write_kernel(tensor::KernelId id);
+    void write(const tensor::Kernel& kernel) override;
     /// Values of one kernel, in order: pointwise ones become loops, with the reductions that end them, and
     /// collectives that follow each other become one call.
     void write_values(std::span<const tensor::ValueId> values, const std::string& kernel);
@@ -44,9 +42,9 @@ class CudaStep {
                     const std::string& kernel);
 
     // cuda_overlap.cpp
-    void write_overlap(const tensor::Overlap& overlap);
+    void write(const tensor::Overlap& overlap, std::span<const tensor::KernelId> chain,
+               const std::optional<PiecePlan>& plan) override;
     void write_level(std::size_t level);
-    [[nodiscard]] bool is_read_behind(tensor::ValueId id) const;
 
     [[nodiscard]] std::string made(const tensor::Value& value, tensor::ValueId id);
     [[nodiscard]] std::string collective(const tensor::Value& value, tensor::ValueId id);
@@ -63,20 +61,13 @@ class CudaStep {
     [[nodiscard]] bool is_in_chain(tensor::ValueId id) const {
         return pieces_ != nullptr && pieces_->has(id);
     }
-    /// Whether anything but these values needs a value.
-    [[nodiscard]] bool leaves(tensor::ValueId id, const std::set<tensor::ValueId>& among) const;
     /// Random and counted numbers that a loop makes as it goes.
     [[nodiscard]] bool is_made_in_loop(tensor::ValueId user, std::size_t arg) const;
     void check(tensor::ValueId id) const;
 
-    const tensor::Program& program_;
-    tensor::Kernels kernels_;
-    tensor::Users users_;
     CppNames unique_;
-    std::vector<std::string> names_;                       ///< by value
-    std::map<std::string, const tensor::Overlap*> chain_;  ///< by kernel
-    std::vector<bool> written_;                            ///< by kernel
-    const PiecePlan* pieces_ = nullptr;                    ///< while a chain is written
+    std::vector<std::string> names_;     ///< by value
+    const PiecePlan* pieces_ = nullptr;  ///< while a chain is written
     std::string indent_ = "    ", text_, kernels_text_;
     std::set<std::string> groups_;
 };

@@ -12,7 +12,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace tutti::emit {
 
@@ -31,32 +30,18 @@ std::size_t TorchStep::first_read(ValueId id) const {
     return pieces_->level.at(id) + (is_collective(program_[id].op) ? 1 : 0);
 }
 
-bool TorchStep::is_live(ValueId id) const {
-    const auto is_outside = [&](ValueId user) { return !pieces_->has(user); };
-    return std::ranges::find(program_.outputs(), id) != program_.outputs().end() ||
-           program_[id].op == tensor::Op::Update || std::ranges::any_of(users_[id], is_outside);
-}
-
 /// Whether its pieces are in a list: they are read by later levels, or behind the loop.
 bool TorchStep::is_kept(ValueId id) const {
-    return is_live(id) || std::ranges::any_of(users_[id], [&](ValueId user) {
+    return leaves(id, *pieces_) || std::ranges::any_of(users_[id], [&](ValueId user) {
                return pieces_->level.at(user) > first_read(id);
            });
 }
 
-void TorchStep::write_overlap(const tensor::Overlap& overlap) {
-    std::vector<KernelId> chain;
-    for (const std::string& name : overlap.chain) chain.push_back(*kernels_.find(name));
-    for (const KernelId kernel : chain) written_[kernel.index()] = true;
-    for (const KernelId kernel : chain) {
-        for (const ValueId id : kernels_[kernel].values) {
-            for (const ValueId arg : program_[id].args) write_kernel(kernels_.of(arg));
-        }
-    }
+void TorchStep::write(const tensor::Overlap& overlap, std::span<const KernelId> chain,
+                      const std::optional<PiecePlan>& plan) {
     std::vector<std::string> names;
     for (const std::string& name : overlap.chain) names.push_back(python_string(name));
     line(fmt::format("# overlapped: {}, in {} pieces", fmt::join(names, ", "), overlap.pieces));
-    const std::optional<PiecePlan> plan = piece_plan(program_, kernels_, overlap);
     if (!plan) {
         line("# (in one: no dimension goes through all of them)");
         for (const KernelId kernel : chain) {
@@ -83,7 +68,7 @@ void TorchStep::write_loop(const PiecePlan& plan) {
     body_ += std::exchange(loop_, {});
     for (const std::vector<ValueId>& level : plan.levels) {
         for (const ValueId id : level) {
-            if (is_live(id)) write_whole(id);
+            if (leaves(id, *pieces_)) write_whole(id);
         }
     }
     piece_names_.clear();

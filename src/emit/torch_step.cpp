@@ -11,8 +11,7 @@
 
 namespace tutti::emit {
 
-using tensor::AxisId, tensor::DType, tensor::Kernel, tensor::KernelId, tensor::Op, tensor::Type,
-    tensor::Value, tensor::ValueId;
+using tensor::AxisId, tensor::DType, tensor::Kernel, tensor::Op, tensor::Type, tensor::Value, tensor::ValueId;
 
 namespace {
 
@@ -120,12 +119,7 @@ std::string torch_dtype(DType dtype) {
     }
 }
 
-TorchStep::TorchStep(const tensor::Program& program)
-    : program_(program),
-      kernels_(program),
-      users_(program),
-      names_(program.slots()),
-      written_(kernels_.all().size()) {
+TorchStep::TorchStep(const tensor::Program& program) : StepWriter(program), names_(program.slots()) {
     for (const char* name :
          {"torch",  "dist", "funcol", "math",  "itertools", "inputs", "groups",     "coords", "floats",
           "device", "at",   "turn",   "piece", "length",    "f64",    "f32",        "bf16",   "f16",
@@ -134,9 +128,6 @@ TorchStep::TorchStep(const tensor::Program& program)
     }
     for (const ValueId id : program.order()) {
         if (!is_made_anew(program[id])) names_[id.index()] = python_.unique(program[id].name);
-    }
-    for (const tensor::Overlap& overlap : program.overlaps()) {
-        for (const std::string& kernel : overlap.chain) chain_[kernel] = &overlap;
     }
 }
 
@@ -155,7 +146,7 @@ std::string TorchStep::made_ahead(const std::string& expression, const std::stri
 
 std::string TorchStep::text() {
     write_inputs();
-    for (std::size_t i = 0; i < kernels_.all().size(); ++i) write_kernel(KernelId(i));
+    write_kernels();
     write_results();
     return parts_ + body_;
 }
@@ -173,13 +164,8 @@ void TorchStep::write_inputs() {
 }
 
 void TorchStep::write_results() {
-    std::vector<ValueId> results = program_.outputs();
-    for (const ValueId id : program_.order()) {
-        if (program_[id].op == Op::Update && std::ranges::find(results, id) == results.end())
-            results.push_back(id);
-    }
     std::vector<std::string> items;  // complete before the first is written: some make lines of their own
-    for (const ValueId id : results) {
+    for (const ValueId id : results_of(program_)) {
         const Value& value = program_[id];
         const std::string has = holder(value.type);
         items.push_back(fmt::format("    {}: _done({}){},", python_string(value.name), whole(id, value.type),
@@ -190,17 +176,7 @@ void TorchStep::write_results() {
     line("}");
 }
 
-void TorchStep::write_kernel(KernelId id) {
-    if (written_[id.index()]) return;
-    const Kernel& kernel = kernels_[id];
-    if (const auto found = chain_.find(kernel.name); found != chain_.end()) {
-        write_overlap(*found->second);
-        return;
-    }
-    written_[id.index()] = true;
-    for (const ValueId value : kernel.values) {
-        for (const ValueId arg : program_[value].args) write_kernel(kernels_.of(arg));
-    }
+void TorchStep::write(const Kernel& kernel) {
     if (kernel.fused) line(fmt::format("# one kernel: {}", python_string(kernel.name)));
     if (is_coalesced(program_, kernel) && program_[kernel.values.front()].op != Op::Shift) {
         write_call(kernel.values);

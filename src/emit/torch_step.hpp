@@ -1,13 +1,13 @@
 #pragma once
 
-#include "emit/pieces.hpp"
 #include "emit/python_text.hpp"
-#include "tensor/kernels.hpp"
+#include "emit/step_writer.hpp"
 #include "tensor/program.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -17,7 +17,7 @@
 namespace tutti::emit {
 
 /// Writes the body of `step`: a statement for each value, in an order of the kernels.
-class TorchStep {
+class TorchStep final : StepWriter {
   public:
     explicit TorchStep(const tensor::Program& program);
 
@@ -41,16 +41,16 @@ class TorchStep {
 
     void write_inputs();
     void write_results();
-    void write_kernel(tensor::KernelId id);
+    void write(const tensor::Kernel& kernel) override;
     void write_value(tensor::ValueId id);
     void write_call(std::span<const tensor::ValueId> values);
 
     // torch_overlap.cpp
-    void write_overlap(const tensor::Overlap& overlap);
+    void write(const tensor::Overlap& overlap, std::span<const tensor::KernelId> chain,
+               const std::optional<PiecePlan>& plan) override;
     void write_loop(const PiecePlan& plan);
     void write_level(std::size_t level);
     void write_whole(tensor::ValueId id);
-    [[nodiscard]] bool is_live(tensor::ValueId id) const;
     [[nodiscard]] bool is_kept(tensor::ValueId id) const;
     [[nodiscard]] std::size_t first_read(tensor::ValueId id) const;
     [[nodiscard]] std::string read_piece(tensor::ValueId id, std::size_t arg, const tensor::Type& type);
@@ -95,15 +95,10 @@ class TorchStep {
     [[nodiscard]] std::string place(tensor::AxisId axis) const;
     [[nodiscard]] std::string holder(const tensor::Type& type) const;
 
-    const tensor::Program& program_;
-    tensor::Kernels kernels_;
-    tensor::Users users_;
     PythonNames python_;
-    std::vector<std::string> names_;                       ///< by value
-    std::map<tensor::ValueId, std::string> piece_names_;   ///< while a chain is written
-    std::map<std::string, const tensor::Overlap*> chain_;  ///< by kernel
-    std::vector<bool> written_;                            ///< by kernel
-    std::map<std::string, std::string> made_ahead_;        ///< by expression
+    std::vector<std::string> names_;                      ///< by value
+    std::map<tensor::ValueId, std::string> piece_names_;  ///< while a chain is written
+    std::map<std::string, std::string> made_ahead_;       ///< by expression
     std::map<std::pair<std::int64_t, std::vector<tensor::AxisId>>, Extent> extents_;
     std::set<std::vector<tensor::AxisId>> groups_;
     const PiecePlan* pieces_ = nullptr;  ///< while a loop is written
