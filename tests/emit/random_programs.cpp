@@ -32,7 +32,7 @@
 namespace tutti::test {
 namespace {
 
-using tensor::DType, tensor::Op, tensor::Program, tensor::Value, tensor::ValueId, verify::RealNumbers;
+using tensor::DType, tensor::Op, tensor::Program, verify::RealNumbers;
 
 /// f64, but what is rounded is off by up to 1e-7 of itself, each time another part.
 class Shaken final : public verify::Numbers {

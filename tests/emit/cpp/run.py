@@ -114,7 +114,12 @@ def write_inputs(folder: Path, numbers) -> None:
         (folder / f"{name}.f64").write_bytes(array.array("d", flat(numbers_of)).tobytes())
 
 
-FLAGS = ["-std=c++20", "-O0", "-DTUTTI_F64", "-Wall", "-Wextra", "-pthread"]
+def flags(options) -> list[str]:
+    return ["-std=c++20", "-O0", *numbers_flag(options), "-Wall", "-Wextra", "-pthread"]
+
+
+def numbers_flag(options) -> list[str]:
+    return [] if options.declared else ["-DTUTTI_F64"]
 
 
 def wrong(options, folder: Path, includes: list[str], program, steps, numbers) -> str:
@@ -126,17 +131,24 @@ def wrong(options, folder: Path, includes: list[str], program, steps, numbers) -
     judged = subprocess.run([options.tutti, "verify", *files, "--json", "-q"] if steps else [options.tutti, "verify", files[0], files[0], "--json", "-q"], capture_output=True, text=True)
     if judged.returncode != 0:
         return judged.stderr
-    done = subprocess.run([options.compiler, *FLAGS, "-Werror", *includes, folder / "step.cpp", "-o", folder / "step"], capture_output=True, text=True)
+    done = subprocess.run([options.compiler, *flags(options), "-Werror", *includes, folder / "step.cpp", "-o", folder / "step"], capture_output=True, text=True)
     if done.returncode != 0:
         return done.stderr[:3000]
     write_inputs(folder, numbers)
     done = subprocess.run([folder / "step", folder, "2"], capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         return done.stderr
-    return difference(folder, json.loads((folder / "step.program").read_text()), numbers)
+    return difference(folder, json.loads((folder / "step.program").read_text()), numbers, tolerance=tolerance(options, program))
 
 
-def difference(folder: Path, after, numbers, layouts=()) -> str:
+def tolerance(options, program) -> float:
+    """How far numbers may be off, relative to the largest: anything, where there are halves in a program."""
+    if not options.declared:
+        return 1e-9
+    return math.inf if any(value.get("dtype") in ("f16", "bf16") for value in program["values"]) else 1e-3
+
+
+def difference(folder: Path, after, numbers, layouts=(), tolerance=1e-9) -> str:
     """What is wrong with the numbers in a folder. `layouts`: of the outputs, where they are known."""
     axes = [tuple(axis) for axis in after["mesh"]["axes"]]
     for rank, at in enumerate(itertools.product(*(range(size) for _, size in axes))):
@@ -150,7 +162,7 @@ def difference(folder: Path, after, numbers, layouts=()) -> str:
             candidates = possible(after, name) if layout is None else [layout]
             expected = [part(whole, shape_of(whole, len(axes)), layout, axes, place) for layout in candidates]
             scale = max(1.0, max(map(abs, flat(whole)), default=0))
-            fits = [one for one in expected if len(one) == len(found) and all(abs(a - b) <= 1e-9 * scale for a, b in zip(one, found))]
+            fits = [one for one in expected if len(one) == len(found) and all(abs(a - b) <= tolerance * scale or tolerance == math.inf for a, b in zip(one, found))]
             if not fits:
                 return f"{name} on rank {rank} is {list(found[:4])}, expected {expected[0][:4]}"
     return ""
@@ -193,7 +205,7 @@ def wrong_of_given(options, suffix: str, compiler: list, includes: list[str], ru
                     program = folder / "all"
                     words = compiled_together(program, [folder], suffix, compiler, includes)
                 words = words or run([program, folder.name, folder], folder, case)
-                yield case["name"], words or difference(folder, json.loads((folder / "step.program").read_text()), case["numbers"], case["layouts"])
+                yield case["name"], words or difference(folder, json.loads((folder / "step.program").read_text()), case["numbers"], case["layouts"], tolerance(options, case["program"]))
 
 
 def compiled_together(program: Path, cases: list[Path], suffix: str, compiler: list, includes: list[str]) -> str:
@@ -236,6 +248,7 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--cases")
+    parser.add_argument("--declared", action="store_true", help="in the types that programs have, within 1e-3")
     options = parser.parse_args()
 
     def results(includes):
@@ -243,8 +256,8 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 yield name, wrong(options, Path(folder), includes, program, steps, numbers)
     with tempfile.TemporaryDirectory() as once:
-        includes = compiled_once(options, Path(once), ["rank_program.hpp"], FLAGS)
-        given = wrong_of_given(options, "cpp", [options.compiler, *FLAGS], includes, ran) if options.cases else []
+        includes = compiled_once(options, Path(once), ["rank_program.hpp"], flags(options))
+        given = wrong_of_given(options, "cpp", [options.compiler, *flags(options)], includes, ran) if options.cases else []
         return report(itertools.chain(results(includes), given))
 
 

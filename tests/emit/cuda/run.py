@@ -45,7 +45,7 @@ def run(options, command: list, folder: Path, ranks: int, order: int, calls: int
 
 def flags(options) -> list[str]:
     checks = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if options.sanitize else ["-O0"]
-    return ["-std=c++20", *checks, "-DTUTTI_F64", "-DTUTTI_THREADS=4", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-pthread", f"-I{HERE / 'shim'}"]
+    return ["-std=c++20", *checks, *cpp.numbers_flag(options), "-DTUTTI_THREADS=4", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-pthread", f"-I{HERE / 'shim'}"]
 
 
 def wrong(options, folder: Path, includes: list[str], program, steps, numbers) -> str:
@@ -63,7 +63,7 @@ def wrong(options, folder: Path, includes: list[str], program, steps, numbers) -
 def in_both_orders(options, command: list, folder: Path, program, numbers, layouts=()) -> str:
     ranks = math.prod(size for _, size in program["mesh"]["axes"])
     for order, calls in ((0, 1), (1, 2)):
-        words = run(options, command, folder, ranks, order, calls) or cpp.difference(folder, json.loads((folder / "step.program").read_text()), numbers, layouts)
+        words = run(options, command, folder, ranks, order, calls) or cpp.difference(folder, json.loads((folder / "step.program").read_text()), numbers, layouts, cpp.tolerance(options, program))
         if words:
             return f"streams in order {order}: {words}"
     return ""
@@ -78,6 +78,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--cases")
+    parser.add_argument("--declared", action="store_true", help="in the types that programs have, within 1e-3")
     parser.add_argument("--seconds", type=int, default=120)
     options = parser.parse_args()
 
