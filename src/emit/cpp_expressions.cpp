@@ -86,7 +86,8 @@ std::string expression(const Value& value, std::span<const std::string> args) {
     if (dtype == DType::Bool) {
         if (const std::string text = truth_expression(value, args); !text.empty()) return text;
     }
-    if (value.op == Op::Div && !is_floating(dtype)) return fmt::format("quotient({}, {})", args[0], args[1]);
+    if (!is_floating(dtype) && (value.op == Op::Div || value.op == Op::Pow))
+        return fmt::format("{}({}, {})", value.op == Op::Div ? "quotient" : "power", args[0], args[1]);
     if (value.op == Op::Abs && (dtype == DType::U32 || dtype == DType::U8)) return args[0];
     static const std::map<Op, std::string_view> kSymbols{
         {Op::Add, "+"}, {Op::Sub, "-"}, {Op::Mul, "*"}, {Op::Div, "/"}, {Op::Lt, "<"},

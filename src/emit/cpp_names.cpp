@@ -23,8 +23,8 @@ constexpr auto kTaken = std::to_array<std::string_view>(
      "std", "tutti", "ranks", "Size", "Shape", "Type", "Array", "Rows", "Reduction", "Interval", "Box",
      "Mesh", "Team", "Rank", "Files", "f64", "f32", "f16", "bf16", "i64", "i32", "u32", "i8", "u8", "truth",
      "nearest", "rounded_f16", "rounded_bf16", "root", "product", "strides", "strides_of", "reduced",
-     "quotient", "neutral", "einsum", "reduce", "arranged", "reshaped", "main", "kReplicated", "kLocal",
-     "kMesh", "step", "rank", "in", "out", "Inputs", "Outputs", "files", "timed", "argc", "argv",
+     "quotient", "power", "neutral", "einsum", "reduce", "arranged", "reshaped", "main", "kReplicated",
+     "kLocal", "kMesh", "step", "rank", "in", "out", "Inputs", "Outputs", "files", "timed", "argc", "argv",
      // of the headers for GPUs
      "gpu", "number", "view", "philox", "check", "environment", "kCompute", "kNetwork", "Lane", "View",
      "Frame", "Numbering", "Sweep", "Made", "Total", "Pieces", "kGroups", "stored_f16", "stored_bf16",

@@ -22,8 +22,8 @@ using ranks::bf16, ranks::f16, ranks::f32, ranks::f64, ranks::i32, ranks::i64, r
     ranks::u32, ranks::u8;
 using ranks::Box, ranks::Files, ranks::Interval, ranks::Mesh, ranks::Reduction, ranks::Shape, ranks::Size,
     ranks::Type;
-using ranks::kLocal, ranks::kReplicated, ranks::philox, ranks::product, ranks::quotient, ranks::reduced,
-    ranks::root, ranks::strides_of;
+using ranks::kLocal, ranks::kReplicated, ranks::philox, ranks::product, ranks::power, ranks::quotient,
+    ranks::reduced, ranks::root, ranks::strides_of;
 
 /// Halves are stored as such and computed in float; all other types are stored as they are computed.
 #ifdef TUTTI_F64

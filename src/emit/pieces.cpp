@@ -1,7 +1,8 @@
 // Which dimension goes through a chain: it is followed from the chain's last value, through operands and
 // users alike, until every value that it reaches has its own. Values that it does not reach (scalars of a
 // kernel) must not depend on those that it does. Of several dimensions the one that reaches most values is
-// taken, and of those the first with pieces: a dimension of size 1 that a reshape adds reaches nothing.
+// taken, and of those the first with pieces: a dimension of size 1 that a reshape adds reaches nothing. A
+// value that has its dimension from no operand (what an all_to_all exchanges) has no pieces along it.
 
 #include "emit/pieces.hpp"
 
@@ -119,6 +120,21 @@ bool find_axes(const Program& program, PiecePlan& plan) {
     return true;
 }
 
+/// Whether a piece of each value is made of pieces of its operands, or of all of them: not of an all_to_all
+/// along the dimensions that it exchanges, nor of a stack along that of the ranks. A broadcast makes any.
+bool can_be_cut(const Program& program, const PiecePlan& plan) {
+    return std::ranges::all_of(plan.dim, [&](const auto& cut) {
+        const auto& [id, dim] = cut;
+        const Value& value = program[id];
+        if (is_pointwise(value.op) || value.op == tensor::Op::Broadcast) return true;
+        for (std::size_t k = 0; k < value.args.size(); ++k) {
+            const std::vector<std::size_t> dims = dims_in_result(program, value, k);
+            if (std::ranges::find(dims, dim) != dims.end()) return true;
+        }
+        return false;
+    });
+}
+
 void find_levels(const Program& program, const Chain& chain, PiecePlan& plan) {
     for (const std::vector<ValueId>& call : chain.calls()) {
         std::size_t level = 0;
@@ -168,7 +184,8 @@ std::optional<PiecePlan> piece_plan(const Program& program, const Kernels& kerne
         const bool whole_call = std::ranges::any_of(chain.calls(), [&](const std::vector<ValueId>& call) {
             return std::ranges::any_of(call, [&](ValueId id) { return plan.has(id) != plan.has(call[0]); });
         });
-        if (plan.dim.empty() || whole_call || !find_axes(program, plan)) continue;
+        if (plan.dim.empty() || whole_call || !can_be_cut(program, plan) || !find_axes(program, plan))
+            continue;
         plan.part = last.shape[d];
         for (const AxisId axis : plan.axes) {
             const std::int64_t ranks = program.mesh().size(axis);

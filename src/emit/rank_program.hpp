@@ -179,6 +179,18 @@ TUTTI_ON_GPU T quotient(T a, T b) {
         return static_cast<T>(0 - static_cast<std::uint64_t>(a));
     return static_cast<T>(a / b);
 }
+/// Of whole numbers, whose products wrap: 0 where it is no whole number, or has no meaning.
+template <class T>
+TUTTI_ON_GPU T power(T a, T b) {
+    if (std::is_signed_v<T> && b < 0) {
+        const bool is_even = b % 2 == 0;
+        return static_cast<T>(a == 1 ? 1 : a != static_cast<T>(-1) ? 0 : is_even ? 1 : -1);
+    }
+    std::uint64_t result = 1;
+    for (auto square = static_cast<std::uint64_t>(a); b != 0; square *= square, b = static_cast<T>(b / 2))
+        if (b % 2 != 0) result *= square;
+    return static_cast<T>(result);
+}
 
 /// Philox4x32-10: counter = number / 4, word = number mod 4, key = seed.
 TUTTI_ON_GPU inline double philox(std::uint64_t number, std::uint64_t seed) {

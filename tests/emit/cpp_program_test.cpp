@@ -67,12 +67,14 @@ TEST_CASE("truth values, whole numbers and casts to halves are what their types 
     const Expr w = b.input("w", {2}, DType::U32), d = b.input("d", {2}, DType::F64);
     b.output((-x + x).named("either"));
     b.output((i / i).named("one"));
+    b.output(b.apply(Op::Pow, {i, i}).named("power"));
     b.output(b.apply(Op::Abs, {w}).named("same"));
     b.output(d.cast(DType::BF16).named("rounded"));
     const std::string text = emit::cpp_program(b.program());
     CHECK(has(text, " = truth(x0_[j_ * s0_]);"));
     CHECK(has(text, "const truth either = truth(x0_[j_ * s0_] || x1_[j_ * s1_]);"));
     CHECK(has(text, "const i32 one = i32(quotient(x0_[j_ * s0_], x0_[j_ * s0_]));"));
+    CHECK(has(text, "const i32 power_2 = i32(power(x0_[j_ * s0_], x0_[j_ * s0_]));"));
     CHECK(has(text, "const u32 same = u32(x0_[j_ * s0_]);"));
     CHECK(has(text, "const bf16 rounded = rounded_bf16(bf16(x0_[j_ * s0_]));"));
 }

@@ -75,6 +75,22 @@ TEST_CASE("a dimension of one element that a reshape adds is not the one that is
     CHECK(plan->dim.at(*program.find("row")) == 1);
 }
 
+TEST_CASE("an all_to_all has no pieces along the dimensions that it exchanges") {
+    const auto plan = [](std::int64_t size) {
+        Builder b("exchange", {{"expert", 2}});
+        const Expr x = b.input("x", {4, 6, size}, DType::F32, {{"expert", Layout::local()}});
+        b.output((x.all_to_all("expert", 0, 1).named("here") * 2.0).named("out"));
+        ProgramParts parts = b.program().parts();
+        parts.overlaps = {{{"here", "out"}, 2}};
+        const Program program(parts);
+        return emit::piece_plan(program, Kernels(program), program.overlaps().front());
+    };
+    REQUIRE(plan(8));
+    CHECK(plan(8)->pieces == 2);
+    CHECK(plan(8)->dim.begin()->second == 2);
+    CHECK(plan(1)->pieces == 1);  // along the one that is left
+}
+
 TEST_CASE("nothing is padded where sizes divide, and everything is where they do not") {
     const auto module = [](std::int64_t size) {
         Builder b("gathered", {{"data", 4}});
