@@ -151,7 +151,8 @@ std::optional<Program> resized(const Program& program, Rng& rng) {
     try {
         return tensor::at_sizes(program, axes,
                                 {{"N", 1 + static_cast<std::int64_t>(rng.below(9))},
-                                 {"M", 1 + static_cast<std::int64_t>(rng.below(7))}});
+                                 {"M", 1 + static_cast<std::int64_t>(rng.below(7))},
+                                 {"K", 1 + static_cast<std::int64_t>(rng.below(5))}});
     } catch (const tensor::Refusal&) {
         return std::nullopt;
     }

@@ -40,6 +40,7 @@ Value random_input(const ProgramParts& parts, Rng& rng) {
     value.name = fmt::format("x{}", parts.values.size());
     value.shape = {{6, "N"}};
     if (rng.below(2) == 0) value.shape.push_back({5, "M"});
+    if (rng.below(4) == 0) value.shape.push_back({4, "K"});
     value.state = rng.below(3) == 0;
     for (std::size_t a = 0; a < parts.mesh.axes().size(); ++a) {
         const std::array layouts{tensor::Layout(), tensor::Layout(), tensor::Layout::local(),
@@ -51,8 +52,9 @@ Value random_input(const ProgramParts& parts, Rng& rng) {
 }
 
 std::vector<tensor::Size> random_shape(Rng& rng) {
-    static const std::array<std::vector<tensor::Size>, 6> kShapes{
-        {{}, {{6, "N"}}, {{5, "M"}}, {{6, "N"}, {5, "M"}}, {{6, "N"}, {1, ""}}, {{1, ""}, {6, "N"}}}};
+    static const tensor::Size kN{6, "N"}, kM{5, "M"}, kK{4, "K"}, kOne{1, ""};
+    static const std::array<std::vector<tensor::Size>, 8> kShapes{
+        {{}, {kN}, {kM}, {kN, kM}, {kN, kOne}, {kOne, kN}, {kN, kM, kK}, {kN, kOne, kM}}};
     return one_of(kShapes, rng);
 }
 
@@ -92,12 +94,13 @@ void become_pointwise(Value& value, ValueId second, ValueId third, Rng& rng) {
 }
 
 /// What computes otherwise than element by element.
-void become_compute(Value& value, ValueId second, Rng& rng) {
+void become_compute(Value& value, ValueId second, ValueId third, Rng& rng) {
     switch (rng.below(6)) {
         case 0:
         case 1:
             value.op = Op::Reduce;
-            value.dims = rng.below(4) == 0 ? std::vector<std::int64_t>{1, 0} : std::vector{value.dim};
+            value.dims =
+                one_of(std::vector<std::vector<std::int64_t>>{{1, 0}, {value.dim}, {value.dim}, {0, 2}}, rng);
             value.keepdims = rng.below(3) == 0;
             value.reduction =
                 rng.below(3) == 0 ? static_cast<tensor::Reduction>(rng.below(4)) : tensor::Reduction::Sum;
@@ -105,17 +108,22 @@ void become_compute(Value& value, ValueId second, Rng& rng) {
         case 2:
         case 3:
             value.op = Op::Einsum;
-            value.spec = one_of(
-                std::array<const char*, 5>{"nm,nk->mk", "nm,n->nm", "nm,nm->n", "nm,km->nk", "n,n->n"}, rng);
+            value.spec =
+                one_of(std::array{"nm,nk->mk", "nm,n->nm", "nm,nm->n", "nm,km->nk", "n,n->n", "nm,nk->nmk",
+                                  "nmk,nmk->nm", "nmk,nm->nk", "nmk,njk->njm", "n,m->nm", "nm,m,n->nm"},
+                       rng);
             value.args.push_back(second);
+            if (std::ranges::count(value.spec, ',') == 2) value.args.push_back(third);
             break;
         case 4:
             value.op = Op::Transpose;
-            value.perm = {1, 0};
+            value.perm =
+                one_of(std::vector<std::vector<std::int64_t>>{{1, 0}, {1, 0}, {2, 0, 1}, {0, 2, 1}}, rng);
             break;
         default:
             value.op = rng.below(2) == 0 ? Op::Broadcast : Op::Reshape;
             value.shape = random_shape(rng);
+            if (value.op == Op::Broadcast && rng.below(2) == 0) value.dims = {value.dim};
     }
 }
 
@@ -146,14 +154,14 @@ Value random_value(const ProgramParts& parts, Rng& rng) {
     value.name = fmt::format("v{}", parts.values.size());
     value.args = {any()};
     value.axes = some_axes(parts.mesh, rng);
-    value.dim = static_cast<std::int64_t>(rng.below(2));
+    value.dim = static_cast<std::int64_t>(rng.below(8) == 0 ? 2 : rng.below(2));
     const std::uint64_t kind = rng.below(16);
     if (kind == 0) {
         become_source(value, rng);
     } else if (kind < 7) {
         become_pointwise(value, any(), any(), rng);
     } else if (kind < 11) {
-        become_compute(value, any(), rng);
+        become_compute(value, any(), any(), rng);
     } else {
         become_communication(value, rng);
     }
@@ -218,7 +226,7 @@ Program random_tensor_program(Rng& rng, std::size_t values) {
     ProgramParts parts;
     parts.name = "random";
     parts.mesh = rng.below(2) == 0 ? tensor::Mesh({{"a", 3}}) : tensor::Mesh({{"a", 2}, {"b", 2}});
-    parts.sizes = {{"N", 6}, {"M", 5}};
+    parts.sizes = {{"N", 6}, {"M", 5}, {"K", 4}};
     for (std::size_t i = 2 + rng.below(3); i > 0; --i) parts.values.push_back(random_input(parts, rng));
     const std::size_t inputs = parts.values.size();
     for (std::size_t tries = 0; tries < 20 * values && parts.values.size() < values; ++tries) {
