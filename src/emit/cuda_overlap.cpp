@@ -28,6 +28,10 @@ void CudaStep::write(const tensor::Overlap& overlap, std::span<const KernelId> c
         for (const KernelId kernel : chain) write_values(kernels_[kernel].values, kernels_[kernel].name);
         return;
     }
+    for (const KernelId kernel : chain) {  // what no kernel makes is there before the pieces
+        for (const ValueId id : kernels_[kernel].values)
+            if (kind_of(program_[id].op) == tensor::OpKind::Source) write_value(id);
+    }
     for (const ValueId id : plan->before) write_values({&id, 1}, program_[id].name);
     pieces_ = &*plan;
     for (const auto& [id, level] : plan->level) {

@@ -63,6 +63,19 @@ TEST_CASE("an overlap is a loop over pieces in which a later kernel works on an 
     CHECK(has(text, "rank.put(y, y_pieces_[p_], Type{{24, 4}, {kReplicated}}, 0, cut_, p_);"));
 }
 
+TEST_CASE("random numbers of a fused kernel are there before its pieces") {
+    Builder b("step", {{"data", 2}});
+    const Expr drawn = b.uniform({8}, 7).named("drawn");
+    const Expr x = b.input("x", {8}, DType::F32, {{"data", Layout::local()}});
+    b.output((drawn * x).named("y").all_reduce("data").named("sum"));
+    ProgramParts parts = b.program().parts();
+    parts.fused = {{"both", {*b.program().find("drawn"), *b.program().find("y")}}};
+    parts.overlaps = {{{"both", "sum"}, 2}};
+    const std::string text = emit::cuda_program(Program(parts));
+    CHECK(has(text, "const auto drawn = rank.uniform<f32>(Type{{8}, {kReplicated}}, 7ULL);"));
+    CHECK(text.find("const auto drawn") < text.find("for (Size turn_"));
+}
+
 TEST_CASE("a collective that needs another is not in one call with it") {
     Builder b("step", {{"data", 2}});
     const Expr x = b.input("x", {4}, DType::F32, {{"data", Layout::local()}});
