@@ -16,7 +16,7 @@
 
 namespace tutti::emit {
 
-using tensor::KernelId, tensor::Op, tensor::ValueId;
+using tensor::KernelId, tensor::ValueId;
 
 void CudaStep::write(const tensor::Overlap& overlap, std::span<const KernelId> chain,
                      const std::optional<PiecePlan>& plan) {

@@ -7,10 +7,13 @@ namespace tutti::emit {
 using tensor::KernelId, tensor::Op, tensor::Program, tensor::ValueId;
 
 std::vector<ValueId> results_of(const Program& program) {
-    std::vector<ValueId> results = program.outputs();
+    std::vector<ValueId> results;
+    const auto add = [&](ValueId id) {
+        if (std::ranges::find(results, id) == results.end()) results.push_back(id);
+    };
+    std::ranges::for_each(program.outputs(), add);
     for (const ValueId id : program.order()) {
-        if (program[id].op == Op::Update && std::ranges::find(results, id) == results.end())
-            results.push_back(id);
+        if (program[id].op == Op::Update) add(id);
     }
     return results;
 }

@@ -13,7 +13,8 @@
 
 namespace tutti::emit {
 
-/// What a step returns: the outputs, and the next values of all states.
+/// What a step returns: the outputs, and the next values of all states. Each once: a schedule can make two
+/// outputs one value.
 [[nodiscard]] std::vector<tensor::ValueId> results_of(const tensor::Program& program);
 
 /// What those who write steps have in common: the order of kernels, and who reads what.

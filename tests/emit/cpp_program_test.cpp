@@ -61,6 +61,16 @@ TEST_CASE("a state that is not read is no name in the step") {
     CHECK(has(text, "Array<f32> s;"));
 }
 
+TEST_CASE("a value that is two outputs is returned once") {
+    Builder b("twice", {{"data", 2}});
+    const Expr y = (b.input("x", {2}) * 2.0).named("y");
+    b.output(y);
+    ProgramParts parts = b.program().parts();
+    parts.outputs.push_back(parts.outputs.front());
+    const std::string text = emit::cpp_program(Program(parts));
+    CHECK(has(text, "struct Outputs {\n    Array<f32> y;\n};"));
+}
+
 TEST_CASE("truth values, whole numbers and casts to halves are what their types say") {
     Builder b("types", {{"data", 2}});
     const Expr x = b.input("x", {2}, DType::Bool), i = b.input("i", {2}, DType::I32);

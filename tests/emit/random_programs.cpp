@@ -2,14 +2,14 @@
 // each:
 //
 //     tutti_random_programs COUNT [SEED] > cases.jsonl
-//     {"name": "seed 7", "program": {...}, "steps": [...], "numbers": {"mesh", "sizes", "inputs", "outputs"},
-//     "layouts": [...]}
+//     {"name": "seed 7", "program": {...}, "steps": [...], "numbers": {"mesh", "sizes", "inputs", "outputs",
+//     "names"}, "layouts": [...]}
 //
 // tests/emit/cpp/run.py, tests/emit/cuda/run.py and tests/torch/run.py run them with --cases. Numbers are
-// those of the verifier in f64; "layouts" says for each output what ranks hold of it after the steps. What
-// rounding can change is left out: programs whose numbers are others when every rounding is made a thousand
-// million times as large, those that are not finite or large, and those with a cast to a type that cannot
-// hold the number.
+// those of the verifier in f64; "names" and "layouts" say for each output what it is called after the steps,
+// and what ranks hold of it. What rounding can change is left out: programs whose numbers are others when
+// every rounding is made a thousand million times as large, those that are not finite or large, and those
+// with a cast to a type that cannot hold the number.
 
 #include "io/json_text.hpp"
 #include "io/tensor_json.hpp"
@@ -174,20 +174,23 @@ std::optional<io::Json> random_case(std::uint64_t seed) {
     const Shaken other(seed);
     const verify::Results shaken = verify::meaning_of(original, inputs, other);
     if (!other.fits() || !std::ranges::equal(meaning.outputs, shaken.outputs, agree)) return std::nullopt;
-    io::Json mesh, sizes, given = io::Json::object(), outputs, layouts, changes = io::Json::array();
+    io::Json mesh, sizes, given = io::Json::object(), outputs, names, layouts, changes = io::Json::array();
     for (const auto& axis : original.mesh().axes()) mesh[axis.name] = axis.size;
     for (const auto& [name, size] : original.sizes()) sizes[name] = size;
     for (const auto& [name, array] : inputs) given[name] = nested(array);
     for (std::size_t i = 0; i < meaning.outputs.size(); ++i) {
         outputs[original[original.outputs()[i]].name] = nested(meaning.outputs[i]);
+        names.push_back(form[form.outputs()[i]].name);
         layouts.push_back(io::write_layouts(form[form.outputs()[i]].type.layout, form.mesh()));
     }
     for (const tensor::Step& step : steps) changes.push_back(io::write_tensor_step(step));
-    return io::Json{{"name", fmt::format("seed {}", seed)},
-                    {"program", io::write_tensor_program(original)},
-                    {"steps", changes},
-                    {"numbers", {{"mesh", mesh}, {"sizes", sizes}, {"inputs", given}, {"outputs", outputs}}},
-                    {"layouts", layouts}};
+    return io::Json{
+        {"name", fmt::format("seed {}", seed)},
+        {"program", io::write_tensor_program(original)},
+        {"steps", changes},
+        {"numbers",
+         {{"mesh", mesh}, {"sizes", sizes}, {"inputs", given}, {"outputs", outputs}, {"names", names}}},
+        {"layouts", layouts}};
 }
 
 }  // namespace

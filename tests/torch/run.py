@@ -192,7 +192,8 @@ def check(module, numbers, options) -> float:
             raise AssertionError(f"{hidden} collectives are under way while something is computed, expected {pieces}")
     outputs = step(inputs, groups, coords, floats=None if options.declared else torch.float64)
     worst = 0.0
-    for array, (name, output) in zip(numbers["outputs"].values(), outputs.items()):  # a schedule may rename outputs: out, out.ag
+    for array, name in zip(numbers["outputs"].values(), numbers.get("names", outputs)):  # a schedule may rename outputs: out, out.ag
+        output = outputs[name]
         layout = module.OUTPUTS[name][2]
         elsewhere = any(str(on).startswith("root") and int(on.split()[1]) != coords[axis] for axis, on in layout.items())
         if (output is None) != elsewhere:
