@@ -160,7 +160,7 @@ Made make(lang::Trace trace, const CompileOptions& options, const std::optional<
         made.facts.compile_seconds = plan.compile_seconds;
         made.facts.verdict = std::string(name_of(plan.verdict.verdict));
         made.facts.makespan = plan.time;
-        if (plan.result.condition) {
+        if (plan.result.condition && !plan.result.condition->outputs.empty()) {
             made.condition =
                 io::plan_condition_text(*plan.result.condition, fmt::format("of the program {}", trace.name));
         }

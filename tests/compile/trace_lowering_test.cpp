@@ -269,6 +269,9 @@ TEST_CASE("thread blocks that contradict each other are refused with both lines"
           "at p.py:9: the connection from rank 0 to rank 1 on channel 0 would begin in two thread blocks, 0 "
           "and "
           "1 (at p.py:3 and p.py:9)");
+    CHECK(refusal({0, 0, 0}, {-1, -1, 0}, 1) ==
+          "at p.py:9: the connection from rank 0 to rank 1 on channel 0 would begin in two thread blocks, 0 "
+          "and one without a number (at p.py:3 and p.py:9)");
 }
 
 TEST_CASE("every edge of a program's graph leads forward") {

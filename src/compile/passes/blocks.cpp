@@ -159,12 +159,15 @@ class Manual {
         // The connection has one thread block at each end.
         const auto [at, fresh] = ends_.try_emplace({lane, sends}, i);
         if (!fresh && block_at_[{lane, sends}] != number) {
-            refuse(
-                fmt::format("the connection from rank {} to rank {} on channel {} would {} in two thread "
-                            "blocks, {} and {}",
-                            layout_.lanes[lane].from, layout_.lanes[lane].to, channel,
-                            sends ? "begin" : "end", layout_.blocks[block_at_[{lane, sends}]].wanted, wanted),
-                at->second, i);
+            const auto told = [](std::int32_t block) {
+                return block >= 0 ? std::to_string(block) : std::string("one without a number");
+            };
+            refuse(fmt::format("the connection from rank {} to rank {} on channel {} would {} in two thread "
+                               "blocks, {} and {}",
+                               layout_.lanes[lane].from, layout_.lanes[lane].to, channel,
+                               sends ? "begin" : "end", told(layout_.blocks[block_at_[{lane, sends}]].wanted),
+                               told(wanted)),
+                   at->second, i);
         }
         block_at_[{lane, sends}] = number;
         layout_.block_of[i] = number;
