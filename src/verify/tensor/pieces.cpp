@@ -213,8 +213,9 @@ class Chain {
             known = dim;
         } else if (last) {
             known = cut_like_its_kernel(id, values);
-            // A buffer of a coalesced call that the chain does not read may be cut in any way.
-            if (!known && !is_read(id, values)) known = kWhole;
+            // A buffer of a coalesced call that the chain does not read may be cut in any way; what is made
+            // of nothing can be there before the first piece.
+            if (!known && (value.args.empty() || !is_read(id, values))) known = kWhole;
             return known.has_value();
         }
         return true;

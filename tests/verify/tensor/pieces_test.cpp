@@ -121,6 +121,17 @@ TEST_CASE(
     CHECK(code(norm(R"("sq", "out")", "sq"), {"sum", "k", "norm"}) == "needs-all");  // no work for a piece
 }
 
+TEST_CASE("what is made of nothing is there before the first piece, whatever its shape") {
+    const Program program = tensor_program_of(R"({"tutti_tensor": 1, "name": "rows",
+        "mesh": {"axes": [["a", 3]]}, "sizes": {"N": 6, "K": 4}, "values": [
+        {"id": "x", "op": "input", "dtype": "f32", "shape": ["N", "K"], "layout": {"a": {"sliced": 1}}},
+        {"id": "all", "op": "all_gather", "args": ["x"], "axes": ["a"]},
+        {"id": "row", "op": "iota", "dtype": "f32", "shape": ["N", 1], "dim": 0},
+        {"id": "less", "op": "lt", "args": ["all", "row"]}],
+        "outputs": ["less"], "fused": [{"name": "compare", "values": ["row", "less"]}]})");
+    CHECK(code(program, {"all", "compare"}) == "");
+}
+
 TEST_CASE("a state that is updated in pieces is read in the same pieces, and by nobody between") {
     const auto step = [](const char* spec, const char* more = "") {
         return tensor_program_of(fmt::format(
