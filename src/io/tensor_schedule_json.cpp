@@ -21,7 +21,7 @@ using tensor::Refusal;
 using tensor::Schedule;
 using tensor::Step;
 
-constexpr std::int64_t kScheduleFormat = 1;
+constexpr std::int64_t kTensorScheduleFormat = 1;
 constexpr std::uint64_t kMostScheduleBytes = std::uint64_t{1} << 24;
 const std::vector<std::string_view> kIntoNames{"rs_ag", "reduce_broadcast", "axes"};
 /// Where a step of a schedule does not say.
@@ -165,7 +165,7 @@ Schedule parse_tensor_schedule(const Json& json) {
     return without_input_errors([&] {
         const JsonView view(json);
         if (!view.is_object()) view.fail_expecting("a schedule of a tensor program, which is an object");
-        (void)view.at("tutti_tensor_schedule").integer(kScheduleFormat, kScheduleFormat);
+        (void)view.at("tutti_tensor_schedule").integer(kTensorScheduleFormat, kTensorScheduleFormat);
         view.only({"tutti_tensor_schedule", "program", "steps", "predicted_us"});
         Schedule schedule{.program = view.at("program").string()};
         for (const JsonView& step : view.at("steps").elements()) schedule.steps.push_back(step_in(step));
@@ -193,7 +193,7 @@ Schedule read_tensor_schedule(const std::string& path, const Stop& stop) {
 Json write_tensor_step(const Step& step) { return std::visit(StepJson{}, step); }
 
 Json write_tensor_schedule(const Schedule& schedule) {
-    Json json{{"tutti_tensor_schedule", kScheduleFormat}, {"program", schedule.program}};
+    Json json{{"tutti_tensor_schedule", kTensorScheduleFormat}, {"program", schedule.program}};
     Json& steps = json["steps"] = Json::array();
     for (const Step& step : schedule.steps) steps.push_back(write_tensor_step(step));
     if (schedule.predicted_us) json["predicted_us"] = number_json(*schedule.predicted_us);

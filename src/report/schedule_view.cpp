@@ -16,7 +16,7 @@ namespace {
 
 /// Links whose load is drawn where their sends are not.
 constexpr std::size_t kMostLoadedLinks = 200;
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
 /// Few digits: a page holds many of these, and smaller differences are invisible.
 double brief(double value) { return std::round(value * 1e4) / 1e4; }
@@ -29,7 +29,7 @@ std::vector<double> brief(std::vector<double> values) {
 
 /// Groups that communicate, and each group's number among them.
 struct Speakers {
-    explicit Speakers(const Instance& instance) : number(instance.groups().size(), kNone) {
+    explicit Speakers(const Instance& instance) : number(instance.groups().size(), kNoRow) {
         std::vector<std::vector<std::string_view>> kinds(instance.groups().size());
         for (const Collective& collective : instance.collectives()) {
             auto& names = kinds[collective.group.index()];
@@ -73,7 +73,7 @@ class Walk {
           total_(subject.makespan, 1),
           loaded_(sample.all ? std::vector<std::uint32_t>() : busiest(tally)),
           per_link_(subject.makespan, loaded_.size()),
-          row_(tally.link_busy.size(), kNone) {
+          row_(tally.link_busy.size(), kNoRow) {
         for (std::uint32_t i = 0; i < loaded_.size(); ++i) row_[loaded_[i]] = i;
         for (auto* list : {&chunk_, &link_, &group_}) list->reserve(sample.sends);
         for (auto* list : {&start_, &free_, &arrive_}) list->reserve(sample.sends);
@@ -111,7 +111,7 @@ class Walk {
         const Ticks beta = instance.beta(send.link, send.chunk);
         const Ticks free = send.start + instance.busy(send.link, beta);
         total_.add(0, send.start, free);
-        if (const std::uint32_t row = row_[send.link.index()]; row != kNone) {
+        if (const std::uint32_t row = row_[send.link.index()]; row != kNoRow) {
             per_link_.add(row, send.start, free);
         }
         if (!sample_.shows(send.chunk) || chunk_.size() >= sample_.sends) return;

@@ -24,7 +24,7 @@ namespace tutti::lang::library {
 namespace {
 
 /// The sides of the torus; rank = x + width (y + height z).
-std::vector<std::uint32_t> sides_of(const Settings& settings) {
+std::vector<std::uint32_t> torus_sides(const Settings& settings) {
     const std::uint32_t n = settings.request.ranks;
     if (settings["width"] == 0 && settings["height"] == 0) return {std::bit_floor(n), 1, 1};
     const std::uint32_t width = settings["width"] == 0 ? n : settings["width"];
@@ -34,7 +34,7 @@ std::vector<std::uint32_t> sides_of(const Settings& settings) {
 
 /// The ranks that swing.
 std::uint32_t members_of(const Settings& settings) {
-    const std::vector<std::uint32_t> sides = sides_of(settings);
+    const std::vector<std::uint32_t> sides = torus_sides(settings);
     return sides[0] * sides[1] * sides[2];
 }
 
@@ -67,7 +67,7 @@ Butterfly swings(const std::vector<std::uint32_t>& sides, std::size_t first, boo
 
 void write_swing(Program& p, const Settings& settings) {
     const std::uint32_t n = members_of(settings), ports = settings["ports"], part = p.shape().chunks / ports;
-    const std::vector<std::uint32_t> sides = sides_of(settings);
+    const std::vector<std::uint32_t> sides = torus_sides(settings);
     const std::size_t dimensions = 3 - static_cast<std::size_t>(std::ranges::count(sides, 1U));
     std::vector<std::uint32_t> ranks(n);
     std::iota(ranks.begin(), ranks.end(), 0U);
@@ -105,7 +105,7 @@ Algorithm swing() {
                            {"ports", "parts of the data, each on other links", 1, 1, 6}},
             .why_not = [](const Settings& settings) -> std::string {
                 const std::uint32_t n = settings.request.ranks, members = members_of(settings);
-                const std::vector<std::uint32_t> sides = sides_of(settings);
+                const std::vector<std::uint32_t> sides = torus_sides(settings);
                 const bool ring = settings["width"] == 0 && settings["height"] == 0;
                 if (members != n && !ring) {
                     return fmt::format("{} ranks are no torus of {} x {} x ... (parameters width, height)", n,
